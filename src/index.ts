@@ -11,7 +11,7 @@ export type { VehicleClient, VehicleObserver } from './client';
 export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
-export { withSignals } from './util/abort';
+export { endingAt, withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
 export { isRecord, memberOf } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';

@@ -19,6 +19,7 @@ import { diagnosticsBody, finishBody, formBody, readBody, testBody, vehicleBody 
 import {
   checkAccount,
   checkStore,
+  endingAt,
   findVehicles,
   memberOf,
   parseInterface,
@@ -116,10 +117,13 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const account = await findVehicle(RED, id)
       ?.account()
       .catch(() => null);
+    const signIn = await signIns.resultOf(id);
+    // Perhaps another copy of the flows has got the answer.
+    if (signIn?.error === null) await account?.refreshToken().catch(() => undefined);
     return redactor().value({
       token: account?.token() ?? null,
       quota: account?.quota() ?? null,
-      signIn: signIns.resultOf(id),
+      signIn,
       demoPage: await demoPage(RED),
     });
   });
@@ -194,15 +198,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   };
 }
 
-async function withTimeLimit<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const timeLimit = new AbortController();
-  const cancel = clock().after(timeLimitMs, () => timeLimit.abort());
-  try {
-    return await work(timeLimit.signal);
-  } catch (error) {
-    if (!timeLimit.signal.aborted) throw error;
-    throw new VehicleError('TIMEOUT', 'The service did not answer in time. Try again later.');
-  } finally {
-    cancel();
-  }
-}
+const withTimeLimit = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+  endingAt(clock().now() + timeLimitMs, { clock: clock(), reason: late }, work);
+
+const late = (): VehicleError => new VehicleError('TIMEOUT', 'The service did not answer in time. Try again later.');

@@ -13,7 +13,6 @@ import { parseOptions } from '../node-red/options';
 import { endPack } from '../pack';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { safeError } from '../vehicle/redaction';
-import { packOf } from '../vehicle/state-store';
 import { signInsOf } from './sign-in';
 
 const usage = `connected-vehicle sign-in [--user-dir DIRECTORY] [--settings FILE] [--config ID]
@@ -67,9 +66,7 @@ async function signIn(RED: NodeAPI, { id, credentials, ...config }: Config): Pro
   const options = parseOptions(vehicleOptions, config);
   const form = { id, options, credentials: parseOptions(vehicleCredentials, credentials ?? {}) };
   const signIns = signInsOf(RED);
-  // A store that cannot be used says so before a person signs in.
-  await packOf(RED).store.entries('undeployed/');
-  const { url, redirectUrl } = signIns.begin(form, 'http://localhost:1880/connected-vehicle/callback');
+  const { url, redirectUrl } = await signIns.begin(form, 'http://localhost:1880/connected-vehicle/callback');
   process.stdout.write(
     `Open this address in a browser and sign in:\n\n${url}\n\nThe browser then goes to ${redirectUrl}, which may show an error. Copy the whole address of that page.\n`,
   );

@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import * as z from 'zod/mini';
-import { memberOf, signInScopes, VehicleError, type Sentence, type Session, type SignedIn } from '../../src/index';
+import { memberOf, signInScopes, VehicleError, type Session } from '../../src/index';
 import { clientOf, serviceOf } from '../vehicle/account-options';
-import { learnCredentials, redactor, safeError } from '../vehicle/redaction';
+import { learnCredentials, safeError } from '../vehicle/redaction';
 import { partOf } from '../pack';
 import { packOf, sessionOf, throwIfInUse } from '../vehicle/state-store';
 import { clock } from '../node-red/time';
@@ -15,24 +15,13 @@ import { findVehicle } from '../vehicle/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 
-/** The result of the last sign-in of a config node, for the dialog that waits for it. */
-interface SignInResult {
-  /** ISO-8601. */
-  at: string;
-  error: { code: string; message: Sentence } | null;
-  /** Scopes that were requested and not granted. */
-  missing: SignedIn['missing'];
-}
-const maxResults = 100;
-
 /** The key of a grant whose config node was not deployed when it was saved, and when that was, in milliseconds since 1970. */
 const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
 const maxUndeployedMs = 24 * 60 * 60_000;
 
-/** The sign-ins that the dialogs begin, and the last result of each config node. */
+/** The sign-ins that the dialogs begin. */
 class SignInRoutes {
   readonly #RED: NodeAPI;
-  readonly #results = new Map<string, SignInResult>();
 
   /** Ends the calls at the end of each deploy. */
   readonly end: () => void;
@@ -43,17 +32,17 @@ class SignInRoutes {
     this.end = deploysOf(RED).onEnd(() => void this.#removeUndeployed().catch(() => undefined));
   }
 
-  resultOf(id: string): SignInResult | null {
-    return this.#results.get(id) ?? null;
+  /** The result of the last sign-in of a config node, for the dialog that waits for it; null where there is none, or no store. */
+  async resultOf(id: string) {
+    return (
+      (await sessionOf(this.#RED)
+        ?.signIns.resultOf(id)
+        .catch(() => null)) ?? null
+    );
   }
 
-  #remember(id: string, error: SignInResult['error'], missing: SignInResult['missing'] = []): void {
-    if (this.#results.size >= maxResults) this.#results.clear();
-    this.#results.set(id, { at: new Date(clock().now()).toISOString(), error, missing });
-  }
-
-  /** @throws VehicleError CONFIG */
-  begin({ id, options, credentials }: Omit<Form, 'same'>, callback: string): { url: string; redirectUrl: string } {
+  /** @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  async begin({ id, options, credentials }: Omit<Form, 'same'>, callback: string) {
     throwIfInUse(this.#RED);
     const service = serviceOf(options);
     if (service.authorizeUrl === '' || service.tokenUrl === '') {
@@ -71,19 +60,16 @@ class SignInRoutes {
     }
     const redirectUrl = service.redirectUrl || callback;
     learnCredentials(credentials);
-    this.#results.delete(id);
-    const { url, state } = this.#requireSession().signIns.begin({
+    const { url } = await this.#requireSession().signIns.begin({
       authorizeUrl: service.authorizeUrl,
       client: clientOf(service, credentials),
       redirectUrl,
       ...signInScopes(service.availableInterfaces, options),
       configNodeId: id,
-      deployedClient: () => this.#deployedClient(id),
+      deployedClient: this.#deployedClient(id),
       refreshToken: credentials.refreshToken,
       accessToken: credentials.accessToken,
-      onSecret: (secret) => redactor().learnRotated(secret),
     });
-    redactor().learnRotated(state);
     return { url, redirectUrl };
   }
 
@@ -105,48 +91,39 @@ class SignInRoutes {
 
   /** @throws VehicleError */
   async finish(redirected: string, configNodeId?: string) {
-    const { signIns } = this.#requireSession();
-    const id = signIns.configNodeIdOf(redirected);
-    try {
-      const signedIn = await signIns.finish({ redirected, ...(configNodeId !== undefined && { configNodeId }) });
-      const vehicle = findVehicle(this.#RED, signedIn.configNodeId);
-      if (vehicle === null)
-        await packOf(this.#RED).store.write(`undeployed/${signedIn.configNodeId}`, {
-          key: signedIn.key,
-          at: clock().now(),
-        });
-      // A failure of this refresh is reported where the token is used.
-      await vehicle
-        ?.account()
-        .then((account) => account.refreshToken())
-        .catch(() => undefined);
-      this.#remember(signedIn.configNodeId, null, signedIn.missing);
-      return signedIn;
-    } catch (error) {
-      const { code, sentence: message } = safeError(error);
-      // An answer that ends no sign-in of this configuration leaves the result of its last one.
-      if (id !== null && id === (configNodeId ?? id)) this.#remember(id, { code, message });
-      throw error;
-    }
-  }
-
-  /** Sign-ins that a deleted configuration has begun are refused. */
-  forget(id: string): void {
-    sessionOf(this.#RED)?.signIns.forget(id);
+    const signedIn = await this.#requireSession().signIns.finish({
+      redirected,
+      ...(configNodeId !== undefined && { configNodeId }),
+      deployedClient: (id) => this.#deployedClient(id),
+    });
+    const vehicle = findVehicle(this.#RED, signedIn.configNodeId);
+    if (vehicle === null)
+      await packOf(this.#RED).store.write(`undeployed/${signedIn.configNodeId}`, {
+        key: signedIn.key,
+        at: clock().now(),
+      });
+    // A failure of this refresh is reported where the token is used.
+    await vehicle
+      ?.account()
+      .then((account) => account.refreshToken())
+      .catch(() => undefined);
+    return signedIn;
   }
 
   /**
-   * Removes the saved grants of a deleted configuration. The grant of a pasted refresh token stays where another configuration, even a
+   * Refuses the sign-ins that a deleted configuration has begun, and removes its saved grants. The grant of a pasted refresh token stays where another configuration, even a
    * disabled one, has the same token.
    * @throws VehicleError
    */
-  async removeGrants(config: NodeDef, given: unknown): Promise<void> {
+  async forget(config: NodeDef, given: unknown): Promise<void> {
+    const signIns = sessionOf(this.#RED)?.signIns;
+    await signIns?.forget(config.id);
     const credentials = parseOptions(vehicleCredentials, given ?? {});
     if (credentials.clientId === '') return;
     const service = serviceOf(parseOptions(vehicleOptions, config));
     const refreshToken = this.#isPastedElsewhere(config.id, credentials.refreshToken) ? '' : credentials.refreshToken;
     if (service.tokenUrl !== '')
-      await sessionOf(this.#RED)?.signIns.forgetSaved({
+      await signIns?.forgetSaved({
         client: clientOf(service, credentials),
         configNodeId: config.id,
         refreshToken,
@@ -179,8 +156,11 @@ class SignInRoutes {
   /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
     const { say, word } = wordsOfRequest(this.#RED, request);
-    const isReloaded = sessionOf(this.#RED)?.signIns.isUsed(request.originalUrl) === true;
-    const { status, words } = await this.finish(request.originalUrl).then(
+    const { originalUrl } = request;
+    const isReloaded = await sessionOf(this.#RED)
+      ?.signIns.isUsed(originalUrl)
+      .catch(() => false);
+    const { status, words } = await this.finish(originalUrl).then(
       () => ({ status: 200, words: say('callback.done') }),
       (error: unknown) => {
         const why = word(safeError(error).sentence);

@@ -94,13 +94,10 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
 
   own.onClose(async (isDeleted) => {
     clearImmediate(openEarly);
-    if (isDeleted) {
-      signInsOf(RED).forget(node.id);
-      overviewsOf(RED).forget(node.id);
-    }
+    if (isDeleted) overviewsOf(RED).forget(node.id);
     await (await opened?.catch(() => undefined))?.close();
     if (!isDeleted) return;
+    await signInsOf(RED).forget(config, node.credentials);
     await own.pack.log.clear(node.id);
-    await signInsOf(RED).removeGrants(config, node.credentials);
   });
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { isFinal, meaningOf } from '../catalogue/outcomes';
 import type { VehicleError } from '../errors';
 import { asSentence, type Sentence } from '../sentence';
+import { storedSentence } from '../state/state-store';
 import type { Invocation } from '../wire/invocations';
 import type { CommandAttempt } from './attempt';
 import { keptProperties } from './kept-properties';
@@ -10,20 +11,9 @@ import { outcomeShape, parseRecord, type CommandRecord } from './record';
 const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
 
-const sentenceShape: z.ZodMiniType<Sentence> = z.object({
-  template: z.string(),
-  values: z.array(
-    z.union([
-      z.string(),
-      z.number(),
-      z.lazy(() => sentenceShape),
-      z.array(z.union([z.string(), z.lazy(() => sentenceShape)])),
-    ]),
-  ),
-});
 const verdictShape = z.object({
   outcome: outcomeShape,
-  reason: sentenceShape,
+  reason: storedSentence,
   verified: z.nullable(z.boolean()),
   settledAt: z.string(),
 });
@@ -45,7 +35,7 @@ const storedShape = z.lazy(() =>
     member: z.catch(z.string(), ''),
     sentBy: text,
     record: z.unknown(),
-    fault: z.catch(z.nullable(sentenceShape), null),
+    fault: z.catch(z.nullable(storedSentence), null),
     status: z.catch(z.enum(['sent', 'answered', 'unconfirmed']), 'unconfirmed'),
     states: z.catch(z.array(state), []),
     verdict: z.catch(z.nullable(verdictShape), null),

@@ -47,15 +47,23 @@ export interface GrantStoreOptions {
 
 /** The grants of sign-ins and pasted refresh tokens in the state store. Every fault of the store is CONFIG and says what to do. */
 export class GrantStore {
+  /** Encrypts what it stores. */
+  readonly state: StateStore;
   readonly #options: GrantStoreOptions;
 
   constructor(options: GrantStoreOptions) {
+    this.state = options.state;
     this.#options = options;
+  }
+
+  /** Makes a secret known to the redactor. */
+  learn(secret: string): void {
+    this.#options.onSecret?.(secret);
   }
 
   /** @throws VehicleError CONFIG */
   async read(key: string): Promise<StoredGrant | null> {
-    const stored = await withSentence(() => this.#options.state.read(this.#entryOf(key)));
+    const stored = await withSentence(() => this.state.read(this.#entryOf(key)));
     return stored === null ? null : { grant: this.#parse(stored.value), version: stored.version };
   }
 
@@ -67,13 +75,13 @@ export class GrantStore {
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {
     this.#learn(grant);
     const condition = expected === undefined ? {} : { expected };
-    const version = await withSentence(() => this.#options.state.write(this.#entryOf(key), grant, condition));
+    const version = await withSentence(() => this.state.write(this.#entryOf(key), grant, condition));
     return version === null ? null : { grant, version };
   }
 
   /** @throws VehicleError CONFIG */
   async remove(key: string): Promise<void> {
-    await withSentence(() => this.#options.state.remove(this.#entryOf(key)));
+    await withSentence(() => this.state.remove(this.#entryOf(key)));
   }
 
   /** The key names addresses and a config node, so only its hash is written in plain. A pasted token is the same one in every scope. */
@@ -91,8 +99,8 @@ export class GrantStore {
   }
 
   #learn({ refreshToken, accessToken }: Grant): void {
-    this.#options.onSecret?.(refreshToken);
-    if (accessToken !== '') this.#options.onSecret?.(accessToken);
+    this.learn(refreshToken);
+    if (accessToken !== '') this.learn(accessToken);
   }
 }
 

@@ -18,7 +18,7 @@ export interface SessionOptions {
 }
 
 /**
- * What the configurations of one user directory share: the stored grants, the sign-ins in progress, and one token manager for each grant
+ * What the configurations of one user directory share: the stored grants, the sign-ins under way, and one token manager for each grant
  * in use, so that configurations with the same grant share its token and its one refresh at a time.
  */
 export class Session {
@@ -38,7 +38,8 @@ export class Session {
     this.random = random;
     this.#send = send;
     this.#membership = membership;
-    this.signIns = new SignIns({ send, clock, grants: this });
+    const now = (): Promise<number> => membership?.store.now() ?? Promise.resolve(clock.now());
+    this.signIns = new SignIns({ send, clock, now, store, grants: this });
   }
 
   /** The manager of a grant. Each user releases it once. */

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { VehicleError } from '../errors';
+import * as z from 'zod/mini';
+import { asVehicleError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
-import { fingerprint, pastedKey, signInKey, type SavedSignIn } from './grant-store';
+import { fingerprint, pastedKey, signInKey, type GrantStore, type SavedSignIn } from './grant-store';
 import {
   checkInputs,
   refusalSentence,
@@ -13,6 +14,7 @@ import {
   type Tokens,
 } from './oauth';
 import { isoTime } from '../http/token-source';
+import { storedSentence } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 
@@ -31,18 +33,28 @@ export interface SignInStart {
   refreshToken?: string;
   /** The access token that is pasted there now: this sign-in outdates it, too. */
   accessToken?: string;
-  /** The client of the config node as it is deployed at the moment of the call; null where it is not deployed. */
-  deployedClient?: () => OAuthClient | null;
-  /** Called with the sign-in code before it is used. */
-  onSecret?: (secret: string) => void;
+  /** The client of the config node as it is deployed; null, the default, where it is not deployed. */
+  deployedClient?: OAuthClient | null;
 }
 
-/** Scopes that were asked for and not granted: a person left out a box at the consent page, or the application lacks them. */
-interface MissingScopes {
-  /** The access that asks for them; null for reading the status. */
-  access: string | null;
-  scopes: string[];
+interface SignInEnd {
+  /** The whole address that the browser was sent to, or its query alone. */
+  redirected: string;
+  /** The config node that asks, where it is known: only the one that began the sign-in may end it. */
+  configNodeId?: string;
+  /** The client of a config node as it is deployed at the moment of the call; null, the default, where it is not deployed. */
+  deployedClient?: (configNodeId: string) => OAuthClient | null;
 }
+
+const texts = z.readonly(z.array(z.string()));
+
+/** Scopes that were asked for and not granted: a person left out a box at the consent page, or the application lacks them. */
+const missingSchema = z.object({
+  /** The access that asks for them; null for reading the status. */
+  access: z.nullable(z.string()),
+  scopes: texts,
+});
+type MissingScopes = z.infer<typeof missingSchema>;
 
 /** The result of a sign-in, without its secrets. */
 export interface SignedIn {
@@ -58,22 +70,59 @@ export interface SignedIn {
 
 /** A person has ten minutes to type a password and a code from the phone. */
 const stateLifetimeMs = 10 * 60_000;
-/** Bounds the memory that unfinished sign-ins take. */
+/** Until then, a late or repeated answer gets a sentence of its own. */
+const keptMs = 2 * stateLifetimeMs;
+/** Bounds the place that unfinished sign-ins take. */
 const maxPending = 100;
 
-interface Pending {
-  start: SignInStart;
-  /** The key of the grant that the deployed config node used at the start; null where it was not deployed. */
-  keyBefore: string | null;
-  verifier: string;
-  until: number;
-  /** Why the state is not accepted any more; it is kept for a while so that the error can say so. */
-  over: 'used' | 'deleted' | null;
-}
+/** For the dialog that waits. */
+const resultSchema = z.object({
+  /** ISO-8601. */
+  at: z.string(),
+  error: z.nullable(z.object({ code: z.string(), message: storedSentence })),
+  missing: z.array(missingSchema),
+});
+
+/** A sign-in under way. It is stored, so that any process with the store can end it. */
+const pendingSchema = z.lazy(() =>
+  z.object({
+    configNodeId: z.string(),
+    /** Milliseconds since 1970, by the clock of the store where several processes share it. */
+    begunAt: z.number(),
+    /** Null once an answer was accepted. */
+    start: z.nullable(
+      z.object({
+        authorizeUrl: z.string(),
+        client: z.object({
+          audience: z.string(),
+          tokenUrl: z.string(),
+          clientId: z.string(),
+          clientSecret: z.string(),
+        }),
+        redirectUrl: z.string(),
+        scopes: texts,
+        optional: z.readonly(z.array(z.object({ access: z.string(), scopes: texts }))),
+        verifier: z.string(),
+        /** Fingerprints of the pasted tokens. */
+        outdated: texts,
+        /** The key of the grant that the deployed config node used; null where it was not deployed. */
+        keyBefore: z.nullable(z.string()),
+      }),
+    ),
+    isDeleted: z.boolean(),
+    result: z.nullable(resultSchema),
+  }),
+);
+type Pending = z.infer<typeof pendingSchema> & { key: string; version: string | null };
+type Start = NonNullable<Pending['start']>;
+export type SignInResult = z.infer<typeof resultSchema>;
 
 interface SignInsOptions {
   send: Send;
   clock: Clock;
+  /** Milliseconds since 1970, by the clock of the store where several processes share it. */
+  now: () => Promise<number>;
+  store: GrantStore;
   grants: {
     /** @throws VehicleError CONFIG */
     save(key: string, signIn: SavedSignIn): Promise<void>;
@@ -85,7 +134,6 @@ interface SignInsOptions {
 /** Sign-in from the editor: authorization code with PKCE S256 (docs/internals/vendor-api.md 4.1). */
 export class SignIns {
   readonly #options: SignInsOptions;
-  readonly #pending = new Map<string, Pending>();
 
   constructor(options: SignInsOptions) {
     this.#options = options;
@@ -93,67 +141,71 @@ export class SignIns {
 
   /**
    * The address to open in a browser.
-   * @throws VehicleError CONFIG
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
    */
-  begin(options: SignInStart): { url: string; state: string } {
+  async begin(options: SignInStart): Promise<{ url: string; state: string }> {
+    const { configNodeId, deployedClient = null, optional = [], refreshToken = '', accessToken = '' } = options;
+    const { now, store } = this.#options;
+    const state = random32();
     const start = {
-      ...options,
       authorizeUrl: options.authorizeUrl.trim(),
       client: trimmed(options.client),
       redirectUrl: options.redirectUrl.trim(),
+      scopes: options.scopes,
+      optional,
+      verifier: random32(),
+      outdated: [refreshToken.trim(), accessToken.trim()].filter((token) => token !== '').map(fingerprint),
+      keyBefore: keyOf(deployedClient, configNodeId),
     };
     checkInputs(start.client);
     parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
-    const [state, verifier] = [random32(), random32()];
-    const url = authorizationUrl(start, state, verifier);
-    const until = this.#options.clock.monotonic() + stateLifetimeMs;
-    this.#remember(state, { start, keyBefore: deployedKey(start), verifier, until, over: null });
+    const url = authorizationUrl(start, state);
+    const before = await this.#all();
+    for (const { key } of before.slice(0, Math.max(0, before.length + 1 - maxPending))) await store.state.remove(key);
+    const pending = { configNodeId, begunAt: await now(), start, isDeleted: false, result: null };
+    await this.#write({ ...pending, key: entryOf(state), version: null });
+    store.learn(state);
     return { url: url.href, state };
   }
 
   /**
-   * Exchanges the code that the browser came back with, and saves the tokens for the config node that began the sign-in.
-   * @param redirected the whole address that the browser was sent to, or its query alone
-   * @param configNodeId the config node that asks, where it is known: only the one that began the sign-in may end it
+   * Exchanges the code that the browser came back with, and saves the tokens for the config node that began the sign-in, in this process
+   * or in another one with the store.
    * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted or changed config node), SIGN_IN_REQUIRED (the service
-   * or the person refused), SCOPE_MISSING (the application lacks a scope), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR
+   * or the person refused), SCOPE_MISSING (the application lacks a scope), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR, STORE_UNAVAILABLE
    */
-  async finish({ redirected, configNodeId }: { redirected: string; configNodeId?: string }): Promise<SignedIn> {
-    const answer = queryOf(redirected);
-    const state = answer.get('state');
-    const error = answer.get('error');
-    if (state === null && error !== null) throw refusedByPage(error);
-    const code = answer.get('code') ?? '';
-    // The right address can still be pasted, because the state is not used.
-    if (code === '' && error === null)
-      throw invalid(
-        'The address contains no sign-in code. Copy the whole address of the page that the browser ends at after the sign-in.',
-      );
-    const pending = this.#redeem(answer, configNodeId);
-    const { start, verifier } = pending;
-    if (error !== null) throw refusedByPage(error);
-    start.onSecret?.(code);
-    const tokens = await this.#exchange(start, code, verifier);
-    throwIfOutdated(pending);
-    return this.#save(start, tokens);
-  }
-
-  /** The config node whose sign-in this answer would end; null where it would end none. */
-  configNodeIdOf(redirected: string): string | null {
-    const pending = this.#pending.get(queryOf(redirected).get('state') ?? '');
-    return pending === undefined || pending.over !== null ? null : pending.start.configNodeId;
-  }
-
-  /** Whether this answer has ended its sign-in before. */
-  isUsed(redirected: string): boolean {
-    return this.#pending.get(queryOf(redirected).get('state') ?? '')?.over === 'used';
-  }
-
-  /** The config node was deleted: a sign-in that it began is refused. */
-  forget(configNodeId: string): void {
-    for (const pending of this.#pending.values()) {
-      if (pending.start.configNodeId === configNodeId) pending.over = 'deleted';
+  async finish(end: SignInEnd): Promise<SignedIn> {
+    const answer = queryOf(end.redirected);
+    const pending = await this.#find(answer);
+    const isOpen =
+      pending !== null && pending.start !== null && pending.configNodeId === (end.configNodeId ?? pending.configNodeId);
+    try {
+      const signedIn = await this.#end(answer, pending, end);
+      if (isOpen) await this.#note(pending, { error: null, missing: signedIn.missing });
+      return signedIn;
+    } catch (error) {
+      // An answer that ends no sign-in of this config node leaves the result of its last one.
+      const { code, sentence: message } = asVehicleError(error);
+      if (isOpen) await this.#note(pending, { error: { code, message }, missing: [] });
+      throw error;
     }
+  }
+
+  /** Whether this answer has ended its sign-in before. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  async isUsed(redirected: string): Promise<boolean> {
+    return (await this.#find(queryOf(redirected)))?.start === null;
+  }
+
+  /** The result of the last sign-in of a config node; null while it is under way. It may hold secrets. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  async resultOf(configNodeId: string): Promise<SignInResult | null> {
+    return (await this.#all()).findLast((pending) => pending.configNodeId === configNodeId)?.result ?? null;
+  }
+
+  /** The config node was deleted: a sign-in that it began is refused. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  async forget(configNodeId: string): Promise<void> {
+    const { state } = this.#options.store;
+    for (const { key, version: _, ...pending } of await this.#all())
+      if (pending.configNodeId === configNodeId) await state.write(key, { ...pending, start: null, isDeleted: true });
   }
 
   /**
@@ -168,13 +220,85 @@ export class SignIns {
     if (refreshToken !== '') await this.#options.grants.forget(pastedKey(client, refreshToken));
   }
 
-  async #exchange(start: SignInStart, code: string, verifier: string): Promise<Tokens & { refreshToken: string }> {
+  /** A state is accepted once, whatever the result. */
+  async #end(
+    answer: URLSearchParams,
+    pending: Pending | null,
+    { configNodeId, deployedClient }: SignInEnd,
+  ): Promise<SignedIn> {
+    const { now, store } = this.#options;
+    const error = answer.get('error');
+    if (!answer.has('state') && error !== null) throw refusedByPage(error);
+    const code = answer.get('code') ?? '';
+    // The right address can still be pasted, because the state is not used.
+    if (code === '' && error === null)
+      throw invalid(
+        'The address contains no sign-in code. Copy the whole address of the page that the browser ends at after the sign-in.',
+      );
+    if (pending === null)
+      throw invalid(
+        'This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.',
+      );
+    const { start, begunAt, configNodeId: id } = pending;
+    if (configNodeId !== undefined && configNodeId !== id)
+      throw invalid(
+        'This answer belongs to the sign-in of another vehicle configuration. Paste it there, or start the sign-in again here.',
+      );
+    throwIfOutdated(pending, start, deployedClient);
+    if (start === null) throw invalid(usedAlready);
+    if (!answer.getAll('iss').every((issuer) => isOf(start, issuer)))
+      throw invalid(
+        'This answer comes from another sign-in service than the one that was asked. Start the sign-in again, and finish it in the window that opens.',
+      );
+    if ((await now()) > begunAt + stateLifetimeMs)
+      throw invalid('The sign-in took longer than ten minutes. Start it again.');
+    pending.start = null;
+    pending.version = await this.#write(pending);
+    // Another process was faster.
+    if (pending.version === null) throw invalid(usedAlready);
+    if (error !== null) throw refusedByPage(error);
+    for (const secret of [code, answer.get('state') ?? '', start.client.clientSecret]) store.learn(secret);
+    const tokens = await this.#exchange(start, code);
+    throwIfOutdated((await this.#find(answer)) ?? pending, start, deployedClient);
+    return this.#save(id, start, tokens);
+  }
+
+  async #find(answer: URLSearchParams): Promise<Pending | null> {
+    const key = entryOf(answer.get('state') ?? '');
+    return (await this.#all()).find((pending) => pending.key === key) ?? null;
+  }
+
+  /** The one that was changed last comes last. */
+  async #all(): Promise<Pending[]> {
+    const { state } = this.#options.store;
+    const oldest = (await this.#options.now()) - keptMs;
+    const found: Pending[] = [];
+    for (const { key, value, version } of await state.entries(`${collection}/`)) {
+      const { data } = pendingSchema.safeParse(value);
+      if (data === undefined || data.begunAt < oldest) await state.remove(key, { expected: version });
+      else found.push({ ...data, key, version });
+    }
+    return found;
+  }
+
+  /** @returns null where another process has changed it meanwhile */
+  #write({ key, version, ...pending }: Pending): Promise<string | null> {
+    return this.#options.store.state.write(key, pending, { expected: version });
+  }
+
+  /** The dialog goes without it where the store is away. */
+  async #note(pending: Pending, result: Pick<SignInResult, 'error' | 'missing'>): Promise<void> {
+    const at = new Date(this.#options.clock.now()).toISOString();
+    await this.#write({ ...pending, result: { at, ...result } }).catch(() => undefined);
+  }
+
+  async #exchange(start: Start, code: string): Promise<Tokens & { refreshToken: string }> {
     const { send, clock } = this.#options;
     const form = {
       grant_type: 'authorization_code',
       code,
       redirect_uri: start.redirectUrl,
-      code_verifier: verifier,
+      code_verifier: start.verifier,
     };
     const answer = await requestTokens(start.client, form, { send, clock }).catch((error: unknown) => {
       throw error instanceof VehicleError
@@ -198,11 +322,8 @@ export class SignIns {
     return { ...answer, refreshToken: answer.refreshToken };
   }
 
-  async #save(start: SignInStart, tokens: Tokens & { refreshToken: string }): Promise<SignedIn> {
-    const pasted = [start.refreshToken, start.accessToken]
-      .map((token) => token?.trim() ?? '')
-      .filter((token) => token !== '');
-    const key = signInKey(start.client, start.configNodeId);
+  async #save(configNodeId: string, start: Start, tokens: Tokens & { refreshToken: string }): Promise<SignedIn> {
+    const key = signInKey(start.client, configNodeId);
     await this.#options.grants.save(key, {
       refreshToken: tokens.refreshToken,
       accessToken: tokens.accessToken,
@@ -210,57 +331,15 @@ export class SignIns {
       scopes: tokens.scopes,
       refreshedAt: tokens.receivedAt,
       signedInAt: tokens.receivedAt,
-      outdated: pasted.map(fingerprint),
+      outdated: [...start.outdated],
     });
     const missing = missingScopes(start, tokens.scopes);
-    return {
-      key,
-      configNodeId: start.configNodeId,
-      scopes: tokens.scopes,
-      missing,
-      expiresAt: isoTime(tokens.expiresAt),
-    };
-  }
-
-  /** A state is accepted once, whatever the result. */
-  #redeem(answer: URLSearchParams, configNodeId: string | undefined): Pending {
-    const pending = this.#pending.get(answer.get('state') ?? '');
-    if (pending === undefined)
-      throw invalid(
-        'This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.',
-      );
-    if (configNodeId !== undefined && configNodeId !== pending.start.configNodeId)
-      throw invalid(
-        'This answer belongs to the sign-in of another vehicle configuration. Paste it there, or start the sign-in again here.',
-      );
-    if (!answer.getAll('iss').every((issuer) => isOf(pending.start, issuer)))
-      throw invalid(
-        'This answer comes from another sign-in service than the one that was asked. Start the sign-in again, and finish it in the window that opens.',
-      );
-    if (pending.over === 'used')
-      throw invalid('This answer was used already. If you are not signed in, start the sign-in again.');
-    throwIfOutdated(pending);
-    pending.over = 'used';
-    if (this.#options.clock.monotonic() > pending.until)
-      throw invalid('The sign-in took longer than ten minutes. Start it again.');
-    return pending;
-  }
-
-  #remember(state: string, pending: Pending): void {
-    const now = this.#options.clock.monotonic();
-    for (const [old, { until }] of this.#pending) {
-      if (now > until + stateLifetimeMs || this.#pending.size >= maxPending) this.#pending.delete(old);
-    }
-    this.#pending.set(state, pending);
+    return { key, configNodeId, scopes: tokens.scopes, missing, expiresAt: isoTime(tokens.expiresAt) };
   }
 }
 
 /** The address of the sign-in page (docs/internals/vendor-api.md 4.1), with PKCE (RFC 7636). @throws VehicleError CONFIG */
-function authorizationUrl(
-  { authorizeUrl, client, redirectUrl, scopes }: SignInStart,
-  state: string,
-  verifier: string,
-): URL {
+function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier }: Start, state: string): URL {
   const url = parseAddress(authorizeUrl, 'sign-in address', { mayHaveQuery: true });
   if (!isRedirectUrl(redirectUrl))
     throw new VehicleError(
@@ -285,12 +364,12 @@ function authorizationUrl(
  * Whether the issuer that an answer names (RFC 9207) is the service that was asked. No profile has an issuer, so its origin is compared
  * with those of the sign-in address and the token address.
  */
-function isOf({ authorizeUrl, client }: SignInStart, issuer: string): boolean {
+function isOf({ authorizeUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
   return [authorizeUrl, client.tokenUrl].some((address) => new URL(address).origin === origin);
 }
 
-function missingScopes({ scopes, optional = [] }: SignInStart, granted: readonly string[] | null): MissingScopes[] {
+function missingScopes({ scopes, optional }: Start, granted: readonly string[] | null): MissingScopes[] {
   // Some services do not list `openid`, although they grant it.
   const missing = scopes.filter((scope) => granted !== null && scope !== 'openid' && !granted.includes(scope));
   const isOptional = (scope: string): boolean => optional.some((choice) => choice.scopes.includes(scope));
@@ -306,24 +385,33 @@ function missingScopes({ scopes, optional = [] }: SignInStart, granted: readonly
 /** 43 characters, the shortest code verifier that RFC 7636 allows. */
 const random32 = (): string => randomBytes(32).toString('base64url');
 
+const collection = 'signing-in';
+
+/** The state is a secret while the sign-in is under way, so only its hash is written in plain. */
+const entryOf = (state: string): string => `${collection}/${fingerprint(state)}`;
+
 /** Null where the config node is not deployed. */
-function deployedKey({ deployedClient, configNodeId }: SignInStart): string | null {
-  const client = deployedClient?.() ?? null;
-  return client && signInKey(trimmed(client), configNodeId);
-}
+const keyOf = (client: OAuthClient | null, configNodeId: string): string | null =>
+  client && signInKey(trimmed(client), configNodeId);
 
 /** The values of an open form are not deployed yet, so only a deploy since the start can outdate a sign-in. @throws VehicleError INPUT_INVALID */
-function throwIfOutdated({ start, keyBefore, over }: Pending): void {
-  if (over === 'deleted')
+function throwIfOutdated(
+  { configNodeId, isDeleted }: Pending,
+  start: Start | null,
+  deployedClient: SignInEnd['deployedClient'],
+): void {
+  if (isDeleted)
     throw invalid(
       'The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.',
     );
-  const key = deployedKey(start);
-  if (key !== null && key !== keyBefore && key !== signInKey(start.client, start.configNodeId))
+  const key = keyOf(deployedClient?.(configNodeId) ?? null, configNodeId);
+  if (key !== null && start !== null && key !== start.keyBefore && key !== signInKey(start.client, configNodeId))
     throw invalid(
       'The client ID or an address of the service was changed after this sign-in was started. Start the sign-in again.',
     );
 }
+
+const usedAlready = 'This answer was used already. If you are not signed in, start the sign-in again.';
 
 const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 

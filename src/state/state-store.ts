@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 
@@ -110,6 +111,19 @@ export function collectionOf(key: string): string {
   if (collection === undefined) throw new TypeError(`“${key.slice(0, 40)}” does not begin with a collection.`);
   return collection;
 }
+
+/** A sentence as a part of a stored value. */
+export const storedSentence: z.ZodMiniType<Sentence> = z.object({
+  template: z.string(),
+  values: z.array(
+    z.union([
+      z.string(),
+      z.number(),
+      z.lazy(() => storedSentence),
+      z.array(z.union([z.string(), z.lazy(() => storedSentence)])),
+    ]),
+  ),
+});
 
 /** Removes every key that begins with `prefix`. @throws StateFault */
 export async function removeAll(store: StateStore, prefix: string): Promise<void> {

@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
-import { askEditor, formOf } from '../support/editor-client';
+import { useClock } from '../../nodes/runtime';
+import { askEditor, formOf, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
 
 interface Finding {
@@ -29,6 +31,7 @@ describe('What the dialogs ask of the runtime', () => {
     flow = new Flow();
   });
   afterEach(async () => {
+    useClock(undefined);
     await flow.end();
     await service.close();
   });
@@ -68,6 +71,19 @@ describe('What the dialogs ask of the runtime', () => {
         { vin: classicCar.vin, model: 'V60', year: '2017' },
         { vin: demoCar.vin, model: 'XC60', year: '2019' },
       ]);
+    });
+
+    it('ends after 45 seconds', async () => {
+      const clock = new ManualClock();
+      useClock(clock);
+      await load();
+      service.faults.add({ match: { method: 'GET' }, latencyMs: 1e9 });
+      let answer: EditorAnswer | undefined;
+      void askEditor('vehicles', formOf(vehicle())).then((found) => (answer = found));
+      const before = clock.now();
+      await clock.advanceUntil(() => answer !== undefined, 1_000);
+      assert.match(`${answer?.error?.code} ${answer?.error?.message}`, /^TIMEOUT The service did not answer in time/);
+      assert.ok(clock.now() - before <= 46_000);
     });
 
     it('works before the first deploy, with what was typed', async () => {

@@ -88,7 +88,7 @@ describe('A sign-in at oidc-provider', () => {
     ...changes,
   });
 
-  const begin = (clientId = 'car', changes: Partial<SignInStart> = {}): { url: string; state: string } =>
+  const begin = (clientId = 'car', changes: Partial<SignInStart> = {}): Promise<{ url: string; state: string }> =>
     session.signIns.begin({
       authorizeUrl: provider.authorizeUrl,
       client: clientOf(clientId),
@@ -103,7 +103,7 @@ describe('A sign-in at oidc-provider', () => {
     });
 
   const signIn = async (clientId = 'car', driver: Driver = {}): Promise<SignedIn> =>
-    session.signIns.finish({ redirected: await decideAtProvider(begin(clientId).url, driver) });
+    session.signIns.finish({ redirected: await decideAtProvider((await begin(clientId)).url, driver) });
 
   const source = (clientId = 'car', changes: Partial<OAuthClient> = {}): TokenSource => {
     const client = clientOf(clientId, changes);
@@ -185,7 +185,7 @@ describe('A sign-in at oidc-provider', () => {
     });
 
     it('says that the client secret is wrong, at the sign-in and at a refresh, and goes on when it was corrected', async () => {
-      const { url } = begin('car', { client: clientOf('car', { clientSecret: 'wrong' }) });
+      const { url } = await begin('car', { client: clientOf('car', { clientSecret: 'wrong' }) });
       const redirected = await decideAtProvider(url);
       await assert.rejects(session.signIns.finish({ redirected }), {
         code: 'SIGN_IN_REQUIRED',
@@ -203,13 +203,13 @@ describe('A sign-in at oidc-provider', () => {
     });
 
     it('shows a page of the provider for an unknown application and for a redirect URL that is not registered', async () => {
-      await assert.rejects(decideAtProvider(begin('nobody').url), /invalid_client/);
-      const { url } = begin('car', { redirectUrl: 'http://localhost:9/other' });
+      await assert.rejects(decideAtProvider((await begin('nobody')).url), /invalid_client/);
+      const { url } = await begin('car', { redirectUrl: 'http://localhost:9/other' });
       await assert.rejects(decideAtProvider(url), /redirect_uri/);
     });
 
     it('is taken from the whole address, with the issuer in it, and once', async () => {
-      const address = await decideAtProvider(begin().url);
+      const address = await decideAtProvider((await begin()).url);
       assert.equal(new URL(address).searchParams.get('iss'), provider.url);
       await session.signIns.finish({ redirected: `  ${address}\n` });
       await assert.rejects(session.signIns.finish({ redirected: address }), {
@@ -219,7 +219,7 @@ describe('A sign-in at oidc-provider', () => {
     });
 
     it('refuses an answer that names another issuer, and takes the right one after it', async () => {
-      const address = await decideAtProvider(begin().url);
+      const address = await decideAtProvider((await begin()).url);
       const mixedUp = new URL(address);
       mixedUp.searchParams.set('iss', 'https://evil.example');
       await assert.rejects(session.signIns.finish({ redirected: mixedUp.href }), {
@@ -231,8 +231,8 @@ describe('A sign-in at oidc-provider', () => {
     });
 
     it('refuses a code that belongs to another sign-in, because its code verifier differs', async () => {
-      const theirs = new URL(await decideAtProvider(begin().url));
-      const mine = begin();
+      const theirs = new URL(await decideAtProvider((await begin()).url));
+      const mine = await begin();
       theirs.searchParams.set('state', mine.state);
       await assert.rejects(session.signIns.finish({ redirected: theirs.href }), {
         code: 'SIGN_IN_REQUIRED',

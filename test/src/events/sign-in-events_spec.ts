@@ -49,7 +49,7 @@ describe('The events of a sign-in', function () {
   });
 
   async function signIn(): Promise<void> {
-    const { url } = session.signIns.begin({
+    const { url } = await session.signIns.begin({
       authorizeUrl: `${identity.simulator.url}/as/authorization.oauth2`,
       client: identity.client,
       redirectUrl,

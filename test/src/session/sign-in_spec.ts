@@ -10,11 +10,13 @@ import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { SignInStart, SignIns } from '../../../src/session/sign-in';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
+import { Membership } from '../../../src/state/membership';
 import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity } from './identity';
 import { removeFolder } from '../../support/remove-folder';
+import { SharedMemory } from '../../support/shared-memory';
 
 const seal = new Seal('credential secret');
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -54,7 +56,7 @@ describe('a sign-in from the editor', () => {
     await removeFolder(directory);
   });
 
-  const begin = (options: Partial<SignInStart> = {}): { url: string; state: string } =>
+  const begin = (options: Partial<SignInStart> = {}): Promise<{ url: string; state: string }> =>
     signIns.begin({
       authorizeUrl: `${identity.simulator.url}/as/authorization.oauth2`,
       client: identity.client,
@@ -92,8 +94,8 @@ describe('a sign-in from the editor', () => {
   const grantFolder = (): string => join(directory, 'state', 'sign-in');
   const grantFiles = (): Promise<string[]> => readdir(grantFolder()).catch(() => []);
 
-  it('asks for the code with PKCE S256 and a state of 32 random bytes', () => {
-    const { url, state } = begin({ client: { ...identity.client, clientId: ' demo-client ' } });
+  it('asks for the code with PKCE S256 and a state of 32 random bytes', async () => {
+    const { url, state } = await begin({ client: { ...identity.client, clientId: ' demo-client ' } });
     const query = Object.fromEntries(new URL(url).searchParams);
     assert.match(query['code_challenge'] ?? '', /^[\w-]{43}$/);
     assert.equal(Buffer.from(state, 'base64url').length, 32);
@@ -106,18 +108,18 @@ describe('a sign-in from the editor', () => {
       code_challenge: query['code_challenge'],
       code_challenge_method: 'S256',
     });
-    assert.notEqual(begin().state, state);
+    assert.notEqual((await begin()).state, state);
   });
 
-  it('keeps what the sign-in address has in its query already', () => {
-    const { url } = begin({ authorizeUrl: 'https://id.example/authorize?market=se' });
+  it('keeps what the sign-in address has in its query already', async () => {
+    const { url } = await begin({ authorizeUrl: 'https://id.example/authorize?market=se' });
     assert.equal(new URL(url).searchParams.get('market'), 'se');
   });
 
   it('saves the tokens for the config node, which uses them at once', async () => {
     const token = source();
     await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
-    const { key, ...signedIn } = await signIns.finish({ redirected: await decide(begin().url) });
+    const { key, ...signedIn } = await signIns.finish({ redirected: await decide((await begin()).url) });
     assert.match(key, /\ndemo-client\nconfig-1$/);
     assert.deepEqual(signedIn, {
       configNodeId: 'config-1',
@@ -131,7 +133,7 @@ describe('a sign-in from the editor', () => {
   });
 
   it('tells what was asked for and not granted, by the access that asked for it', async () => {
-    const { url } = begin({
+    const { url } = await begin({
       scopes: [
         'openid',
         'conve:vehicle_relation',
@@ -156,7 +158,7 @@ describe('a sign-in from the editor', () => {
   });
 
   it('tells of nothing missing where the service does not say what it granted', async () => {
-    const { url } = begin();
+    const { url } = await begin();
     const redirected = await decide(url);
     identity.fault({ status: 200, body: { access_token: 'opaque', refresh_token: 'opaque-too', expires_in: 300 } });
     const { scopes: granted, missing } = await signIns.finish({ redirected });
@@ -165,7 +167,7 @@ describe('a sign-in from the editor', () => {
 
   describe('whose answer names its issuer', () => {
     const answeredBy = async (...issuers: string[]): Promise<string> => {
-      const address = new URL(await decide(begin().url));
+      const address = new URL(await decide((await begin()).url));
       for (const issuer of issuers) address.searchParams.append('iss', issuer);
       return address.href;
     };
@@ -198,7 +200,7 @@ describe('a sign-in from the editor', () => {
     });
 
     it('is refused where that is another service and reports an error', async () => {
-      const address = new URL(await decide(begin().url, 'deny'));
+      const address = new URL(await decide((await begin()).url, 'deny'));
       address.searchParams.set('iss', 'https://evil.example');
       await assert.rejects(signIns.finish({ redirected: address.href }), { code: 'INPUT_INVALID' });
     });
@@ -206,7 +208,7 @@ describe('a sign-in from the editor', () => {
     it('ends where that is the service of the token address', async () => {
       const redirected = await answeredBy(identity.simulator.url);
       const other =
-        new URL(begin({ authorizeUrl: 'https://login.example/authorize' }).url).searchParams.get('state') ?? '';
+        new URL((await begin({ authorizeUrl: 'https://login.example/authorize' })).url).searchParams.get('state') ?? '';
       const address = new URL(redirected);
       address.searchParams.set('state', other);
       // The code is that of another sign-in, so the service refuses it; the issuer is accepted.
@@ -216,13 +218,13 @@ describe('a sign-in from the editor', () => {
 
   it('is used although the file of the one before had been deleted', async () => {
     const token = source();
-    await signIns.finish({ redirected: await decide(begin().url) });
+    await signIns.finish({ redirected: await decide((await begin()).url) });
     const first = await token.get();
     await clock.advance(300_000);
     assert.notEqual(await token.get(), first);
     for (const name of await grantFiles()) await rm(join(grantFolder(), name));
     const before = identity.issued.length;
-    await signIns.finish({ redirected: await decide(begin().url) });
+    await signIns.finish({ redirected: await decide((await begin()).url) });
     assert.ok(identity.issued.slice(before).includes(await token.get()));
   });
 
@@ -234,7 +236,8 @@ describe('a sign-in from the editor', () => {
   ] as const) {
     it(`accepts ${what} that a person pastes`, async () => {
       assert.equal(
-        (await signIns.finish({ redirected: form(await decide(begin().url)), configNodeId: 'config-1' })).configNodeId,
+        (await signIns.finish({ redirected: form(await decide((await begin()).url)), configNodeId: 'config-1' }))
+          .configNodeId,
         'config-1',
       );
     });
@@ -244,27 +247,31 @@ describe('a sign-in from the editor', () => {
     string,
     { redirected: () => Promise<string>; configNodeId?: string; code: string; says: RegExp }
   > = {
-    'was declined': { redirected: () => decide(begin().url, 'deny'), code: 'SIGN_IN_REQUIRED', says: /declined/ },
+    'was declined': {
+      redirected: async () => decide((await begin()).url, 'deny'),
+      code: 'SIGN_IN_REQUIRED',
+      says: /declined/,
+    },
     'asks for a scope that the application lacks': {
-      redirected: () => decide(begin({ scopes: ['openid', 'nothing'] }).url),
+      redirected: async () => decide((await begin({ scopes: ['openid', 'nothing'] })).url),
       code: 'SCOPE_MISSING',
       says: /Untick under “Allow”/,
     },
     'asks for a scope that the application turns out to lack at the last step': {
       redirected: async () => {
         identity.fault({ status: 400, body: { error: 'invalid_scope' } });
-        return decide(begin().url);
+        return decide((await begin()).url);
       },
       code: 'SCOPE_MISSING',
       says: /published without a scope .*Untick under “Allow”/,
     },
     'comes back with a word that plain objects know': {
-      redirected: async () => `?error=constructor&state=${begin().state}`,
+      redirected: async () => `?error=constructor&state=${(await begin()).state}`,
       code: 'SIGN_IN_REQUIRED',
       says: /refused the sign-in \(constructor\)/,
     },
     'comes back with an unknown error': {
-      redirected: async () => `?error=odd_thing&state=${begin().state}`,
+      redirected: async () => `?error=odd_thing&state=${(await begin()).state}`,
       code: 'SIGN_IN_REQUIRED',
       says: /\(odd_thing\)/,
     },
@@ -274,7 +281,7 @@ describe('a sign-in from the editor', () => {
       says: /declined/,
     },
     'has another state': {
-      redirected: async () => (await decide(begin().url)).replace(/state=[^&]+/, 'state=other'),
+      redirected: async () => (await decide((await begin()).url)).replace(/state=[^&]+/, 'state=other'),
       code: 'INPUT_INVALID',
       says: /no sign-in that was started here/,
     },
@@ -288,15 +295,19 @@ describe('a sign-in from the editor', () => {
       code: 'INPUT_INVALID',
       says: /contains no sign-in code/,
     },
-    'has no code': { redirected: async () => `?state=${begin().state}`, code: 'INPUT_INVALID', says: /whole address/ },
+    'has no code': {
+      redirected: async () => `?state=${(await begin()).state}`,
+      code: 'INPUT_INVALID',
+      says: /whole address/,
+    },
     'has another code': {
-      redirected: async () => (await decide(begin().url)).replace(/code=[^&]+/, 'code=other'),
+      redirected: async () => (await decide((await begin()).url)).replace(/code=[^&]+/, 'code=other'),
       code: 'SIGN_IN_REQUIRED',
       says: /code/,
     },
     'is late': {
       redirected: async () => {
-        const { state } = begin();
+        const { state } = await begin();
         await clock.advance(600_001);
         return `?code=abc&state=${state}`;
       },
@@ -305,28 +316,28 @@ describe('a sign-in from the editor', () => {
     },
     'is for a deleted config node': {
       redirected: async () => {
-        const address = await decide(begin().url);
-        signIns.forget('config-1');
+        const address = await decide((await begin()).url);
+        await signIns.forget('config-1');
         return address;
       },
       code: 'INPUT_INVALID',
       says: /deleted/,
     },
     'is brought to another config node': {
-      redirected: () => decide(begin().url),
+      redirected: async () => decide((await begin()).url),
       configNodeId: 'config-2',
       code: 'INPUT_INVALID',
       says: /another vehicle configuration/,
     },
     'has a wrong client secret': {
-      redirected: () => decide(begin({ client: { ...identity.client, clientSecret: 'wrong' } }).url),
+      redirected: async () => decide((await begin({ client: { ...identity.client, clientSecret: 'wrong' } })).url),
       code: 'SIGN_IN_REQUIRED',
       says: /client secret/,
     },
     'finds the sign-in service away': {
       redirected: async () => {
         identity.fault({ cut: 'before-headers' });
-        return decide(begin().url);
+        return decide((await begin()).url);
       },
       code: 'NETWORK',
       says: /Start the sign-in again/,
@@ -334,7 +345,7 @@ describe('a sign-in from the editor', () => {
     'is given no refresh token': {
       redirected: async () => {
         identity.fault({ members: { refresh_token: 'missing' } });
-        return decide(begin().url);
+        return decide((await begin()).url);
       },
       code: 'SIGN_IN_REQUIRED',
       says: /no refresh token/,
@@ -353,7 +364,7 @@ describe('a sign-in from the editor', () => {
   }
 
   it('takes the right address after one without a code, of another sign-in, or of the sign-in page was pasted', async () => {
-    const { url, state } = begin();
+    const { url, state } = await begin();
     for (const wrong of [`?state=${state}`, url, '?code=abc&state=other', 'Hello'])
       await assert.rejects(signIns.finish({ redirected: wrong }), { code: 'INPUT_INVALID' });
     await signIns.finish({ redirected: await decide(url) });
@@ -361,7 +372,7 @@ describe('a sign-in from the editor', () => {
   });
 
   it('accepts an answer once', async () => {
-    const redirected = await decide(begin().url);
+    const redirected = await decide((await begin()).url);
     await signIns.finish({ redirected });
     await assert.rejects(
       signIns.finish({ redirected }),
@@ -370,8 +381,58 @@ describe('a sign-in from the editor', () => {
     assert.ok(await identity.accepts(await source().get()), 'what was saved stays');
   });
 
+  it('is ended by any process with the store, once, and each of them knows the result', async () => {
+    const { signIns: others } = new Session({ store, send: identity.send, clock });
+    const redirected = await decide((await begin()).url);
+    assert.equal(await others.resultOf('config-1'), null);
+    const ends = await Promise.allSettled([signIns, others].map((one) => one.finish({ redirected })));
+    const [refused, ...more] = ends.filter((end) => end.status === 'rejected');
+    assert.match(String(refused?.reason), /used already/);
+    assert.deepEqual(more, []);
+    assert.equal(identity.requests.length, 1);
+    for (const one of [signIns, others]) {
+      const { error, missing } = (await one.resultOf('config-1')) ?? assert.fail();
+      assert.deepEqual([error, missing, await one.isUsed(redirected)], [null, [], true]);
+    }
+    const declined = await decide((await begin()).url, 'deny');
+    assert.equal(await others.resultOf('config-1'), null, 'of the last sign-in');
+    await assert.rejects(others.finish({ redirected: declined }), { code: 'SIGN_IN_REQUIRED' });
+    assert.equal((await signIns.resultOf('config-1'))?.error?.code, 'SIGN_IN_REQUIRED');
+  });
+
+  it('is stored encrypted until an answer is accepted, for twenty minutes at most', async () => {
+    const sealed = new SealedStateStore({ store: files, seals: () => [seal] });
+    const stored = async (): Promise<string> => JSON.stringify(await sealed.entries('signing-in/'));
+    const { url, state } = await begin();
+    assert.match(await stored(), /"clientSecret":"secret:with.odd chars".*"verifier":"[\w-]{43}"/);
+    assert.doesNotMatch(JSON.stringify(await files.entries('signing-in/')), new RegExp(`odd chars|verifier|${state}`));
+    await assert.rejects(signIns.finish({ redirected: await decide(url, 'deny') }));
+    assert.doesNotMatch(await stored(), /odd chars|verifier/);
+    await begin();
+    await clock.advance(1_200_001);
+    assert.equal(await signIns.resultOf('config-1'), null);
+    assert.equal(await stored(), '[]');
+  });
+
+  it('lasts ten minutes by the clock of the store, where the clocks of two machines differ', async () => {
+    const shared = new SharedMemory(clock);
+    const sessionAt = (offMs: number): Session => {
+      const own = new ManualClock(clock.now() + offMs);
+      const membership = new Membership({ store: shared, clock: own });
+      return new Session({ store: new GrantStore({ state: shared }), send: identity.send, membership, clock: own });
+    };
+    ({ signIns } = sessionAt(0));
+    const { signIns: others } = sessionAt(3_600_000);
+    const { url } = await begin();
+    await clock.advance(599_000);
+    await others.finish({ redirected: await decide(url) });
+    const { state } = await begin();
+    await clock.advance(601_000);
+    await assert.rejects(others.finish({ redirected: `?code=abc&state=${state}` }), /ten minutes/);
+  });
+
   it('accepts an answer until the last second of its ten minutes', async () => {
-    const { url, state } = begin();
+    const { url, state } = await begin();
     await clock.advance(600_000);
     assert.equal(
       (await signIns.finish({ redirected: (await decide(url)).replace(/state=[^&]+/, `state=${state}`) })).configNodeId,
@@ -382,20 +443,20 @@ describe('a sign-in from the editor', () => {
   it('never repeats a text from an address', async () => {
     await assert.rejects(
       signIns.finish({
-        redirected: `?error=${encodeURIComponent('<script>alert(1)</script>')}&error_description=evil&state=${begin().state}`,
+        redirected: `?error=${encodeURIComponent('<script>alert(1)</script>')}&error_description=evil&state=${(await begin()).state}`,
       }),
       (error: VehicleError) => !/script|evil/.test(error.message),
     );
   });
 
   it('forgets abandoned sign-ins', async () => {
-    const first = begin();
-    for (let count = 0; count < 100; count++) begin();
+    const first = await begin();
+    for (let count = 0; count < 100; count++) await begin();
     await assert.rejects(signIns.finish({ redirected: `?code=abc&state=${first.state}` }), { code: 'INPUT_INVALID' });
   });
 
   it('hands every secret to the redactor before it is used', async () => {
-    const address = await decide(begin({ onSecret: (secret) => secrets.add(secret) }).url);
+    const address = await decide((await begin()).url);
     await signIns.finish({ redirected: address });
     assert.ok(secrets.has(new URL(address).searchParams.get('code') ?? ''));
     assert.deepEqual(
@@ -408,7 +469,7 @@ describe('a sign-in from the editor', () => {
     const before = identity.newRefreshToken();
     const token = source(before);
     await token.get();
-    await signIns.finish({ redirected: await decide(begin({ refreshToken: before }).url) });
+    await signIns.finish({ redirected: await decide((await begin({ refreshToken: before })).url) });
     const signedIn = (await store.read(signInKey(identity.client, 'config-1')))?.grant.accessToken;
     assert.equal(await token.get(), signedIn);
     const after = identity.newRefreshToken();
@@ -417,12 +478,12 @@ describe('a sign-in from the editor', () => {
   });
 
   it('ends the refusal of an earlier sign-in', async () => {
-    await signIns.finish({ redirected: await decide(begin().url) });
+    await signIns.finish({ redirected: await decide((await begin()).url) });
     const token = source();
     identity.simulator.revokeGrants();
     await clock.advance(300_000);
     await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
-    await signIns.finish({ redirected: await decide(begin().url) });
+    await signIns.finish({ redirected: await decide((await begin()).url) });
     assert.ok(await identity.accepts(await token.get()));
     assert.equal(token.describe().signInRequiredSince, null);
   });
@@ -431,7 +492,7 @@ describe('a sign-in from the editor', () => {
     const chosen = (accessToken: string): TokenSource => source('', accessToken);
     const before = chosen('pasted-before');
     assert.equal(await before.get(), 'pasted-before');
-    await signIns.finish({ redirected: await decide(begin({ accessToken: ' pasted-before' }).url) });
+    await signIns.finish({ redirected: await decide((await begin({ accessToken: ' pasted-before' })).url) });
     const signedIn = await before.get();
     assert.ok(await identity.accepts(signedIn));
     const payload = (seconds: number): string =>
@@ -446,7 +507,7 @@ describe('a sign-in from the editor', () => {
   it('is reported when it cannot be read, and no older refresh token silently takes its place', async () => {
     const pasted = identity.newRefreshToken();
     await source(pasted).get();
-    await signIns.finish({ redirected: await decide(begin({ refreshToken: pasted }).url) });
+    await signIns.finish({ redirected: await decide((await begin({ refreshToken: pasted })).url) });
     const running = source(pasted);
     const signedIn = await running.get();
     const entry = `sign-in/${hashOf(signInKey(identity.client, 'config-1'))}`;
@@ -459,17 +520,17 @@ describe('a sign-in from the editor', () => {
   });
 
   it('replaces a damaged one', async () => {
-    await signIns.finish({ redirected: await decide(begin().url) });
+    await signIns.finish({ redirected: await decide((await begin()).url) });
     const [{ key } = assert.fail()] = await files.entries('sign-in/');
     await files.write(key, 'damaged');
     await assert.rejects(source().get(), { code: 'CONFIG' });
-    await signIns.finish({ redirected: await decide(begin().url) });
+    await signIns.finish({ redirected: await decide((await begin()).url) });
     assert.ok(await identity.accepts(await source().get()));
   });
 
-  it('refuses a client secret that HTTP cannot carry', () => {
+  it('refuses a client secret that HTTP cannot carry', async () => {
     for (const clientSecret of ['lone surrogate \ud800', 'line\nbreak'])
-      assert.throws(() => begin({ client: { ...identity.client, clientSecret } }), { code: 'CONFIG' });
+      await assert.rejects(begin({ client: { ...identity.client, clientSecret } }), { code: 'CONFIG' });
   });
 
   it('refuses a redirect URL that services refuse, and says which one they accept', async () => {
@@ -486,8 +547,8 @@ describe('a sign-in from the editor', () => {
       'https://red.example/connected- vehicle/callback',
       'http://localhost:1880/\nconnected-vehicle/callback',
     ])
-      assert.throws(
-        () => begin({ redirectUrl: wrong }),
+      await assert.rejects(
+        begin({ redirectUrl: wrong }),
         ({ code, message }: VehicleError) =>
           code === 'CONFIG' && message.includes('begins with https:// or http://localhost in small letters'),
         wrong,
@@ -504,7 +565,7 @@ describe('a sign-in from the editor', () => {
     ['as an empty list', [], [{ access: null, scopes: ['conve:vehicle_relation'] }]],
   ] as const) {
     it(`takes the scopes that the service answers ${what}`, async () => {
-      const redirected = await decide(begin().url);
+      const redirected = await decide((await begin()).url);
       const body = { access_token: 'opaque', refresh_token: 'opaque-too', expires_in: 300, scope };
       identity.fault({ status: 200, body });
       assert.deepEqual((await signIns.finish({ redirected })).missing, missing);
@@ -523,7 +584,7 @@ describe('a sign-in from the editor', () => {
         wrong.setTime(wrong.now() + off);
         const late = new Session({ store, send: other.send, clock: wrong });
         const { client } = other;
-        const { url } = late.signIns.begin({
+        const { url } = await late.signIns.begin({
           authorizeUrl: `${other.simulator.url}/as/authorization.oauth2`,
           client,
           redirectUrl,
@@ -547,7 +608,7 @@ describe('a sign-in from the editor', () => {
     });
   }
 
-  it('refuses an address that is not safe for secrets', () => {
+  it('refuses an address that is not safe for secrets', async () => {
     const open = 'http://id.example/authorize';
     for (const unsafe of [
       { authorizeUrl: open },
@@ -556,8 +617,8 @@ describe('a sign-in from the editor', () => {
       { authorizeUrl: '' },
       { authorizeUrl: 'javascript:alert(1)' },
     ]) {
-      assert.throws(() => begin(unsafe), { code: 'CONFIG' });
+      await assert.rejects(begin(unsafe), { code: 'CONFIG' });
     }
-    assert.throws(() => begin({ client: { ...identity.client, clientId: '' } }), { code: 'CONFIG' });
+    await assert.rejects(begin({ client: { ...identity.client, clientId: '' } }), { code: 'CONFIG' });
   });
 });
