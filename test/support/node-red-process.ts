@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { NodeRedApp } from 'node-red';
+import type { Node, NodeMessage, NodeRedApp } from 'node-red';
 
 /** `NODE_RED_PATH` names another Node-RED than the one that is installed here. */
 const RED = require(process.env['NODE_RED_PATH'] ?? 'node-red') as NodeRedApp;
 
-/** The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user directory and with the settings of its arguments. */
+/**
+ * The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user directory and with the settings of its arguments.
+ * A message `{ node, msg }` of the parent goes into that node, and `global.get('report')(value)` of a function node sends the value to the parent.
+ */
 async function main(userDir: string, settings: object): Promise<void> {
   const server = createServer();
   RED.init(server, {
@@ -20,6 +23,7 @@ async function main(userDir: string, settings: object): Promise<void> {
     editorTheme: { tours: false, palette: { catalogues: [] } },
     externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
     logging: { console: { level: 'error', metrics: false, audit: false } },
+    functionGlobalContext: { report: (value: object) => process.send?.(value) },
     ...settings,
   } as unknown as Parameters<typeof RED.init>[1]);
   await RED.start();
@@ -31,6 +35,14 @@ async function main(userDir: string, settings: object): Promise<void> {
   // Node-RED answers a deploy before it has started the new flows.
   RED.events.on('runtime-event', ({ id }: { id: string }) => {
     if (id === 'runtime-deploy') process.send?.({ isDeployed: true });
+  });
+  // The types of Node-RED leave this function out.
+  const { getNode } = RED.nodes as unknown as { getNode: (id: string) => Node | null };
+  process.on('message', ({ node, msg }: { node: string; msg: NodeMessage }) => {
+    const deliver = (): void => getNode(node)?.receive(msg);
+    // Node-RED has started before its flows have.
+    if (getNode(node) === null) RED.events.once('flows:started', deliver);
+    else deliver();
   });
   process.on('disconnect', () => process.exit(0));
 }

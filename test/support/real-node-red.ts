@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,6 +39,12 @@ export const linkDashboard = link({
   '@flowfuse/node-red-dashboard': join(root, 'node_modules/@flowfuse/node-red-dashboard'),
 });
 
+/** A Node-RED in an existing user directory. Its first message is `{ port }`, when the flows have started. */
+export const forkNodeRed = (userDir: string, settings: object): ChildProcess =>
+  fork(join(__dirname, 'node-red-process.js'), [userDir, JSON.stringify(settings)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+
 /**
  * A real Node-RED in a process of its own, with the pack installed, and a user directory that goes with it.
  * @param settings more of settings.js, as far as JSON can say it
@@ -52,9 +58,7 @@ export async function startNodeRed(
   await install(userDir);
   await writeFile(join(userDir, 'flows.json'), JSON.stringify(flows));
 
-  const child = fork(join(__dirname, 'node-red-process.js'), [userDir, JSON.stringify(settings)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
+  const child = forkNodeRed(userDir, settings);
   const ended = once(child, 'exit');
   const [{ port }] = (await Promise.race([
     once(child, 'message'),
