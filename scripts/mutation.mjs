@@ -77,10 +77,19 @@ async function copy(folder) {
   return to;
 }
 
+/** A schema that is made once, with its first use, would be unchanged for every later test. It is made when its module is loaded. */
+async function makeSchemasAtOnce(folder) {
+  for (const name of await readdir(folder)) {
+    const text = await readFile(join(folder, name), 'utf8');
+    await writeFile(join(folder, name), text.replaceAll('z.lazy(', '((make) => make())('));
+  }
+}
+
 /** @returns the files with their mutants */
 async function mutate(folder, file, { bin, isFast }) {
   const name = file === undefined ? folder : `${folder}-${file}`;
   const cwd = await copy(name);
+  await makeSchemasAtOnce(join(cwd, 'src', folder));
   const report = join(home, `${name}.json`);
   const config = {
     inPlace: true,

@@ -76,8 +76,8 @@ export function parseGuardState(stored?: unknown): GuardState {
 
 /** A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they would silence the guard until then. */
 export function copyAsOf(state: GuardState, at: number): GuardState {
-  if (state.at === null || at >= state.at) return { ...structuredClone(state), at };
-  return mapTimes(state, (when, name) => (/receivedAt$/i.test(name) ? receiptAsOf(when, at) : Math.min(when, at)));
+  if (at >= (state.at ?? 0)) return { ...structuredClone(state), at };
+  return mapTimes(state, (when, name) => (/receivedAt/i.test(name) ? receiptAsOf(when, at) : Math.min(when, at)));
 }
 
 /**

@@ -79,8 +79,7 @@ class Phrases {
   }
 
   #names = (some: readonly NamedOpening[]): string => this.#join(some.map((one) => this.#word(keyOf(one))));
-  #join = (parts: readonly string[]): string =>
-    new Intl.ListFormat(this.#language, { type: 'conjunction' }).format(parts);
+  #join = (parts: readonly string[]): string => new Intl.ListFormat(this.#language).format(parts);
   #sentence = (text: string): string => text.charAt(0).toLocaleUpperCase(this.#language) + text.slice(1);
   #plural = (key: string, count: number): string =>
     this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
@@ -123,7 +122,7 @@ const fill = (text: string, values: Readonly<Record<string, string>>): string =>
 /** A tag that Intl takes; English where it is missing or odd. */
 function validLanguage(language: string): string {
   try {
-    return Intl.getCanonicalLocales(language)[0] ?? 'en';
+    return new Intl.Locale(language).toString();
   } catch {
     return 'en';
   }

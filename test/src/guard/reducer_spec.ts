@@ -229,6 +229,29 @@ describe('The guard: since when', () => {
     assert.deepEqual(watchman.ask('11:00'), ['asked: frontLeft window 0 besides frontRight, rearLeft, rearRight']);
   });
 
+  it('counts from the instant at which it was last known closed, not from before', () => {
+    const watchman = new Watchman({ watch: ['frontLeftWindow'] });
+    watchman.members('10:00', { frontLeft: { value: 'CLOSED', timestamp: iso('10:00') } });
+    watchman.members('10:05', { frontLeft: { value: 'OPEN', timestamp: iso('10:00') } });
+    assert.deepEqual(watchman.ask('10:06'), ['asked: frontLeft window 6']);
+    const other = new Watchman({ watch: ['frontLeftWindow'] });
+    other.members('10:00', { frontLeft: { value: 'CLOSED', timestamp: null } });
+    other.members('10:01', { frontLeft: { value: 'CLOSED', timestamp: iso('09:55') } });
+    other.members('10:02', { frontLeft: { value: 'OPEN', timestamp: iso('09:57') } });
+    assert.deepEqual(other.ask('10:03'), ['asked: frontLeft window 1'], 'it was still closed at 10:00');
+  });
+
+  it('takes a slow answer from before a read that failed, and an unknown value whatever its timestamp', () => {
+    const watchman = new Watchman({ watch: ['frontLeftWindow'] });
+    watchman.failed('10:05', 'windows');
+    const windows = { frontLeft: { value: 'CLOSED', timestamp: null } };
+    watchman.reading('10:06', { windows, receivedAt: { windows: at('10:04') } });
+    assert.deepEqual(watchman.ask('10:06'), ['clear asked: frontLeft window']);
+    watchman.members('10:07', { frontLeft: { value: 'CLOSED', timestamp: iso('10:07') } });
+    watchman.members('10:08', { frontLeft: { value: 'UNSPECIFIED', timestamp: iso('10:00') } });
+    assert.deepEqual(watchman.ask('10:08'), ['cannot-tell asked: frontLeft window']);
+  });
+
   it('counts from the first open value, whatever later timestamps are', () => {
     const watchman = new Watchman({ minutes: 60 });
     watchman.windows('10:00', open);
@@ -295,6 +318,14 @@ describe('The guard: since when', () => {
     assert.deepEqual(watchman.doors('15:03', { tailGate: 'CLOSED' }), [
       'clear closed: frontLeft window, tailGate tailGate',
     ]);
+  });
+
+  it('reports nothing unknown because of a restart alone', () => {
+    const watchman = new Watchman();
+    watchman.windows('10:00', closed);
+    watchman.state = watchman.guard.resume(JSON.parse(JSON.stringify(watchman.state)), at('10:08'));
+    assert.equal(watchman.due(), null);
+    assert.deepEqual(watchman.tick('11:00'), []);
   });
 
   it('counts correctly after the clock is set back', () => {
@@ -549,6 +580,31 @@ describe('The guard: only while the car is not in use', () => {
     assert.equal(watchman.tick('10:40').length, 1);
   });
 
+  it('takes the newest answer about the use, and none from the future', () => {
+    const watchman = new Watchman({ onlyWhileNotInUse: true });
+    const use = (time: string, inUse: boolean, received: string): unknown =>
+      watchman.reading(time, { inUse, receivedAt: { accessibility: at(received) } });
+    watchman.windows('09:00', open);
+    use('10:00', true, '10:30');
+    use('10:05', false, '10:05');
+    use('10:06', true, '10:04');
+    assert.equal(watchman.due(), '10:15', 'left at 10:05');
+    use('10:06', true, '10:06');
+    assert.equal(watchman.due(), null);
+    use('10:06', false, '10:06');
+    assert.equal(watchman.due(), '10:16');
+  });
+
+  it('is not worth a write at each poll of a drive', () => {
+    const watchman = new Watchman({ onlyWhileNotInUse: true });
+    watchman.inUse('10:00', true);
+    const { guard, state } = watchman;
+    watchman.inUse('10:05', true);
+    assert.deepEqual(guard.essence(watchman.state), guard.essence(state));
+    watchman.inUse('10:10', false);
+    assert.notDeepEqual(guard.essence(watchman.state), guard.essence(state));
+  });
+
   it('gives the all clear during a drive', () => {
     const watchman = new Watchman({ onlyWhileNotInUse: true });
     watchman.windows('10:00', open);
@@ -613,6 +669,14 @@ describe('The guard: snooze', () => {
     assert.equal(watchman.due(), '12:10');
   });
 
+  it('until closed is over when everything is closed', () => {
+    const watchman = new Watchman();
+    watchman.windows('10:00', open);
+    watchman.snooze('10:05', null);
+    watchman.windows('11:00', closed);
+    assert.equal(watchman.guard.view(watchman.state).snoozedUntil, null);
+  });
+
   it('until closed ends when something else opens, or the same again', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', { ...open, rearLeft: 'OPEN' });
@@ -675,6 +739,18 @@ describe('The guard: asked', () => {
     assert.deepEqual(watchman.tick('10:10'), ['open-too-long: frontLeft window 10']);
   });
 
+  it('reports nothing again that an answer has called unknown, and gives the all clear of what it called open', () => {
+    const watchman = new Watchman({ watch: ['frontLeftWindow', 'tailGate'], minutesFor: { window: 60 } });
+    watchman.windows('10:00', open);
+    watchman.doors('10:00', { hood: 'OPEN', tailGate: 'UNSPECIFIED' });
+    assert.deepEqual(watchman.ask('10:01', 'window', 'hood', 'tailGate'), [
+      'asked: frontLeft window 1, hood hood 1 besides tailGate',
+    ]);
+    assert.deepEqual(watchman.tick('10:30'), []);
+    watchman.doors('10:31', { hood: 'OPEN', tailGate: 'CLOSED' });
+    assert.deepEqual(watchman.windows('10:32', closed), ['clear closed: frontLeft window, tailGate tailGate']);
+  });
+
   it('answers about some openings only, where only those matter', () => {
     const watchman = new Watchman({ watch: ['window', 'sunroof', 'lock'] });
     watchman.windows('10:00', closed);
@@ -733,6 +809,22 @@ describe('The guard: all', () => {
     watchman.windows('10:02', { ...closed, sunroof: 'OPEN' });
     watchman.ask('10:03', 'window', 'door', 'tailGate', 'hood');
     assert.equal(isEverything(watchman), false);
+  });
+});
+
+describe('The guard: equipment', () => {
+  it('that is closed and not watched is no reason against "all", and a sunroof shows nothing of a tank lid', () => {
+    const watchman = new Watchman({ watch: ['window', 'door', 'tailGate', 'hood'] });
+    watchman.windows('10:00', { ...closed, sunroof: 'CLOSED' });
+    const doors = { frontLeft: 'CLOSED', frontRight: 'CLOSED', rearLeft: 'CLOSED', rearRight: 'CLOSED' };
+    watchman.doors('10:00', { ...doors, tailGate: 'CLOSED', hood: 'CLOSED', tankLid: 'CLOSED' });
+    watchman.ask('10:01');
+    const [event] = watchman.events;
+    assert.equal(event?.type === 'clear' && event.everything, true);
+    const other = new Watchman({ watch: ['frontLeftWindow', 'tankLid'] });
+    const lid = members({ tankLid: 'UNSPECIFIED' }, '10:00');
+    other.reading('10:00', { windows: members(closed, '10:00'), doors: lid, hasSunroof: true });
+    assert.deepEqual(other.ask('10:01'), ['clear asked: frontLeft window']);
   });
 });
 
@@ -847,6 +939,7 @@ describe('The guard: its settings', () => {
   it('take their defaults where a field is empty, and a flag from the text of an environment variable', () => {
     const options = parseGuardSettings({ minutes: '', repeat: null, timeZone: '', onlyWhileNotInUse: 'true' });
     assert.deepEqual([options.allowed('window'), options.repeat, options.onlyWhileNotInUse], [10 * 60_000, 0, true]);
+    assert.equal(parseGuardSettings({ onlyWhileNotInUse: 'false' }).onlyWhileNotInUse, false);
   });
 
   for (const [settings, why] of refused) {

@@ -149,6 +149,10 @@ describe('guardText', () => {
       sentenceOf(alert([window('frontLeft', 12), hood(5)]), french),
       'Ouvert depuis 12 minutes : front-left window; ouvert depuis 5 minutes : hood',
     );
+    assert.equal(
+      sentenceOf(alert([window('frontLeft', 12), lock(12)]), french),
+      'Ouvert depuis 12 minutes : front-left window; car unlocked for 12 minutes',
+    );
   });
 
   it("follows the plurals, the list and the numbers of the words' own language", () => {

@@ -1,0 +1,275 @@
+import { strict as assert } from 'node:assert';
+import { Guard, parseGuardRequest, VehicleError, type GuardEvent } from '../../../src/index';
+import { parseGuardState, type GuardState } from '../../../src/guard/state';
+
+const minute = 60_000;
+const start = Date.parse('2026-06-01T10:00:00Z');
+const vin = 'YV4952NA4F120DEMO';
+const receivedAt = '2026-06-01T09:59:30Z';
+const received = Date.parse(receivedAt);
+const member = (value: string, timestamp = '2026-06-01T09:58:00Z') => ({ value, timestamp });
+const open = { frontLeft: member('OPEN') };
+
+describe('A message to the guard', () => {
+  const windows = { type: 'reading', windows: open, receivedAt: { windows: received }, failed: [], hasSunroof: false };
+  const requests: [what: string, message: Record<string, unknown>, request: object][] = [
+    ['of anything else asks nothing', { payload: 'hello', topic: 'ask me', ask: null }, {}],
+    ['without the answer of a read asks nothing', { payload: {}, vehicle: { vin, read: 'fuel' } }, {}],
+    [
+      'of a status node is a reading of its vehicle',
+      { payload: open, vehicle: { vin, read: 'windows', receivedAt } },
+      { reading: { vin, values: windows } },
+    ],
+    [
+      'with the sunroof alone unknown says that the car has one',
+      { payload: open, vehicle: { vin, read: 'windows', receivedAt, unknown: ['sunroof'] } },
+      { reading: { vin, values: { ...windows, hasSunroof: true } } },
+    ],
+    [
+      'with another window unknown too says nothing of a sunroof',
+      { payload: open, vehicle: { vin, read: 'windows', receivedAt, unknown: ['rearLeft', 'sunroof'] } },
+      { reading: { vin, values: windows } },
+    ],
+    [
+      'with the lock of the doors unknown says nothing of a sunroof',
+      { payload: open, vehicle: { vin, read: 'doors', unknown: ['sunroof'] } },
+      { reading: { vin, values: { type: 'reading', doors: open, receivedAt: {}, failed: [] } } },
+    ],
+    [
+      'with a kept value is a read that failed',
+      { payload: open, vehicle: { vin, read: 'windows', source: 'kept' } },
+      { reading: { vin, values: { type: 'reading', receivedAt: {}, failed: ['windows'] } } },
+    ],
+    [
+      'with another payload is a read that failed',
+      { payload: 'OPEN', vehicle: { vin, read: 'doors' } },
+      { reading: { vin, values: { type: 'reading', receivedAt: {}, failed: ['doors'] } } },
+    ],
+    [
+      'of several reads has those that failed',
+      {
+        payload: { windows: open, doors: open },
+        vehicle: {
+          vin,
+          reads: { windows: { receivedAt, unknown: [] }, doors: { source: 'kept' } },
+          errors: [null, { read: 'accessibility', code: 'NETWORK' }],
+        },
+      },
+      { reading: { vin, values: { ...windows, failed: ['doors'], inUse: null } } },
+    ],
+    [
+      'of several reads has the use of the car, and when it was received',
+      {
+        payload: { accessibility: { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' } },
+        vehicle: { vin, reads: { accessibility: { receivedAt } }, errors: 'none' },
+      },
+      {
+        reading: {
+          vin,
+          values: { type: 'reading', receivedAt: { accessibility: received }, failed: [], inUse: true },
+        },
+      },
+    ],
+    ['with ask asks about everything', { ask: true }, { ask: { only: [] } }],
+    ['with ask and an empty name asks about everything', { ask: true, only: '' }, { ask: { only: [] } }],
+    ['with ask and null asks about everything', { ask: true, only: null }, { ask: { only: [] } }],
+    ['without ask leaves the names alone', { ask: false, only: 'roof' }, {}],
+    ['with the topic ask asks about one opening', { topic: 'ask', only: 'hood' }, { ask: { only: ['hood'] } }],
+    [
+      'asks about a list',
+      { ask: true, only: ['window', 'rearLeftDoor'] },
+      { ask: { only: ['window', 'rearLeftDoor'] } },
+    ],
+    ['snoozes for so many minutes', { snooze: ' 2.25 ' }, { snooze: 2.25 }],
+    ['snoozes until closed', { snooze: 'until-closed' }, { snooze: null }],
+  ];
+  for (const [what, message, request] of requests)
+    it(what, () => assert.deepEqual(parseGuardRequest(message), request));
+
+  const refused: [message: Record<string, unknown>, sentence: string][] = [
+    [{ ask: 'true' }, 'msg.ask must be true, as a boolean. Send a message with msg.ask = true.'],
+    [{ snooze: '1.23.4' }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
+    [{ snooze: '5 minutes' }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
+    [{ snooze: 'x5' }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
+    [{ snooze: [5] }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
+    [{ snooze: 527_041 }, 'A snooze must be at most 527040 minutes, a year. Send minutes, or "until-closed".'],
+    [
+      { ask: true, only: ['hood', 'roof'] },
+      'There is no such opening. Send one of these names, or a list: window, sunroof, door, tailGate, hood, tankLid, lock, frontLeftWindow, frontRightWindow, rearLeftWindow, rearRightWindow, frontLeftDoor, frontRightDoor, rearLeftDoor, rearRightDoor, carLocked.',
+    ],
+  ];
+  for (const [message, sentence] of refused)
+    it(`is refused with INPUT_INVALID and a sentence: ${JSON.stringify(message)}`, () =>
+      assert.throws(() => parseGuardRequest(message), {
+        code: 'INPUT_INVALID',
+        message: sentence,
+      } satisfies Partial<VehicleError>));
+
+  it('snoozes for a year at most', () => assert.deepEqual(parseGuardRequest({ snooze: 527_040 }), { snooze: 527_040 }));
+});
+
+describe('What a guard gives to its node:', () => {
+  const guard = new Guard({ minutes: 10, minutesFor: { hood: 20 }, watch: ['frontLeftWindow', 'hood'] });
+  const reading = (at: number, windows: string, hood: string, more: object = {}) => ({
+    type: 'reading' as const,
+    at,
+    windows: { frontLeft: member(windows, new Date(at).toISOString()) },
+    doors: { hood: member(hood, new Date(at).toISOString()) },
+    ...more,
+  });
+  const run = (...inputs: Parameters<Guard['step']>[1][]): GuardState =>
+    inputs.reduce((state, input) => guard.step(state, input).state, parseGuardState());
+
+  it('a sample names the first watched opening, open for its time', () => {
+    assert.deepEqual(guard.sample(start), {
+      type: 'alert',
+      at: '2026-06-01T10:00:00.000Z',
+      reason: 'open-too-long',
+      openings: [
+        { kind: 'window', name: 'frontLeft', since: '2026-06-01T09:50:00.000Z', minutes: 10, confirmed: true },
+      ],
+      unknown: [],
+    });
+  });
+
+  it('the reads of what is watched and asked about, and of the use of the car where it matters', () => {
+    assert.deepEqual(guard.schedules(60), [{ reads: ['windows', 'doors'], seconds: 60 }]);
+    const parked = new Guard({ watch: ['sunroof'], onlyWhileNotInUse: true });
+    assert.deepEqual(parked.readsFor(['lock']), ['windows', 'doors', 'accessibility']);
+    assert.deepEqual(parked.readsFor(), ['windows', 'accessibility']);
+  });
+
+  it('the input of a poll has the answers, when they came, and the reads that failed', () => {
+    const readings = new Map([
+      ['windows' as const, { payload: open, vehicle: { receivedAt, unknown: ['sunroof'] } }],
+      ['accessibility' as const, { payload: { value: 'AVAILABLE' }, vehicle: { receivedAt: 'soon' } }],
+    ]);
+    // A reading of the client has more than the guard needs.
+    const polled = { readings, failed: ['doors'] } as unknown as Parameters<Guard['inputOf']>[0];
+    assert.deepEqual(guard.inputOf(polled), {
+      type: 'reading',
+      receivedAt: { windows: received },
+      windows: open,
+      hasSunroof: true,
+      inUse: false,
+      failed: ['doors'],
+    });
+    const lost = { readings: new Map(), failed: ['accessibility', 'windows'] } as Parameters<Guard['inputOf']>[0];
+    assert.deepEqual(guard.inputOf(lost), { type: 'reading', receivedAt: {}, inUse: null, failed: ['windows'] });
+  });
+
+  it('the view has what is open, what is closed, and the alert and the snooze of now', () => {
+    const nothing = {
+      open: [],
+      allClosed: false,
+      closed: [],
+      everything: false,
+      snoozedUntil: null,
+      alertedAt: null,
+    };
+    assert.deepEqual(guard.view(parseGuardState()), nothing);
+    const alerted = run(reading(start, 'OPEN', 'CLOSED'), { type: 'tick', at: start + 10 * minute });
+    const [window] = guard.sample(start + 10 * minute).openings as object[];
+    const hood = { kind: 'hood', name: 'hood' };
+    const expected = { ...nothing, open: [window], closed: [hood], alertedAt: start + 10 * minute };
+    assert.deepEqual(guard.view(alerted), expected);
+    const { state } = guard.step(alerted, { type: 'snooze', at: start + 11 * minute, minutes: 5 });
+    assert.equal(guard.view(state).snoozedUntil, start + 16 * minute);
+    const over = guard.step(state, { type: 'ask', at: start + 16 * minute }).state;
+    assert.equal(guard.view(over).snoozedUntil, null, 'over');
+    const forever = guard.step(alerted, { type: 'snooze', at: start + 11 * minute, minutes: null }).state;
+    assert.equal(guard.view(forever).snoozedUntil, Infinity);
+    const both = guard.step(alerted, reading(start + 12 * minute, 'OPEN', 'OPEN')).state;
+    assert.equal(guard.view(both).alertedAt, start + 10 * minute, 'one of the two was in an alert');
+    const other = guard.step(both, reading(start + 13 * minute, 'CLOSED', 'OPEN')).state;
+    assert.equal(guard.view(other).alertedAt, null, 'what is open now was in no alert');
+    const closed = guard.step(other, reading(start + 14 * minute, 'CLOSED', 'CLOSED')).state;
+    const named = [{ kind: 'window', name: 'frontLeft' }, hood];
+    assert.deepEqual(guard.view(closed), { ...nothing, allClosed: true, closed: named });
+  });
+
+  it('every event can be stored and read, and a damaged one is none', () => {
+    const opening = { kind: 'window', name: 'frontLeft' } as const;
+    const at = '2026-06-01T10:00:00.000Z';
+    const long = { ...opening, since: at, minutes: 3, confirmed: false };
+    const events: GuardEvent[] = [
+      ...(['open-too-long', 'repeat', 'asked'] as const).map((reason) => ({
+        type: 'alert' as const,
+        at,
+        reason,
+        openings: [long],
+        unknown: [opening],
+      })),
+      ...(['closed', 'asked'] as const).map((reason) => ({
+        type: 'clear' as const,
+        at,
+        reason,
+        openings: [opening],
+        everything: true,
+      })),
+      ...(['unknown-too-long', 'asked'] as const).map((reason) => ({
+        type: 'cannot-tell' as const,
+        at,
+        reason,
+        openings: [opening],
+      })),
+    ];
+    for (const event of events) {
+      assert.deepEqual(guard.parseEvent(event), event);
+      for (const name of Object.keys(event)) assert.equal(guard.parseEvent({ ...event, [name]: 7 }), null, name);
+      for (const name of Object.keys(opening))
+        assert.equal(guard.parseEvent({ ...event, openings: [{ ...long, [name]: 7 }] }), null, name);
+    }
+    for (const name of Object.keys(long))
+      assert.equal(guard.parseEvent({ ...events[0], openings: [{ ...long, [name]: [] }] }), null, name);
+  });
+
+  it('a write is worth what changes events, not when the same answer came again', () => {
+    const first = run(reading(start, 'CLOSED', 'CLOSED'));
+    const again = guard.step(first, reading(start + minute, 'CLOSED', 'CLOSED', { inUse: null })).state;
+    const opened = guard.step(first, reading(start + minute, 'OPEN', 'CLOSED')).state;
+    const same = (one: GuardState, other: GuardState): boolean =>
+      JSON.stringify(guard.essence(one)) === JSON.stringify(guard.essence(other));
+    const unstamped = (state: GuardState): GuardState => {
+      const copy = structuredClone(state);
+      for (const opening of Object.values(copy.openings)) opening.measuredAt = null;
+      return copy;
+    };
+    assert.equal(same(unstamped(first), unstamped(again)), true);
+    assert.equal(same(unstamped(first), unstamped(opened)), false);
+    assert.equal(same(run(reading(start, 'OPEN', 'OPEN')), run(reading(start, 'OPEN', 'CLOSED'))), false);
+    const snoozed = guard.step(first, { type: 'snooze', at: start, minutes: 5 }).state;
+    assert.equal(same(first, snoozed), false);
+    // Whether it was ever closed decides whether it is unknown or was never known.
+    const never = structuredClone(first);
+    for (const opening of Object.values(never.openings)) opening.closedAt = null;
+    assert.equal(same(first, never), false);
+  });
+
+  it('a clock that is set moves what this process timed, and nothing that is older or that the service timed', () => {
+    const state = parseGuardState({
+      at: start,
+      openings: {
+        hood: { openSince: start - 5 * minute, closedAt: start - 20 * minute, measuredAt: start - 5 * minute },
+      },
+      parkedAt: start - 10 * minute,
+      snooze: { from: start - minute, minutes: 5, open: [] },
+    });
+    const since = start - 10 * minute;
+    const set = (byMs: number): GuardState => guard.withClockSet(state, { since, byMs, at: start + byMs });
+    const later = set(60 * minute);
+    assert.deepEqual(later.snooze, { from: start + 59 * minute, minutes: 5, open: [] });
+    assert.equal(later.parkedAt, start + 50 * minute, 'at the start of the process');
+    const { openSince, closedAt, measuredAt } = later.openings.hood ?? assert.fail();
+    assert.deepEqual(
+      [openSince, closedAt, measuredAt],
+      [start + 55 * minute, start - 20 * minute, start - 5 * minute],
+      'as of the same instants',
+    );
+    const earlier = set(-30 * minute);
+    assert.equal(earlier.openings.hood?.measuredAt, start - 30 * minute, 'nothing is in the future');
+    assert.equal(earlier.openings.hood?.closedAt, start - 30 * minute);
+    assert.equal(earlier.openings.hood?.openSince, start - 35 * minute);
+    assert.equal(guard.withClockSet(state, { since, byMs: -2 * start, at: start }).parkedAt, 0, 'no time before 1970');
+  });
+});
