@@ -1,7 +1,7 @@
-// `npm run mutation -- <folder> [file] [--fast]`: StrykerJS changes src/<folder> at each place in each way it knows, one at a time, and runs
+// `npm run mutation -- <folder> [file] [--fast] [--again]`: StrykerJS changes src/<folder> at each place in each way it knows, one at a time, and runs
 // the tests that enter the place, until one fails: those of the folder, then those that use the folder. It lists what nothing noticed.
-// --fast leaves out what runs while a module is loaded, such as tables. It works on a copy in .cache/mutation, with Node 22, and leaves
-// its report beside the copy.
+// --fast leaves out what runs while a module is loaded, such as tables; --again keeps the last result of what neither a change of its file
+// nor one of its tests can have altered. It works on a copy in .cache/mutation, with Node 22, and leaves its report beside the copy.
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -86,7 +86,7 @@ async function makeSchemasAtOnce(folder) {
 }
 
 /** @returns the files with their mutants */
-async function mutate(folder, file, { bin, isFast }) {
+async function mutate(folder, file, { bin, isFast, isAgain }) {
   const name = file === undefined ? folder : `${folder}-${file}`;
   const cwd = await copy(name);
   await makeSchemasAtOnce(join(cwd, 'src', folder));
@@ -104,6 +104,9 @@ async function mutate(folder, file, { bin, isFast }) {
     },
     coverageAnalysis: 'perTest',
     ignoreStatic: isFast,
+    incremental: true,
+    incrementalFile: join(home, `${name}.last.json`),
+    force: !isAgain,
     concurrency: 2,
     timeoutMS: 30_000,
     // TypeScript 7 has no interface with which Stryker could rewrite the paths in it.
@@ -119,9 +122,9 @@ async function mutate(folder, file, { bin, isFast }) {
   return JSON.parse(await readFile(report, 'utf8')).files;
 }
 
-const isFast = process.argv.includes('--fast');
-const [folder, file] = process.argv.slice(2).filter((argument) => argument !== '--fast');
-const files = await mutate(folder, file, { bin: await install(), isFast });
+const [isFast, isAgain] = ['--fast', '--again'].map((option) => process.argv.includes(option));
+const [folder, file] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const files = await mutate(folder, file, { bin: await install(), isFast, isAgain });
 const count = { Killed: 0, Timeout: 0, Survived: 0, NoCoverage: 0, Ignored: 0 };
 for (const [name, { source, mutants }] of Object.entries(files))
   for (const { status, replacement, location } of mutants) {
