@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Guard, parseGuardRequest, VehicleError, type GuardEvent } from '../../../src/index';
+import { Guard, parseGuardRequest, type GuardEvent, type VehicleError } from '../../../src/index';
 import { parseGuardState, type GuardState } from '../../../src/guard/state';
 
 const minute = 60_000;
