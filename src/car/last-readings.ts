@@ -31,7 +31,7 @@ export class LastReadings {
     const before = this.#readings.get(key);
     const copy = structuredClone(reading);
     const parts = new Map(before?.parts);
-    let isChanged = before === undefined;
+    let isChanged = false;
     for (const part of isSeveral(copy) ? partsOf(copy) : [copy]) {
       const known = parts.get(part.vehicle.read);
       if (known !== undefined && isOlder(timesAt(part, now), timesAt(known, now))) continue;

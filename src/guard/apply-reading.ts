@@ -47,7 +47,7 @@ export function applyReading(state: GuardState, reading: GuardReading): void {
     const value = (kind === 'lock' ? lockState : openingState)(member?.value);
     const times = timesOf(value === null ? null : member?.timestamp, {
       ...reading,
-      receivedAt: reading.receivedAt?.[read],
+      receivedAt: members === undefined ? reading.at : reading.receivedAt?.[read],
     });
     if (isOlder(times, { measuredAt: opening.measuredAt, receivedAt: opening.receivedAt ?? 0 })) continue;
     // A read that failed says nothing about the car: an answer from before it is still news.

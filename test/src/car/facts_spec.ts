@@ -195,6 +195,20 @@ describe('What a car has', () => {
     assert.equal((await learned()).location, true);
   });
 
+  it('is what was read: a list that is not empty, and members of the charging state, but of no other group', async () => {
+    await observe('commands', []);
+    assert.deepEqual(await learned(), {});
+    await observe('commands', [{ command: 'lock' }]);
+    await observe('statistics', { distanceToEmptyTank: member(480) });
+    await observe('charging', { newMember: member(1) });
+    assert.deepEqual(await learned(), { commands: true, statistics: true, charging: true });
+  });
+
+  it('is asked for its fuel type again at the next use where nobody answered', async () => {
+    assert.equal(await facts.fuelType(vin, () => Promise.resolve(undefined)), null);
+    assert.equal(await facts.fuelType(vin, () => Promise.resolve('DIESEL')), 'DIESEL');
+  });
+
   it('is no value of the battery where it has neither charge level nor range', async () => {
     const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
     await observe('distanceToEmptyBattery', member(48));
@@ -277,6 +291,17 @@ describe('The last seven days of a car', () => {
     assert.ok(JSON.stringify(entry?.value).length < 8_192, `${JSON.stringify(entry?.value).length} bytes`);
   });
 
+  it('are in the order of time, whatever the clock was meanwhile, and 0 is a value', async () => {
+    await level(50, start + 2 * hour);
+    await level(0, start);
+    await level(25, start + hour);
+    assert.deepEqual(await line(start + 3 * hour), [
+      [start, 0],
+      [start + hour, 25],
+      [start + 2 * hour, 50],
+    ]);
+  });
+
   it('survive a clock that is wrong for a while, in both directions, and leave out what was read meanwhile', async () => {
     await level(80, start);
     await level(1, 0);
@@ -295,6 +320,7 @@ describe('The last seven days of a car', () => {
     for (let n = 0; n < 25; n += 1) await facts.addEvents(vin, [eventAt(n)]);
     const { events } = await new CarFacts(store).known(vin, start + hour);
     assert.deepEqual([events.length, events[0]?.text.slice(0, 2), events.at(-1)?.text.length], [20, '5 ', 100]);
+    assert.deepEqual((await facts.known(vin, start + hour)).events, events);
   });
 
   it('take several events in one write', async () => {

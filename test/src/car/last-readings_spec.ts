@@ -120,6 +120,38 @@ describe('the last readings', () => {
       assert.deepEqual([payload, vehicle.errors.map(({ read }) => read)], [{ doors: { value: 'OPEN' } }, ['windows']]);
     });
 
+    it('mark what they add with its age, and add nothing to a read that is the only one', async () => {
+      const last = new LastReadings();
+      const alone = await readEach(['doors'], (read) =>
+        Promise.resolve({ payload: { value: 'OPEN' }, vehicle: info({ read }) }),
+      );
+      assert.equal(last.filled('s', alone, now), alone);
+      last.remember('w', windows('CLOSED', '1'), now);
+      assert.equal(last.filled('w', alone, now), alone);
+      last.remember('s', await several({ doors: 'CLOSED', windows: 'AJAR' }), now);
+      const { payload, vehicle } = last.filled('s', alone, now);
+      assert.deepEqual(payload, { doors: { value: 'OPEN' }, windows: { value: 'AJAR' } });
+      assert.deepEqual(vehicle.reads, {
+        doors: info({ read: 'doors' }),
+        windows: { ...info(), source: 'kept', ageSeconds: 60 },
+      });
+    });
+
+    it('name a read that never answered among the failures, each once', async () => {
+      const last = new LastReadings();
+      const down = new VehicleError('SERVICE_ERROR', 'Down.');
+      last.failed('s', ['doors'], down);
+      last.remember('w', windows('CLOSED', '1'), now);
+      last.failed('w', ['windows'], down);
+      last.remember('s', await several({ doors: 'CLOSED', windows: null }), now);
+      const failures = (): unknown => (last.kept('s', now) as SeveralReading).vehicle.errors;
+      assert.deepEqual(failures(), [{ read: 'windows', code: 'NOT_SUPPORTED', message: 'gone' }]);
+      last.failed('s', ['doors'], down);
+      assert.deepEqual(failures(), [{ read: 'windows', code: 'NOT_SUPPORTED', message: 'gone' }]);
+      last.failed('s', ['windows'], down);
+      assert.deepEqual(failures(), [{ read: 'windows', code: 'SERVICE_ERROR', message: 'Down.' }]);
+    });
+
     it('leave out what failed, also where every read of that time failed', async () => {
       const last = new LastReadings();
       last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now);
@@ -140,8 +172,17 @@ describe('the last readings', () => {
       vehicle: info({ read: 'vehicles' }),
     });
     assert.deepEqual(
-      [list('a', 'b'), list('b', 'a'), list('b')].map((reading) => last.remember('v', reading, now)),
+      [list('a', 'b'), list('b', 'a'), list('b', 'c')].map((reading) => last.remember('v', reading, now)),
       [true, false, true],
+    );
+  });
+
+  it('take a member that is null', () => {
+    const last = new LastReadings();
+    const nulls = { payload: { frontLeft: null }, vehicle: info() };
+    assert.deepEqual(
+      [nulls, windows('OPEN', '1'), nulls].map((reading) => last.remember('v', reading, now)),
+      [true, true, true],
     );
   });
 

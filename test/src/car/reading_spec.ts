@@ -1,0 +1,196 @@
+import { strict as assert } from 'node:assert';
+import { parsePlace, placeOf, readEach, VehicleError, type AnyReadName, type Reading } from '../../../src/index';
+import { isInside } from '../../../src/car/places';
+import { isTripEnd } from '../../../src/car/times';
+import type { ReadingInfo } from '../../../src/car/reading';
+
+const vin = 'YV4952NA4F120DEMO';
+const reading = (read: AnyReadName, payload: unknown, more: Partial<ReadingInfo> = {}): Reading => ({
+  payload,
+  vehicle: {
+    vin,
+    read,
+    interface: 'connected-v2',
+    receivedAt: '2026-06-01T08:00:00.000Z',
+    measuredAt: null,
+    source: 'live',
+    ...more,
+  },
+});
+
+describe('Several reads at once', () => {
+  const both = (doors: Partial<ReadingInfo>, fuel: Partial<ReadingInfo>) =>
+    readEach(['doors', 'fuel'], (name) => Promise.resolve(reading(name, name, name === 'doors' ? doors : fuel)));
+
+  it('are one message with what each has, the latest receipt and the oldest value', async () => {
+    const doors = { receivedAt: '2026-06-01T08:00:02.000Z', measuredAt: '2026-06-01T07:00:00Z' };
+    const fuel = { receivedAt: '2026-06-01T08:00:01.000Z', measuredAt: '2026-06-01T06:00:00Z', vin: null };
+    assert.deepEqual(await both(doors, fuel), {
+      payload: { doors: 'doors', fuel: 'fuel' },
+      vehicle: {
+        vin,
+        read: ['doors', 'fuel'],
+        interface: 'connected-v2',
+        receivedAt: '2026-06-01T08:00:02.000Z',
+        measuredAt: '2026-06-01T06:00:00Z',
+        source: 'live',
+        reads: {
+          doors: reading('doors', '', doors).vehicle,
+          fuel: reading('fuel', '', fuel).vehicle,
+        },
+        errors: [],
+      },
+      failures: [],
+    });
+    const others = await both({ ...fuel, measuredAt: null }, { ...doors, measuredAt: '2026-06-01T06:30:00Z' });
+    assert.deepEqual(
+      [others.vehicle.vin, others.vehicle.receivedAt, others.vehicle.measuredAt],
+      [vin, '2026-06-01T08:00:02.000Z', '2026-06-01T06:30:00Z'],
+    );
+  });
+
+  it('are of one interface where one alone was asked, and shared where no request was theirs', async () => {
+    const cases: [doors: Partial<ReadingInfo>, fuel: Partial<ReadingInfo>, iface: string | null, source: string][] = [
+      [{ source: 'shared' }, { source: 'shared' }, 'connected-v2', 'shared'],
+      [{ source: 'shared' }, {}, 'connected-v2', 'live'],
+      [{ interface: 'energy-v2' }, {}, null, 'live'],
+      [{ interface: null }, { source: 'shared' }, 'connected-v2', 'shared'],
+      [{ interface: null }, { interface: null }, null, 'live'],
+    ];
+    for (const [doors, fuel, iface, source] of cases) {
+      const { vehicle } = await both(doors, fuel);
+      assert.deepEqual([vehicle.interface, vehicle.source], [iface, source]);
+    }
+    assert.equal((await both({ vin: null }, { vin: null })).vehicle.vin, null);
+  });
+
+  it('have their failures in the order of the reads, and fail with the first only where nothing was read', async () => {
+    const after = (milliseconds: number): Promise<void> =>
+      new Promise((resolve) => {
+        let turns = milliseconds;
+        const turn = (): void => void (turns-- === 0 ? resolve() : setImmediate(turn));
+        turn();
+      });
+    const failing = async (name: AnyReadName): Promise<Reading> => {
+      await after({ doors: 9, fuel: 3 }[String(name)] ?? 6);
+      if (name === 'windows') return reading(name, {});
+      throw name === 'fuel' ? new VehicleError('NOT_SUPPORTED', 'No tank.') : new VehicleError('NETWORK', `${name}.`);
+    };
+    const { vehicle, payload } = await readEach(['doors', 'odometer', 'windows', 'fuel'], failing);
+    assert.deepEqual(payload, { windows: {} });
+    assert.deepEqual(vehicle.errors, [
+      { read: 'doors', code: 'NETWORK', message: 'doors.' },
+      { read: 'odometer', code: 'NETWORK', message: 'odometer.' },
+      { read: 'fuel', code: 'NOT_SUPPORTED', message: 'No tank.' },
+    ]);
+    await assert.rejects(readEach(['doors', 'fuel'], failing), { code: 'NETWORK', message: 'doors.' });
+    await assert.rejects(readEach([], failing), {
+      code: 'INPUT_INVALID',
+      message: 'No read is chosen. Choose at least one, or send a list of names in msg.read.',
+    });
+  });
+});
+
+describe('The place of a reading', () => {
+  const position = { latitude: 57.7, longitude: 11.97, altitude: 10 };
+  const several = (...reads: AnyReadName[]) =>
+    readEach(reads, (name) => Promise.resolve(reading(name, name === 'location' ? position : {})));
+
+  it('is its position, alone or among several', async () => {
+    assert.deepEqual(placeOf(reading('location', position)), { lat: 57.7, lon: 11.97 });
+    assert.deepEqual(placeOf(await several('doors', 'location')), { lat: 57.7, lon: 11.97 });
+  });
+
+  it('is unknown where the position is, and missing where it was not read', async () => {
+    assert.equal(placeOf(reading('location', { latitude: 57.7 })), null);
+    assert.equal(placeOf(reading('location', { longitude: 11.97 })), null);
+    assert.equal(placeOf(reading('doors', position)), undefined);
+    assert.equal(placeOf(await several('doors')), undefined);
+  });
+});
+
+describe('A place', () => {
+  const home = { name: 'Home', latitude: 57.7, longitude: 11.97, radius: 300 };
+  const taken: [given: object, place: object][] = [
+    [home, home],
+    [{ ...home, name: ' Home ', latitude: ' 57,7 ', longitude: '11.97', radius: '300' }, home],
+    [
+      { ...home, radius: null },
+      { ...home, radius: 200 },
+    ],
+    [
+      { ...home, radius: '' },
+      { ...home, radius: 200 },
+    ],
+    [
+      { ...home, radius: undefined },
+      { ...home, radius: 200 },
+    ],
+    [
+      { ...home, latitude: -90, longitude: -180, radius: 1 },
+      { ...home, latitude: -90, longitude: -180, radius: 1 },
+    ],
+    [
+      { ...home, latitude: 90, longitude: 180, radius: 1_000_000 },
+      { ...home, latitude: 90, longitude: 180, radius: 1_000_000 },
+    ],
+  ];
+  for (const [given, place] of taken)
+    it(`is taken from ${JSON.stringify(given)}`, () => assert.deepEqual(parsePlace(given), place));
+
+  const refused: unknown[] = [
+    null,
+    'Home',
+    { ...home, name: 7 },
+    { ...home, name: ' ' },
+    { ...home, latitude: 90.1 },
+    { ...home, latitude: '' },
+    { ...home, latitude: ' ' },
+    { ...home, latitude: null },
+    { ...home, latitude: [57] },
+    { ...home, longitude: -180.1 },
+    { ...home, longitude: 'east' },
+    { ...home, radius: 0.9 },
+    { ...home, radius: 1_000_001 },
+    { ...home, radius: 'near' },
+  ];
+  for (const given of refused) it(`is not ${JSON.stringify(given)}`, () => assert.equal(parsePlace(given), null));
+
+  // A degree of a great circle of the earth (6,371 km) is 111,195 m; one of longitude at 60° north is half of that, less 1 m.
+  const distances: [from: number[], to: number[], meters: number][] = [
+    [[10, 20], [11, 20], 111_195],
+    [[0, 20], [0, 19], 111_195],
+    [[60, 10], [60, 11], 55_597],
+    [[-60, 10], [-60, 9], 55_597],
+    [[89.5, 0], [89.5, 180], 111_195],
+  ];
+  for (const [[latitude = 0, longitude = 0], [otherLatitude = 0, otherLongitude = 0], meters] of distances)
+    it(`has a car inside its radius that is ${meters} m away, and no car 2 m outside of it`, () => {
+      const car = { latitude: otherLatitude, longitude: otherLongitude };
+      const place = { name: 'Home', latitude, longitude };
+      assert.equal(isInside(car, { ...place, radius: meters + 1 }), true);
+      assert.equal(isInside(car, { ...place, radius: meters - 2 }), false);
+    });
+
+  it('has no car inside that is on the other side of the earth', () =>
+    assert.equal(
+      isInside({ latitude: 0, longitude: 180 }, { ...home, latitude: 0, longitude: 0, radius: 1e6 }),
+      false,
+    ));
+});
+
+describe('A trip', () => {
+  const odometers: [before: number | null, now: number | null, inUse: boolean | null, isOver: boolean][] = [
+    [100, 101, false, true],
+    [100, 101, null, true],
+    [0, 1, false, true],
+    [100, 101, true, false],
+    [100, 100, false, false],
+    [100, 99, false, false],
+    [null, 101, false, false],
+    [-1, null, false, false],
+  ];
+  for (const [before, now, inUse, isOver] of odometers)
+    it(`is ${isOver ? '' : 'not '}over between ${before} and ${now} km where the use is ${inUse}`, () =>
+      assert.equal(isTripEnd(before, now, inUse), isOver));
+});

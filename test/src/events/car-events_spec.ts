@@ -1,0 +1,302 @@
+import { strict as assert } from 'node:assert';
+import { CarEvents, eventNames, eventText, type VehicleEvent } from '../../../src/index';
+
+const at = Date.parse('2026-06-01T08:00:00Z');
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const until = '2026-06-01T08:00:00.000Z';
+const places = [
+  { name: 'Home', latitude: 57.7, longitude: 11.97 },
+  { name: 'Work', latitude: 10, longitude: -20 },
+];
+const home = { latitude: 57.7, longitude: 11.97 };
+const away = { latitude: -57.7, longitude: -168.03 };
+
+type Row = [event: string, reads: string[], from: unknown, to: unknown, name?: string];
+const warnings = ['warnings', 'tyres', 'brakes', 'engine', 'diagnostics'];
+/** Each event with the reads that tell it, and a sample of its two values. */
+const rows: Row[] = [
+  ['locked', ['doors'], 'UNLOCKED', 'LOCKED'],
+  ['unlocked', ['doors'], 'LOCKED', 'UNLOCKED'],
+  ['door-opened', ['doors'], 'CLOSED', 'OPEN', 'frontLeft'],
+  ['door-closed', ['doors'], 'OPEN', 'CLOSED', 'frontLeft'],
+  ['window-opened', ['windows'], 'CLOSED', 'OPEN', 'frontLeft'],
+  ['window-closed', ['windows'], 'OPEN', 'CLOSED', 'frontLeft'],
+  ['tailgate-opened', ['doors'], 'CLOSED', 'OPEN', 'tailGate'],
+  ['tailgate-closed', ['doors'], 'OPEN', 'CLOSED', 'tailGate'],
+  ['hood-opened', ['doors'], 'CLOSED', 'OPEN', 'hood'],
+  ['hood-closed', ['doors'], 'OPEN', 'CLOSED', 'hood'],
+  ['engine-started', ['engineRunning'], false, true],
+  ['engine-stopped', ['engineRunning'], true, false],
+  ['trip-ended', ['odometer', 'engineRunning', 'accessibility'], 12_000, 12_012],
+  ['charger-connected', ['charging'], 'DISCONNECTED', 'CONNECTED'],
+  ['charger-disconnected', ['charging'], 'CONNECTED', 'DISCONNECTED'],
+  ['charging-started', ['charging'], 'IDLE', 'CHARGING'],
+  ['charging-stopped', ['charging'], 'CHARGING', 'IDLE'],
+  ['charging-done', ['charging'], 'IDLE', 'DONE'],
+  ['charger-fault', ['charging'], 'DISCONNECTED', 'FAULT'],
+  ['battery-below', ['charging'], 80, 79],
+  ['battery-above', ['charging'], 79, 80],
+  ['arrived', ['location'], away, home],
+  ['left', ['location'], home, away],
+  ['service-due', ['diagnostics'], 'NO_WARNING', 'REGULAR_MAINTENANCE_TIME_FOR_SERVICE'],
+  ['warning-on', warnings, 'NO_WARNING', 'FAILURE', 'brakeLightLeftWarning'],
+  ['warning-off', warnings, 'FAILURE', 'NO_WARNING', 'brakeLightLeftWarning'],
+  ['available', ['accessibility'], 'UNAVAILABLE', 'AVAILABLE'],
+  ['unavailable', ['accessibility'], 'AVAILABLE', 'UNAVAILABLE'],
+];
+const eventsOf = (events: readonly string[], signIn?: ConstructorParameters<typeof CarEvents>[1]): CarEvents =>
+  new CarEvents({ events, level: 80, places }, signIn);
+
+describe('The events of a car:', () => {
+  for (const [event, reads, from, to, name = null] of rows)
+    it(`${event} needs ${reads.join(', ')}, and has a sample that can be stored`, () => {
+      const place = event === 'arrived' || event === 'left' ? 'Home' : null;
+      const sample = { event, from, to, name, place, between: { since: '2026-06-01T07:58:00.000Z', until } };
+      const events = eventsOf([event]);
+      assert.deepEqual(events.reads, reads);
+      assert.deepEqual(events.sample(event, at), sample);
+      assert.deepEqual(events.parseEvent(sample), sample);
+      assert.equal(eventsOf(['sign-in-required']).parseEvent(sample), null, 'not wanted any more');
+      for (const part of ['event', 'name', 'place', 'between', 'from', 'to'])
+        assert.equal(events.parseEvent({ ...sample, [part]: [] }), null, part);
+      for (const part of ['since', 'until'])
+        assert.equal(events.parseEvent({ ...sample, between: { ...sample.between, [part]: 'now' } }), null, part);
+    });
+
+  it('those of the sign-in need no read', () => {
+    const ofSignIn = { from: null, to: null, name: null, place: null };
+    const events = eventsOf(['sign-in-ending', 'sign-in-required']);
+    assert.deepEqual(events.reads, []);
+    const ending = {
+      ...ofSignIn,
+      event: 'sign-in-ending',
+      between: { since: null, until: '2026-06-15T08:00:00.000Z' },
+    };
+    assert.deepEqual(events.sample('sign-in-ending', at), ending);
+    const required = { ...ofSignIn, event: 'sign-in-required', between: { since: null, until } };
+    assert.deepEqual(events.sample('sign-in-required', at), required);
+    assert.deepEqual(events.parseEvent(ending), ending);
+  });
+
+  it('are 30', () =>
+    assert.deepEqual([...eventNames], [...rows.map(([event]) => event), 'sign-in-ending', 'sign-in-required']));
+
+  it('that were not chosen have no sample', () =>
+    assert.throws(() => eventsOf(['locked']).sample('unlocked', at), {
+      code: 'INPUT_INVALID',
+      message: 'The deployed node does not report this event. Press Done, deploy, then try again.',
+    }));
+
+  it('have samples for a place in the west', () => {
+    const settings = { events: ['left'], places: [{ name: 'West', latitude: 10, longitude: -20 }] };
+    const { from, to } = new CarEvents(settings).sample('left', at);
+    assert.deepEqual(
+      [from, to],
+      [
+        { latitude: 10, longitude: -20 },
+        { latitude: -10, longitude: 160 },
+      ],
+    );
+    const greenwich = { events: ['left'], places: [{ name: 'Zero', latitude: 51, longitude: 0 }] };
+    assert.deepEqual(new CarEvents(greenwich).sample('left', at).to, { latitude: -51, longitude: 180 });
+  });
+
+  it('are polled as often as set, those of warnings at most each half hour', () => {
+    const all = eventsOf(eventNames);
+    const fast = ['doors', 'windows', 'engineRunning', 'odometer', 'accessibility', 'charging', 'location'];
+    const slow = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine'];
+    assert.deepEqual(all.schedules(300), [
+      { reads: fast, seconds: 300 },
+      { reads: slow, seconds: 1800 },
+    ]);
+    assert.deepEqual(
+      all.schedules(3600).map(({ seconds }) => seconds),
+      [3600, 3600],
+    );
+    assert.deepEqual(
+      all.schedules(0).map(({ seconds }) => seconds),
+      [0, 0],
+      'by messages only',
+    );
+    assert.deepEqual(eventsOf(['locked']).schedules(60), [{ reads: ['doors'], seconds: 60 }]);
+    assert.deepEqual(eventsOf(['sign-in-required']).schedules(60), []);
+  });
+});
+
+describe('The settings of the events:', () => {
+  const refused: [settings: object, sentence: string][] = [
+    [{}, 'No event is chosen. Choose at least one.'],
+    [{ events: 'locked' }, 'No event is chosen. Choose at least one.'],
+    [{ events: ['locked'], places: 'Home' }, 'The places must be a list.'],
+    [
+      { events: ['left'], places: [{ name: 'Home' }] },
+      'A place needs a name, a latitude from -90 to 90, a longitude from -180 to 180, and a radius from 1 to 1,000,000 meters. Check the list of places.',
+    ],
+    [{ events: ['locked'], level: 0.5 }, 'The battery level must be a number from 1 to 100.'],
+    [{ events: ['locked'], level: 101 }, 'The battery level must be a number from 1 to 100.'],
+    [
+      { events: ['crashed'] },
+      `There is no event “crashed”. Choose from: ${rows.map(([event]) => event).join(', ')}, sign-in-ending, sign-in-required.`,
+    ],
+  ];
+  for (const [settings, sentence] of refused)
+    it(`${JSON.stringify(settings)} are refused`, () =>
+      assert.throws(() => new CarEvents(settings), {
+        code: 'CONFIG',
+        message: `The node cannot watch for events. ${sentence}`,
+      }));
+
+  it('are refused without a place that an event needs, and the node status says what to add', () =>
+    assert.throws(() => new CarEvents({ events: ['arrived'], places: '' }), {
+      code: 'CONFIG',
+      message:
+        'The node cannot watch for events. “Arrived” and “left” need a place. Add one with its name, latitude and longitude.',
+      status: { word: 'ADD_PLACE' },
+    }));
+
+  for (const [level, percent] of [
+    [undefined, 20],
+    [null, 20],
+    ['', 20],
+    [1, 1],
+    ['100', 100],
+    ['12,5', 12.5],
+  ] as const)
+    it(`have the battery level ${percent} from ${JSON.stringify(level) ?? 'nothing'}`, () =>
+      assert.equal(new CarEvents({ events: ['battery-above'], level }).sample('battery-above', at).to, percent));
+});
+
+describe('The events of a sign-in:', () => {
+  type Known = { endsAt: number | null; isRequired: boolean | null };
+  const none = { payloads: {}, receivedAt: {}, skewMs: 0 };
+  /** What is reported of what is known at each time, in days since `at`. */
+  const reported = (
+    steps: readonly [days: number, known: Known][],
+    wanted = ['sign-in-ending', 'sign-in-required'],
+  ) => {
+    const events = eventsOf(wanted);
+    let state = events.resume(undefined);
+    return steps.map(([days, signIn]) => {
+      const step = events.step(state, { ...none, signIn, at: at + days * day });
+      state = events.resume(JSON.parse(JSON.stringify(step.state)));
+      return step.events.map(({ event, between }) => `${event} ${between.until.slice(0, 10)}`).join();
+    });
+  };
+  const ends = (days: number | null, isRequired: boolean | null = false): Known => ({
+    endsAt: days === null ? null : at + days * day,
+    isRequired,
+  });
+
+  it('the end is reported 14 and 3 days before it, each once, and not when it is over', () => {
+    const steps = [1, 15.9, 16, 17, 26.9, 27, 28, 30, 31].map((days): [number, Known] => [days, ends(30)]);
+    const ending = 'sign-in-ending 2026-07-01';
+    assert.deepEqual(reported(steps), ['', '', ending, '', '', ending, '', '', '']);
+    assert.deepEqual(
+      reported([
+        [28, ends(30)],
+        [29, ends(30)],
+      ]),
+      [ending, ''],
+    );
+    assert.deepEqual(reported(steps, ['sign-in-required']).join(''), '', 'not wanted');
+  });
+
+  it('the end that is not known now is the last known one, and another end is another sign-in', () => {
+    const ending = 'sign-in-ending 2026-06-11';
+    assert.deepEqual(
+      reported([
+        [-10, ends(10)],
+        [0, ends(null)],
+        [1, ends(10)],
+      ]),
+      ['', ending, ''],
+    );
+    const later = 'sign-in-ending 2026-06-13';
+    assert.deepEqual(
+      reported([
+        [0, ends(10)],
+        [1, ends(12)],
+        [2, ends(12)],
+      ]),
+      [ending, later, ''],
+    );
+    assert.deepEqual(
+      reported([
+        [0, ends(null)],
+        [20, ends(null)],
+      ]),
+      ['', ''],
+    );
+  });
+
+  it('that a person must sign in is reported once until it is done, and no end is reported meanwhile', () => {
+    const required = (days: number): string => `sign-in-required 2026-06-${String(1 + days).padStart(2, '0')}`;
+    const steps: [number, Known][] = [
+      [0, ends(null, true)],
+      [1, ends(null, true)],
+      [2, ends(null, null)],
+      [3, ends(null, false)],
+      [4, ends(null, true)],
+      [5, ends(10, true)],
+      [6, ends(10, false)],
+      [7, ends(11, null)],
+    ];
+    const first = 'sign-in-ending 2026-06-11';
+    const second = 'sign-in-ending 2026-06-12';
+    assert.deepEqual(reported(steps), [required(0), '', '', '', required(4), required(5), first, second]);
+  });
+
+  it('are asked for where one is chosen, and looked at each 5 minutes', () => {
+    const known = ends(30);
+    const input = (events: CarEvents) => events.inputOf({ readings: new Map(), failed: [] }).signIn;
+    assert.deepEqual(input(eventsOf(['locked', 'sign-in-ending'], () => known)), known);
+    assert.equal(input(eventsOf(['locked'], () => known)), null);
+    const events = eventsOf(['sign-in-ending']);
+    const { state } = events.step(events.resume(undefined), { ...none, signIn: known, at });
+    assert.equal(events.nextDue(state), at + 5 * minute);
+    assert.equal(events.nextDue(events.resume(undefined)), null);
+  });
+});
+
+describe('The sentence of an event', () => {
+  const texts: Readonly<Record<string, string>> = {
+    'door-opened': '{name} is open {unknown}',
+    'trip-ended': 'trip of {value} km',
+    'battery-above': 'battery at {value} %',
+    arrived: 'car at {place}',
+    locked: 'car locked{name}{place}{value}',
+    'service-due': 'service due',
+    'service-soon': 'service soon',
+    'service-overdue': 'service overdue',
+    'sign-in-ending': 'sign-in ends on {date}',
+  };
+  const words = {
+    language: 'en-US',
+    sentence: (key: string) => texts[key] ?? assert.fail(key),
+    name: (event: string, member: string) => `${member} of ${event}`,
+  };
+  const event = (name: VehicleEvent['event'], more: Partial<VehicleEvent> = {}): VehicleEvent => ({
+    event: name,
+    from: null,
+    to: null,
+    name: null,
+    place: null,
+    between: { since: null, until: '2026-06-11T12:00:00.000Z' },
+    ...more,
+  });
+  const sentences: [event: VehicleEvent, text: string][] = [
+    [event('door-opened', { name: 'frontLeft' }), 'FrontLeft of door-opened is open {unknown}'],
+    [event('trip-ended', { from: 12_000, to: 13_500.4 }), 'Trip of 1,500 km'],
+    [event('battery-above', { from: 10, to: 80.4 }), 'Battery at 80 %'],
+    [event('arrived', { place: 'Home' }), 'Car at Home'],
+    [event('locked', { from: 'UNLOCKED', to: 'LOCKED' }), 'Car locked0'],
+    [event('service-due', { to: 'REGULAR_MAINTENANCE_TIME_FOR_SERVICE' }), 'Service due'],
+    [event('service-due', { to: 'REGULAR_MAINTENANCE_ALMOST_TIME_FOR_SERVICE' }), 'Service soon'],
+    [event('service-due', { to: 'DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE' }), 'Service overdue'],
+    [event('sign-in-ending'), 'Sign-in ends on June 11'],
+    [event('locked', { to: '_OVERDUE_FOR_SERVICE' }), 'Car locked0'],
+  ];
+  for (const [given, text] of sentences)
+    it(`says: ${text} (${String(given.to)})`, () => assert.equal(eventText(given, words), text));
+});
