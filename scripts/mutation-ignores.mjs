@@ -1,0 +1,27 @@
+// What `npm run mutation` leaves as it is, because no spec that it runs can notice a change of it: a sentence for a driver. The specs compare
+// codes; test/nodes/node-red/sentences_spec.ts compares each sentence in the sources with its translations and with the documentation.
+import { readFileSync } from 'node:fs';
+
+const sentences = new Set(
+  Object.keys(JSON.parse(readFileSync(new URL('../nodes/locales/de/sentences.json', import.meta.url), 'utf8'))),
+);
+const templateOf = ({ quasis }) =>
+  quasis.map(({ value }, index) => (index === 0 ? value.cooked : `{${index - 1}}${value.cooked}`)).join('');
+
+export const strykerPlugins = [
+  {
+    kind: 'Ignore',
+    name: 'sentences',
+    value: {
+      shouldIgnore({ node }) {
+        const text =
+          node.type === 'StringLiteral'
+            ? node.value
+            : node.type === 'TemplateLiteral' && node.expressions.every(({ type }) => type === 'Identifier')
+              ? templateOf(node)
+              : null;
+        return sentences.has(text) ? 'A sentence for a driver, compared with its translations' : undefined;
+      },
+    },
+  },
+];
