@@ -28,7 +28,8 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-const lookMs = 1_000;
+const tickMs = 1_000;
+const lookMs = 3_000;
 const beatMs = 5_000;
 const doubtMs = 10_000;
 const silentMs = 15_000;
@@ -63,6 +64,7 @@ export class Membership {
   readonly #held = new Map<string, { member: string; version: string }>();
   readonly #waiting = new Set<(mayBeFree: boolean) => void>();
   readonly #onGone = new Set<() => void>();
+  readonly #owed = new Set<() => Promise<unknown>>();
   #users = 0;
   #ending = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -148,9 +150,18 @@ export class Membership {
       isHeld: () => this.#held.get(name) === held && member === this.#id && this.isSure,
       release: async () => {
         if (this.#held.get(name) === held) this.#held.delete(name);
-        await store.remove(key, { expected: version }).catch(() => undefined);
+        await this.eventually(() => store.remove(key, { expected: version }));
       },
     };
+  }
+
+  /** Changes the store now or, where it is away, after the next beat that it takes. Never rejects. */
+  async eventually(change: () => Promise<unknown>): Promise<void> {
+    this.#owed.add(change);
+    await change().then(
+      () => this.#owed.delete(change),
+      () => undefined,
+    );
   }
 
   /**
@@ -194,7 +205,7 @@ export class Membership {
 
   /** Whether a member has ended, or was ended because it was silent. @throws StateFault */
   async hasEnded(id: string): Promise<boolean> {
-    return (await this.store.read(`member/${id}`)) === null;
+    return !this.#seen.has(id) && (await this.store.read(`member/${id}`)) === null;
   }
 
   /** Renews the membership, so that `isHeld` of a claim can be true after a pause. @throws StateFault */
@@ -223,14 +234,17 @@ export class Membership {
     for (let beatenAt = -Infinity; !signal.aborted;) {
       const now = this.#clock.monotonic();
       // A timer can fire a moment early.
-      const isDue = now - beatenAt > beatMs - lookMs / 2;
+      const isDue = now - beatenAt > beatMs - tickMs / 2;
       if (isDue) beatenAt = now;
       // The store says what is wrong with it.
       if (isDue || !this.isSure) await this.#beat().catch(() => undefined);
-      const isAnyGone = await this.#look().catch(() => false);
+      if (isDue && this.isSure) for (const change of this.#owed) await this.eventually(change);
+      const isAnySilent = [...this.#seen.values()].some(({ since }) => now - since >= silentMs);
+      const isLookDue = isAnySilent || now - this.#lookedAt > lookMs - tickMs / 2;
+      const isAnyGone = isLookDue && (await this.#look().catch(() => false));
       for (const look of this.#waiting) look(isDue || isAnyGone);
       if (isAnyGone) for (const call of this.#onGone) call();
-      await this.#clock.sleep(lookMs, signal).catch(() => undefined);
+      await this.#clock.sleep(tickMs, signal).catch(() => undefined);
     }
   }
 

@@ -72,7 +72,7 @@ const scripts = {
 local version = was and string.match(was, '^%S+') or ''
 if version ~= '' and string.sub(version, -#ARGV[3]) == ARGV[3] then return version end
 if ARGV[2] ~= '*' and ARGV[2] ~= version then return false end
-if was and not string.find(was, ARGV[4], 1, true) then return redis.error_reply('FOREIGN') end
+if was and not string.find(was, ARGV[4], 1, true) then return redis.error_reply('FOREIGN value') end
 version = redis.call('INCR', KEYS[2]) .. '.' .. ARGV[3]
 redis.call('HSET', KEYS[1], ARGV[1], version .. ' ' .. ARGV[5])
 return version`,
@@ -266,20 +266,14 @@ export class RedisStateStore implements SharedStore {
       );
   }
 
-  /** The stored text opens with the right secret only. Its salt is that of all processes, so that each derives one key. */
+  /** The salt is the same in all processes, so that each derives one key, and is not stored, so that the server cannot lose it. */
   async #checkSecret(send: Send): Promise<void> {
-    const [hash, field, context] = [this.#hashOf('store'), 'secret', 'store/secret'];
-    const secret = this.#options.secret();
-    if ((await send('HGET', hash, field)) === null) {
-      const own = { format, ...(await new Seal(secret).seal('', context)) };
-      await send('HSETNX', hash, field, JSON.stringify(own));
-    }
-    const sealed = parseSealed(String(await send('HGET', hash, field)), 'store');
-    // A seal uses the salt that it has seen first.
-    const seal = new Seal(secret);
-    if (!('text' in (await seal.open(sealed, context)))) throw unavailable(isForeign(this.place));
-    this.#seal = seal;
-    this.#keyId = sealed.keyId;
+    const [hash, field] = [this.#hashOf('store'), 'secret'];
+    const seal = new Seal(this.#options.secret(), hashed(this.#prefix));
+    const { keyId } = await seal.seal('', '');
+    if ((await send('HGET', hash, field)) === null) await send('HSETNX', hash, field, keyId);
+    if ((await send('HGET', hash, field)) !== keyId) throw unavailable(isForeign(this.place));
+    [this.#seal, this.#keyId] = [seal, keyId];
   }
 
   /** A server that was restarted, or another one in its place, may have forgotten the last writes. */
@@ -366,8 +360,9 @@ export class RedisStateStore implements SharedStore {
     // The choice of the store cannot work.
     if (error instanceof VehicleError) return unavailable(error.sentence);
     if (!isReply(error)) return this.#unreachable(systemCodeOf(error) || 'closed');
+    const codes = error.message.match(/\b[A-Z]{3,}\b/g) ?? [];
     // Redis 6 puts the reply of a command in a script behind other words.
-    const [code = ''] = /\b(WRONGPASS|NOAUTH|NOPERM|READONLY|OOM|FOREIGN|[A-Z]{3,})\b/.exec(error.message) ?? [];
+    const code = codes.find((one) => Object.hasOwn(refusals, one)) ?? codes[0] ?? '';
     return unavailable(
       refusals[code]?.(this.place) ?? sentence`The shared store at ${this.place} refuses the request (${code}).`,
     );

@@ -23,16 +23,19 @@ interface Key {
 /** Seals text with a key that scrypt derives from a secret: a chosen one may be weak. One derivation serves all files of a run. */
 export class Seal {
   readonly #secret: string;
+  readonly #salt: string | null;
   readonly #keys = new Map<string, Promise<Key>>();
 
-  constructor(secret: string) {
+  /** @param salt in base64. Default: the one that it has seen first, or a random one */
+  constructor(secret: string, salt: string | null = null) {
     this.#secret = secret;
+    this.#salt = salt;
   }
 
   /** @param context what the text belongs to: a sealed text is opened in the same place only */
   async seal(text: string, context: string): Promise<Sealed> {
     const [anySalt = randomBytes(16).toString('base64')] = this.#keys.keys();
-    const key = await this.#key(anySalt);
+    const key = await this.#key(this.#salt ?? anySalt);
     const nonce = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(Buffer.from(context));
     const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);

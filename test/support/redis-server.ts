@@ -39,7 +39,7 @@ export class RedisServer {
   async restart(): Promise<void> {
     const given = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', ''];
     const child = spawn(
-      'redis-server',
+      process.env['REDIS_SERVER'] ?? 'redis-server',
       [...given, '--appendonly', 'yes', '--appendfsync', 'always', ...this.#options],
       {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -118,14 +118,50 @@ describe('the membership of a process in a shared store', () => {
     }
   });
 
-  it('hands over within a second when it ends', async () => {
+  it('asks the store for little while nothing happens', async () => {
+    let calls = 0;
+    const { read, write, entries, now } = store;
+    const counted =
+      <Given extends unknown[], Result>(call: (...given: Given) => Result) =>
+      (...given: Given): Result => {
+        calls += 1;
+        return call.apply(store, given);
+      };
+    Object.assign(store, { read: counted(read), write: counted(write), entries: counted(entries), now: counted(now) });
+    await pass(60_000, [a, b]);
+    Object.assign(store, { read, write, entries, now });
+    // A beat of two calls each 5 seconds, and a look at the others each 3 seconds.
+    assert.ok(calls <= 2 * (2 * 12 + 20), `${calls} calls in a minute`);
+  });
+
+  it('gives a claim up that it could not release, when the store is back', async () => {
+    const claim = (await a.membership.claim('node/1')) ?? assert.fail();
+    store.fault = new StateFault('unavailable', sentence`The store is away.`);
+    await claim.release();
+    store.fault = null;
+    await pass(6_000, [a, b]);
+    assert.ok((await b.membership.claim('node/1'))?.isHeld());
+  });
+
+  it('does not release what it holds again meanwhile', async () => {
+    const claim = (await a.membership.claim('node/1')) ?? assert.fail();
+    store.fault = new StateFault('unavailable', sentence`The store is away.`);
+    await claim.release();
+    store.fault = null;
+    const again = (await a.membership.claim('node/1')) ?? assert.fail();
+    await pass(6_000, [a, b]);
+    assert.ok(again.isHeld());
+    assert.equal(await b.membership.claim('node/1'), null);
+  });
+
+  it('hands over within 3 seconds when it ends', async () => {
     const held: boolean[] = [];
     await a.membership.claim('node/1');
     b.membership.hold('node/1', (isHeld) => held.push(isHeld), new AbortController().signal);
     await pass(10_000, [a, b]);
     assert.deepEqual(held, []);
     await a.end();
-    await pass(1_000, [b]);
+    await pass(3_000, [b]);
     assert.deepEqual(held, [true]);
   });
 
@@ -135,10 +171,10 @@ describe('the membership of a process in a shared store', () => {
     await pass(20_000, [a, b]);
     assert.deepEqual(b.membership.others, ['first']);
     await end();
-    await pass(1_000, [a, b]);
+    await pass(3_000, [a, b]);
     assert.deepEqual(b.membership.others, []);
     const last = a.membership.use();
-    await pass(2_000, [a, b]);
+    await pass(4_000, [a, b]);
     assert.deepEqual(b.membership.others, ['first']);
     await last();
   });

@@ -83,6 +83,16 @@ describe('the store on Redis', () => {
     assert.equal(await store.write('turn/a', 2, { expected: first }), null);
   });
 
+  it('reads and writes on where the server has evicted what one of them needs to begin', async () => {
+    const store = open();
+    await store.write('sign-in/a', 1);
+    await server.send('DEL', 'connected-vehicle:store', 'connected-vehicle:version');
+    const other = open();
+    assert.equal((await other.read('sign-in/a'))?.value, 1);
+    assert.notEqual(await other.write('sign-in/a', 2), null);
+    assert.equal((await store.read('sign-in/a'))?.value, 2);
+  });
+
   describe('with another secret', () => {
     it('reads and overwrites nothing, and says so', async () => {
       await open().write('sign-in/a', { token: 1 });
