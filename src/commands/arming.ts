@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { MemoryStateStore, type StateStore } from '../state/state-store';
+import { MemoryStateStore, untilChanged, type StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
 
 export interface ArmingOptions {
@@ -115,17 +115,16 @@ export class Arming {
 
   /** @returns what was stored before */
   #change(change: (before: Stored) => Stored): Promise<Stored> {
-    const next = this.#last.then(async () => {
-      for (;;) {
-        const found = await this.#store.read(this.#key);
-        const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0 };
-        const after = change(before);
-        const isSame =
-          after === before || (before.armed === null && after.armed === null && after.disarms === before.disarms);
-        if (isSame || (await this.#store.write(this.#key, after, { expected: found?.version ?? null })) !== null)
-          return before;
-      }
-    });
+    const attempt = async (): Promise<Stored | null> => {
+      const found = await this.#store.read(this.#key);
+      const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0 };
+      const after = change(before);
+      const isSame =
+        after === before || (before.armed === null && after.armed === null && after.disarms === before.disarms);
+      const condition = { expected: found?.version ?? null };
+      return isSame || (await this.#store.write(this.#key, after, condition)) !== null ? before : null;
+    };
+    const next = this.#last.then(() => untilChanged(attempt));
     this.#last = next.catch(() => undefined);
     return next;
   }

@@ -1,7 +1,7 @@
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import type { Membership } from '../state/membership';
-import type { StateStore, Stored } from '../state/state-store';
+import { untilChanged, type StateStore, type Stored } from '../state/state-store';
 import { LoggedCommand, maxActingMs, type JournalEntry } from './logged-command';
 
 export interface CommandLogOptions {
@@ -125,7 +125,11 @@ export class CommandLog {
     this.#onChange();
     command.isStored = false;
     if (this.membership === null) await this.store.write(`command/${command.id}`, command);
-    else while (!(await this.#writeShared(command))) await this.#refresh(command.id, command);
+    else
+      await untilChanged(async (isAgain) => {
+        if (isAgain) await this.#refresh(command.id, command);
+        return (await this.#writeShared(command)) || null;
+      });
     command.isStored = true;
   }
 

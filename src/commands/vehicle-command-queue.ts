@@ -6,7 +6,7 @@ import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import type { Membership } from '../state/membership';
-import { MemoryStateStore, StateFault, type StateStore } from '../state/state-store';
+import { MemoryStateStore, StateFault, untilChanged, type StateStore } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { CommandAttempt } from './attempt';
@@ -21,8 +21,6 @@ const pollEveryMs = 3_000;
 const joinedMs = 10_000;
 /** A waiting command that its process could not take out of the queue is ignored so long after its last moment. */
 const overdueMs = 60_000;
-/** How often that is tried. */
-const maxTries = 20;
 /** How often a command that joined another one looks whether that one is answered. */
 const joinEveryMs = 1_000;
 
@@ -74,6 +72,8 @@ export interface Turn {
   readonly waited: boolean;
   /** The record of the same command that another copy of the flow sends: this one is not sent; null in all other cases. */
   readonly joined: CommandRecord | null;
+  /** In the queue, from before it is sent. */
+  place?: Place | undefined;
 }
 
 /** The queue of a car, as this process knows it. */
@@ -296,14 +296,19 @@ export class VehicleCommandQueue {
    * @param record the one that is valid if no answer ever comes
    * @throws VehicleError CANCELLED where another process has dropped it; STORE_UNAVAILABLE
    */
-  async leave({ key, attempt: { id, signal } }: Turn, record: CommandRecord): Promise<void> {
+  async leave(turn: Turn, record: CommandRecord): Promise<void> {
+    const {
+      key,
+      attempt: { id, signal },
+    } = turn;
     const places = await this.#change(key, (before) => {
       const [head] = this.#inFront(key, before);
       const isNext = head?.id === id && head.status === 'waiting';
       return isNext ? replaced(before, { ...head, status: 'sent', sentAt: this.#now(), record }) : before;
     });
     signal.throwIfAborted();
-    if (places.find((place) => place.id === id)?.status !== 'sent') throw lostTurn();
+    turn.place = places.find((place) => place.id === id);
+    if (turn.place?.status !== 'sent') throw lostTurn();
   }
 
   /** Asked in the last statement before the command is sent. @throws VehicleError CANCELLED where others may have taken its turn */
@@ -312,20 +317,20 @@ export class VehicleCommandQueue {
   }
 
   /** While the car may still act on the command, it blocks the queue until its link gives a final status, or for 150 s. */
-  async sent({ key, attempt: { id } }: Turn, logged: LoggedCommand): Promise<void> {
+  async sent({ key, attempt: { id }, place }: Turn, logged: LoggedCommand): Promise<void> {
     if (!logged.mayAct) return this.#end(key, id, logged.record);
     // A clock that was set back must not block a car for longer.
     const age = Math.max(0, this.#clock.now() - Date.parse(logged.record.sentAt));
     const sentAt = this.#now() - age;
     this.#follow(key, id, logged);
-    await this.#try(() =>
-      this.#change(key, (places) => {
-        const place = places.find((one) => one.id === id && one.status === 'sent');
-        return place === undefined
-          ? places
-          : replaced(places, { ...place, sentAt, isAnswered: true, record: logged.record });
-      }),
-    );
+    await this.#changeLate(key, (places) => {
+      const isLost = !places.some((one) => one.id === id);
+      // A store that has forgotten the command gets it again.
+      const known = isLost && place !== undefined ? [place, ...places] : places;
+      return known.map((one) =>
+        one.id === id && one.status === 'sent' ? { ...one, sentAt, isAnswered: true, record: logged.record } : one,
+      );
+    });
     this.#carOf(key).attempts.delete(id);
   }
 
@@ -343,24 +348,19 @@ export class VehicleCommandQueue {
   async #end(key: string, id: string, record: CommandRecord | null = null): Promise<void> {
     this.#carOf(key).attempts.delete(id);
     const isKept = this.#membership?.group != null;
-    await this.#try(() =>
-      this.#change(key, (places) => {
-        const place = places.find((one) => one.id === id);
-        if (place === undefined || (isKept && place.status === 'over')) return places;
-        return isKept && place.sender !== ''
-          ? replaced(places, { ...this.#dropped(place), record: record ?? place.record })
-          : places.filter((one) => one !== place);
-      }),
-    );
+    await this.#changeLate(key, (places) => {
+      const place = places.find((one) => one.id === id);
+      if (place === undefined || (isKept && place.status === 'over')) return places;
+      return isKept && place.sender !== ''
+        ? replaced(places, { ...this.#dropped(place), record: record ?? place.record })
+        : places.filter((one) => one !== place);
+    });
   }
 
   /** A store that is away must not leave a command in the queue, and what was sent has its answer all the same. */
-  async #try(change: () => Promise<unknown>, tries = 1): Promise<void> {
-    try {
-      await change();
-    } catch {
-      if (tries < maxTries) this.#clock.after(pollEveryMs, () => void this.#try(change, tries + 1));
-    }
+  async #changeLate(key: string, change: (places: readonly Place[]) => readonly Place[]): Promise<void> {
+    const changing = (): Promise<unknown> => this.#change(key, change);
+    await (this.#membership?.eventually(changing) ?? changing());
   }
 
   /**
@@ -430,19 +430,17 @@ export class VehicleCommandQueue {
   }
 
   /** Tries with what is known, and reads the queue where another process has changed it. */
-  async #change(key: string, change: (places: readonly Place[]) => readonly Place[]): Promise<readonly Place[]> {
-    for (let isFresh = this.#membership === null; ; isFresh = true) {
+  #change(key: string, change: (places: readonly Place[]) => readonly Place[]): Promise<readonly Place[]> {
+    return untilChanged(async (isAgain) => {
+      if (isAgain) await this.#read(key);
       const { places, version } = this.#carOf(key);
       const left = change(places);
-      if (left !== places) {
-        const condition = { expected: version };
-        if (left.length > 0) {
-          const next = await this.#store.write(key, left, condition);
-          if (next !== null) return this.#learn(key, next, left);
-        } else if (await this.#store.remove(key, condition)) return this.#learn(key, null, left);
-      } else if (isFresh) return places;
-      await this.#read(key);
-    }
+      if (left === places) return isAgain || this.#membership === null ? places : null;
+      const condition = { expected: version };
+      if (left.length === 0) return (await this.#store.remove(key, condition)) ? this.#learn(key, null, left) : null;
+      const next = await this.#store.write(key, left, condition);
+      return next === null ? null : this.#learn(key, next, left);
+    });
   }
 
   #learn(key: string, version: string | null, places: readonly Place[]): readonly Place[] {
@@ -527,16 +525,16 @@ export async function cancelWaiting(store: StateStore, membership: Membership, n
   const sender = senderOf(node, membership);
   const isWaiting = (place: Place): boolean => sender !== '' && place.sender === sender && place.status === 'waiting';
   for (const { key } of await store.entries('turn/'))
-    for (let isDone = false; !isDone;) {
+    await untilChanged(async () => {
       const stored = await store.read(key);
       const places = queueShape.safeParse(stored?.value).data ?? [];
+      if (!places.some(isWaiting)) return '';
       const until = membership.now() + joinedMs;
       const left = places.map((one) =>
         isWaiting(one) ? { ...one, status: 'over' as const, why: 'cancelled' as const, until } : one,
       );
-      const condition = { expected: stored?.version ?? null };
-      isDone = !places.some(isWaiting) || (await store.write(key, left, condition)) !== null;
-    }
+      return store.write(key, left, { expected: stored?.version ?? null });
+    });
 }
 
 const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

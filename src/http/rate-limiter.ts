@@ -233,7 +233,7 @@ export class RateLimiter {
     }
     // The block is stored at once: after a crash, the next process must not go on sending, nor another one.
     if (this.#shared === null) void this.#save();
-    else void this.#shared.pause(code, this.#wallTimeOf(at), apis).catch(() => undefined);
+    else void this.#shared.pause(code, this.#wallTimeOf(at), apis);
     this.#serveWaiting();
   }
 
@@ -324,8 +324,9 @@ export class RateLimiter {
   /** How many requests a window may hold for one of this kind to be sent. */
   #size(of: keyof Quota, kind: RequestKind, api: ApiName): number {
     const limit = this.#limit(of);
-    const size = this.#shared?.allowed(of, api, limit) ?? limit;
-    return kind === 'read' ? this.#leftToReads(size) : size;
+    const size = kind === 'read' ? this.#leftToReads(limit) : limit;
+    const used = this.#apis[api].windows[of].total(this.#clock.monotonic());
+    return this.#shared?.size(of, api, size, used) ?? size;
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import type { Membership } from '../state/membership';
-import { StateFault } from '../state/state-store';
+import { StateFault, untilChanged } from '../state/state-store';
 import type { Clock } from '../util/clock';
 
 /** The limits of one API key (docs/internals/contract.md 2). */
@@ -32,6 +32,10 @@ const maxCountedByOne = 30;
 const freshMs = 200;
 /** The limits of a process that sends nothing for so long are forgotten. */
 const limitsLastMs = 15 * minute;
+/** The part of the limits that those who see the store leave to those who do not. */
+const leftToAway = 0.1;
+/** The most processes whose shares are kept. */
+const maxShares = 100;
 
 const number = z.number().check(z.nonnegative());
 /** `until` is milliseconds since 1970 by the clock of the store; a count leaves its window then. */
@@ -48,6 +52,8 @@ const countsShape = z.lazy(() =>
     limits: z.array(
       z.object({ requestsPerDay: number, requestsPerMinute: number, commandsPerMinute: number, until: number }),
     ),
+    /** Of what is left to processes that do not see the store: the share of each that has used the key, 1 at most in all. */
+    shares: z.array(z.object({ id: z.string(), until: number, share: number })),
   }),
 );
 export type SharedCounts = z.infer<typeof countsShape>;
@@ -58,6 +64,7 @@ const nothing = (): SharedCounts => ({
   day: { connected: [], energy: [], location: [] },
   pauses: { connected: null, energy: null, location: null },
   limits: [],
+  shares: [],
 });
 
 /** Requests of one API that this process may send without asking the others. */
@@ -84,32 +91,39 @@ interface SharedQuotaOptions {
 /**
  * The counts of one API key that several processes share: a record `quota/<hash>`, changed by compare-and-set. A process takes blocks of
  * requests ahead, so that most requests cost no access to the store; what it did not use of a block is returned with the next access.
+ *
+ * A process that cannot reach the store does not know whether the others can. So all of them always leave a tenth of the limits, which
+ * those who cannot divide among them: each sends its share of it, as the record gave it, for a day at most.
  */
 export class SharedQuota {
   readonly #options: SharedQuotaOptions;
   readonly #clock: Clock;
+  readonly #id = randomBytes(6).toString('base64url');
   readonly #blocks = new Map<ApiName, Block>();
   #counts = nothing();
   /** Undefined until the record was read. */
   #version: string | null | undefined = undefined;
-  /** What was sent while the store was away. */
-  #unrecorded: { api: ApiName; at: number }[] = [];
+  /** What was sent while the store was away in the last 24 hours; `at` in monotonic time. */
+  #sentAway: { api: ApiName; at: number; isRecorded: boolean }[] = [];
   #isAway = false;
   /** In monotonic time. */
   #knownAt = -Infinity;
-  /** The requests of the day when the store was last there. */
-  readonly #usedBefore = new Map<ApiName, number>();
 
   constructor(options: SharedQuotaOptions) {
     this.#options = options;
     this.#clock = options.clock;
   }
 
-  /** How much of a limit this process may use: while the store is away, its share of what was left. */
-  allowed(of: keyof Quota, api: ApiName, limit: number): number {
-    if (!this.#isAway) return limit;
-    const used = of === 'requestsPerDay' ? (this.#usedBefore.get(api) ?? 0) : 0;
-    return used + Math.floor(Math.max(0, limit - used) / this.#members);
+  /** How many requests this process may let a window have that has `used` now. */
+  size(of: keyof Quota, api: ApiName, limit: number, used: number): number {
+    if (of === 'commandsPerMinute') return limit;
+    const left = Math.floor(limit * leftToAway);
+    const { shares } = this.#counts;
+    if (!this.#isAway) return shares.some(({ id }) => id !== this.#id) ? limit - left : limit;
+    const since = this.#clock.monotonic() - second - (of === 'requestsPerDay' ? day : minute);
+    const sent = this.#sentAway.filter((one) => one.at > since && (of === 'requestsPerMinute' || one.api === api));
+    const share = shares.find(({ id }) => id === this.#id)?.share ?? 0;
+    return Math.min(limit, used + Math.floor(left * share) - sent.length);
   }
 
   /** The strictest limits of other processes, as far as they are known. */
@@ -122,8 +136,9 @@ export class SharedQuota {
   hasBlock(api: ApiName): boolean {
     const block = this.#blocks.get(api);
     // Monotonic time stops while the machine sleeps.
-    const isSure = this.#isAway || this.#options.membership.isSure;
-    return isSure && block !== undefined && block.left > 0 && this.#clock.monotonic() < block.until;
+    return (
+      this.#options.membership.isSure && block !== undefined && block.left > 0 && this.#clock.monotonic() < block.until
+    );
   }
 
   /** Reads what the others have counted. @throws StateFault */
@@ -135,7 +150,7 @@ export class SharedQuota {
   }
 
   /**
-   * SharedCounts a request.
+   * Counts a request.
    * @param room how many requests the counts leave, as the caller finds it after `onCounts`
    * @returns false where they leave none
    * @throws StateFault for a command while the store is away, and before the store was ever reached
@@ -156,7 +171,7 @@ export class SharedQuota {
         const size = isCommand ? 1 : Math.min(left, this.#sizeAfter(block));
         const id = size > 1 ? randomBytes(6).toString('base64url') : '';
         next = { id, size, left: size - 1, takenAt: this.#now(), until: begun + blockLifeMs };
-        return this.#with(isCommand ? counts : this.#returned(counts, api), api, next, isCommand);
+        return this.#signed(this.#with(isCommand ? counts : this.#returned(counts, api), api, next, isCommand));
       });
       if (isTaken && next !== null && !isCommand) this.#blocks.set(api, next);
       return isTaken;
@@ -164,41 +179,36 @@ export class SharedQuota {
       const isAway = error instanceof StateFault && error.fault === 'unavailable';
       if (isCommand || !isAway || this.#version === undefined) throw error;
       // The others cannot be asked: this process keeps to its share.
-      if (!this.#isAway)
-        for (const name of apiNames) this.#usedBefore.set(name, sum(this.#counts.day[name].map(([, count]) => count)));
       this.#isAway = true;
       if (room() <= 0) return false;
-      this.#unrecorded.push({ api, at: this.#now() });
+      this.#sentAway.push({ api, at: this.#clock.monotonic(), isRecorded: false });
       this.#learn(this.#with(this.#counts, api, { id: '', size: 1 }, false), this.#version);
       return true;
     }
   }
 
-  /** The service asked for a pause; it ends the blocks. @throws StateFault */
+  /** The service asked for a pause; it ends the blocks. The others hear of it when the store is there. Never rejects. */
   async pause(code: RateLimitCode, untilWallTime: number, apis: readonly ApiName[]): Promise<void> {
     const until = this.#now() + untilWallTime - this.#clock.now();
     for (const api of apis) this.#endBlock(api);
-    await this.#change((counts) => ({
+    const later = (known: SharedCounts['pauses'][ApiName]): typeof known =>
+      known !== null && known.until >= until ? known : { code, until };
+    const paused = (counts: SharedCounts): SharedCounts => ({
       ...counts,
-      pauses: {
-        ...counts.pauses,
-        ...Object.fromEntries(
-          apis.map((api) => {
-            const known = counts.pauses[api];
-            return [api, known !== null && known.until >= until ? known : { code, until }];
-          }),
-        ),
-      },
-    }));
+      pauses: { ...counts.pauses, ...Object.fromEntries(apis.map((api) => [api, later(counts.pauses[api])])) },
+    });
+    await this.#options.membership.eventually(() => this.#change(paused));
   }
 
-  /** Returns what is left of the blocks. @throws StateFault */
+  /** Returns what is left of the blocks, and the share. @throws StateFault */
   async end(): Promise<void> {
     for (const api of apiNames) this.#endBlock(api);
-    if (this.#blocks.size === 0) return;
-    await this.#change((counts) =>
-      [...this.#blocks.keys()].reduce((before, api) => this.#returned(before, api), counts),
-    );
+    const { shares } = this.#counts;
+    if (!shares.some(({ id }) => id === this.#id)) return;
+    await this.#change((counts) => ({
+      ...[...this.#blocks.keys()].reduce((before, api) => this.#returned(before, api), counts),
+      shares: counts.shares.filter(({ id }) => id !== this.#id),
+    }));
     this.#blocks.clear();
   }
 
@@ -229,14 +239,25 @@ export class SharedQuota {
   ): SharedCounts {
     const now = this.#now();
     const until = now + (id === '' ? countedMs.one : countedMs.ofBlock);
-    const limits = this.#options.limits();
-    const others = counts.limits.filter((known) => limits === null || !isSame(known, limits));
     return {
       ...counts,
       minute: [...counts.minute, { until, count: size, id }],
       commands: isCommand ? [...counts.commands, until] : counts.commands,
       day: { ...counts.day, [api]: counted(counts.day[api], now, size) },
-      limits: limits === null ? others : [...others, { ...limits, until: now + limitsLastMs }],
+    };
+  }
+
+  /** With the limits of this process, and with its share: one more process finds room. */
+  #signed(counts: SharedCounts): SharedCounts {
+    const now = this.#now();
+    const limits = this.#options.limits();
+    if (limits === null) return counts;
+    const shares = counts.shares.filter(({ id }) => id !== this.#id).slice(1 - maxShares);
+    const free = Math.max(0, 1 - sum(shares.map(({ share }) => share)));
+    return {
+      ...counts,
+      limits: [...counts.limits.filter((known) => !isSame(known, limits)), { ...limits, until: now + limitsLastMs }],
+      shares: [...shares, { id: this.#id, until: now + day, share: Math.min(1 / (shares.length + 2), free) }],
     };
   }
 
@@ -254,34 +275,33 @@ export class SharedQuota {
   }
 
   /** @returns false where `change` gives null for what is stored now */
-  async #change(change: (counts: SharedCounts) => SharedCounts | null): Promise<boolean> {
-    const { store } = this.#options.membership;
-    for (let isFresh = this.#clock.monotonic() - this.#knownAt < freshMs; ; isFresh = true) {
-      if (this.#version !== undefined && !this.#isAway) {
-        const next = change(this.#counts);
-        if (next === null && isFresh) return false;
-        const condition = { expected: this.#version };
-        const version = next === null ? null : await store.write(this.#options.key, next, condition);
-        if (next !== null && version !== null) {
-          this.#unrecorded = [];
-          this.#learn(next, version);
-          return true;
-        }
-      }
-      await this.load();
-    }
+  #change(change: (counts: SharedCounts) => SharedCounts | null): Promise<boolean> {
+    const { membership, key } = this.#options;
+    return untilChanged(async (isAgain) => {
+      if (isAgain || this.#version === undefined || this.#isAway) await this.load();
+      const next = change(this.#counts);
+      if (next === null) return this.#clock.monotonic() - this.#knownAt < freshMs ? false : null;
+      const version = await membership.store.write(key, next, { expected: this.#version ?? null });
+      if (version === null) return null;
+      for (const one of this.#sentAway) one.isRecorded = true;
+      this.#learn(next, version);
+      return true;
+    });
   }
 
   /** With what was sent while the store was away. */
   #recorded(counts: SharedCounts): SharedCounts {
-    return this.#unrecorded.reduce(
-      (before, { api, at }) => ({
+    const now = this.#clock.monotonic();
+    this.#sentAway = this.#sentAway.filter(({ at }) => now - at < day + second);
+    const unrecorded = this.#sentAway.filter(({ isRecorded }) => !isRecorded);
+    return unrecorded.reduce((before, { api, at }) => {
+      const time = this.#now() - (now - at);
+      return {
         ...before,
-        minute: [...before.minute, { until: at + countedMs.one, count: 1, id: '' }],
-        day: { ...before.day, [api]: counted(before.day[api], at, 1) },
-      }),
-      counts,
-    );
+        minute: [...before.minute, { until: time + countedMs.one, count: 1, id: '' }],
+        day: { ...before.day, [api]: counted(before.day[api], time, 1) },
+      };
+    }, counts);
   }
 
   #learn(counts: SharedCounts, version: string | null): void {
@@ -298,6 +318,7 @@ export class SharedQuota {
       },
       pauses: counts.pauses,
       limits: counts.limits.filter(isLeft),
+      shares: counts.shares.filter(isLeft),
     };
     for (const api of apiNames) if ((counts.pauses[api]?.until ?? 0) > now) this.#endBlock(api);
     const time = this.#clock.monotonic();
@@ -321,7 +342,7 @@ const isSame = (one: Quota, other: Quota): boolean =>
   one.requestsPerMinute === other.requestsPerMinute &&
   one.commandsPerMinute === other.commandsPerMinute;
 
-/** SharedCounts of a day with more (or less) at a moment. */
+/** The counts of a day with more (or less) at a moment. */
 function counted(counts: readonly [until: number, count: number][], at: number, count: number): [number, number][] {
   const until = (Math.floor(at / dayStepMs) + 1) * dayStepMs + day;
   const known = counts.find(([one]) => one === until);

@@ -4,6 +4,7 @@ import { linkSignals, raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import type { Membership } from '../state/membership';
+import { untilChanged } from '../state/state-store';
 import { nobodySignedIn } from '../http/token-source';
 import type { Grant, GrantStore, StoredGrant } from './grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
@@ -329,19 +330,18 @@ export class TokenManager {
   async #save(next: Grant): Promise<Grant> {
     if (this.#isForgotten) return next;
     this.turn.unsaved = next;
-    let saved: StoredGrant | null = null;
-    while (saved === null) {
+    const { grant } = await untilChanged(async () => {
       const stored = await this.#options.store.read(this.key);
-      if (this.#isForgotten) return next;
+      if (this.#isForgotten) return { grant: next };
       // A sign-in was later than this refresh.
-      if (stored !== null && stored.grant.generation >= next.generation) saved = stored;
-      else saved = await this.#options.store.write(this.key, next, stored?.version ?? null);
-      if (this.#isForgotten) return next;
-    }
+      if (stored !== null && stored.grant.generation >= next.generation) return stored;
+      return this.#options.store.write(this.key, next, stored?.version ?? null);
+    });
+    if (this.#isForgotten) return next;
     this.turn.unsaved = null;
     this.#refusal = null;
-    this.#grant = saved.grant;
-    return saved.grant;
+    this.#grant = grant;
+    return grant;
   }
 
   #isFresh({ accessToken, expiresAt, refreshedAt }: Grant): boolean {

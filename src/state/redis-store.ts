@@ -383,7 +383,7 @@ const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
   WRONGPASS: isWrongPassword,
   NOAUTH: isWrongPassword,
   NOPERM: (place) =>
-    sentence`The user of the shared store at ${place} lacks a permission. Allow it eval, hget, hset, hsetnx, hdel, hgetall, incr, time, info and scan on the keys of the prefix.`,
+    sentence`The user of the shared store at ${place} lacks a permission. Allow it eval, hget, hset, hsetnx, hdel, hgetall, incr, time, wait, info and scan on the keys of the prefix.`,
   READONLY: isReplica,
   OOM: (place) =>
     sentence`The shared store at ${place} is out of memory. Give it more memory (maxmemory), and set maxmemory-policy to noeviction.`,

@@ -105,6 +105,25 @@ export async function readUndamaged(store: Pick<StateStore, 'read'>, key: string
   }
 }
 
+/** So often is a change tried again where other processes were faster. */
+const maxTries = 100;
+
+/**
+ * Changes what other processes change, too.
+ * @param change makes one try; null where another process was faster. `isAgain`: what is stored has to be read again
+ * @throws StateFault `unavailable` where other processes were always faster
+ */
+export async function untilChanged<T>(change: (isAgain: boolean) => Promise<T | null>): Promise<T> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const changed = await change(tries > 0);
+    if (changed !== null) return changed;
+  }
+  throw new StateFault(
+    'unavailable',
+    sentence`The shared store refused the same change ${maxTries} times, because what it reads is not what it stores. Enter the address of the primary server itself in CONNECTED_VEHICLE_STORE, and no proxy that reads from a replica.`,
+  );
+}
+
 /** The collection of a key. @throws TypeError where the caller made up a key that no store can hold */
 export function collectionOf(key: string): string {
   const [, collection] = /^([a-z][a-z-]{0,30})\//.exec(key) ?? [];

@@ -111,12 +111,20 @@ export async function runFleet(random: Random, count: number): Promise<FleetMet>
       for (let reads = random.between(1, 40); reads > 0; reads -= 1)
         void account.client.read('doors', { vin, maxAgeMs: 0, batch: String(reads) }).catch(() => undefined);
     });
+  const readOn = async ({ account, line }: Process, until: number): Promise<void> => {
+    while (all.clock.now() < until && !line.isDead)
+      await account.client.read('doors', { vin, maxAgeMs: 0 }).catch(() => all.clock.sleep(second));
+  };
+  for (let readers = random.between(0, 6); readers > 0; readers -= 1)
+    all.clock.after(random.between(0, 300) * second, () => {
+      void readOn(alive(), all.clock.now() + random.between(1, 240) * second);
+    });
   for (let cuts = random.between(0, 6); cuts > 0; cuts -= 1)
     all.clock.after(random.between(0, 480) * second, () => {
       const { line } = alive();
       met.cuts += 1;
       line.isCut = true;
-      all.clock.after(random.between(1, 60) * second, () => (line.isCut = line.isDead));
+      all.clock.after(random.between(1, 240) * second, () => (line.isCut = line.isDead));
     });
   for (let losses = random.between(0, 10); losses > 0; losses -= 1)
     all.clock.after(random.between(0, 480) * second, () => (alive().line.unheard = random.between(1, 3)));

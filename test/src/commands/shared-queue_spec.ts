@@ -150,11 +150,38 @@ describe('commands of several processes to one car', () => {
     one.line.unheard = 1;
     const { code } = await failure(send(one, 'lock', { whenBusy: 'queue' }));
     assert.equal(code, 'STORE_UNAVAILABLE');
-    await all.clock.advance(4 * second);
+    await all.clock.advance(6 * second);
     const next = send(other, 'honk', { interface: 'v2' });
     await all.clock.advance(3 * second);
     assert.equal((await next).outcome, 'succeeded');
     assert.deepEqual(posts(), ['honk']);
+  });
+
+  it('sends nothing where the store reads something else than it has stored, and says so', async () => {
+    const { store } = one.pack;
+    let writes = 0;
+    store.write = (key) => {
+      if (key.startsWith('turn/')) writes += 1;
+      return Promise.resolve(null);
+    };
+    const { code, message } = await failure(send(one, 'lock'));
+    assert.equal(code, 'STORE_UNAVAILABLE');
+    assert.match(message, /primary server/);
+    assert.ok(writes <= 200, String(writes));
+    assert.deepEqual(posts(), []);
+  });
+
+  it('blocks the car also where the store has forgotten the command before its answer', async () => {
+    all.service.car.set({ commandPlan: longRunning });
+    mishap = 'slow';
+    void send(one, 'lock');
+    await all.clock.advance(second);
+    assert.deepEqual(posts(), ['lock']);
+    mishap = null;
+    for (const { key } of await all.store.entries('turn/')) await all.store.remove(key);
+    await all.clock.advance(30 * second);
+    assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
+    assert.deepEqual(posts(), ['lock']);
   });
 
   it('sends nothing for 15 s where its first access finds that the store was restarted', async () => {
