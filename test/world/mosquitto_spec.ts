@@ -1,69 +1,17 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { deployExample } from '../package/example-flow';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startMosquitto } from './support/mosquitto';
 import { endWithLogs, freePort, type Program } from './support/program';
+import { Subscriber } from './support/subscriber';
 
-/** What the test uses of the MQTT client that Node-RED brings. */
-interface MqttClient extends NodeJS.EventEmitter {
-  subscribe(topic: string, options: { qos: 0 }): void;
-  publish(topic: string, payload: string): void;
-  end(force: boolean): void;
-}
-const { connect } = createRequire(require.resolve('@node-red/nodes/package.json'))('mqtt') as {
-  connect(url: string, options: { reconnectPeriod: 0 }): MqttClient;
-};
+/** The topics of the entities that a subscriber saw announced. */
+const announcedTo = (home: Subscriber | undefined): string[] =>
+  home?.got.flatMap(({ topic }) => (/^homeassistant\/.+\/config$/.test(topic) ? [topic] : [])) ?? [];
 
 /** Entities of the example. */
 const entities = 23;
-
-/** A subscriber that connects at this moment, as Home Assistant does when it starts: it gets what the broker keeps, and what follows. */
-class Subscriber {
-  readonly got: { topic: string; text: string; retain: boolean }[] = [];
-  readonly #client: MqttClient;
-  #news: () => void = () => undefined;
-
-  static async open(port: number): Promise<Subscriber> {
-    const client = connect(`mqtt://127.0.0.1:${port}`, { reconnectPeriod: 0 });
-    const subscriber = new Subscriber(client);
-    await once(client, 'connect');
-    client.subscribe('#', { qos: 0 });
-    return subscriber;
-  }
-
-  constructor(client: MqttClient) {
-    this.#client = client;
-    client.on('error', () => undefined);
-    client.on('message', (topic: string, payload: Buffer, { retain }: { retain: boolean }) => {
-      this.got.push({ topic, text: payload.toString(), retain });
-      this.#news();
-    });
-  }
-
-  async until(isThere: () => boolean): Promise<void> {
-    while (!isThere()) await new Promise<void>((resolve) => (this.#news = resolve));
-  }
-
-  publish(topic: string, payload: string): void {
-    this.#client.publish(topic, payload);
-  }
-
-  last(topic: string): string | undefined {
-    return this.got.findLast((one) => one.topic === topic)?.text;
-  }
-
-  /** The topics of the entities that were announced. */
-  get announced(): string[] {
-    return this.got.flatMap(({ topic }) => (/^homeassistant\/.+\/config$/.test(topic) ? [topic] : []));
-  }
-
-  close(): void {
-    this.#client.end(true);
-  }
-}
 
 describe('mosquitto between the example “Home Assistant through MQTT” and Home Assistant', () => {
   let service: Simulator;
@@ -102,14 +50,14 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
   /** A subscriber that comes later, too, must find everything. */
   const assertComplete = async (): Promise<void> => {
     const first = await Subscriber.open(port);
-    await first.until(() => new Set(first.announced).size === entities);
+    await first.until(() => new Set(announcedTo(first)).size === entities);
     await first.until(() => first.last('connected-vehicle/car/online') === 'online');
     first.close();
     home = await Subscriber.open(port);
     const { got } = home;
     const last = (topic: string): string | undefined => home?.last(topic);
     await home.until(() => last('connected-vehicle/car/online') !== undefined && got.length >= entities + 2);
-    assert.equal(new Set(home.announced).size, entities);
+    assert.equal(new Set(announcedTo(home)).size, entities);
     assert.ok(got.filter(({ topic }) => topic.startsWith('homeassistant/')).every(({ retain }) => retain));
     assert.equal(last('connected-vehicle/car/online'), 'online');
     const state = JSON.parse(last('connected-vehicle/car/state') ?? '{}') as Record<string, unknown>;
@@ -149,9 +97,9 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
     broker = await startMosquitto(port);
     await deploy();
     await assertComplete();
-    const before = home?.announced.length ?? 0;
+    const before = announcedTo(home).length;
     home?.publish('homeassistant/status', 'online');
-    await home?.until(() => home?.announced.length === before + entities);
+    await home?.until(() => announcedTo(home).length === before + entities);
   });
 
   it('carries a command to the car and its result back', async () => {

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installTarball, packTarball, type Tarball } from '../../package/tarball';
@@ -33,24 +33,38 @@ let tarball: Promise<Tarball> | undefined;
  * @param env more of its environment, such as HTTPS_PROXY
  * @param nodes files for its folder `nodes`
  * @param settings more of its settings.js
+ * @param settingsFile a file that settings.js includes; `settings` overwrite it
+ * @param beside the folder of this one is used, too
  */
 export async function startNodeRedProgram({
   env = {},
   nodes = {},
   settings = {},
-}: Partial<Record<'env' | 'nodes' | 'settings', Readonly<Record<string, string>>>> = {}): Promise<NodeRedProgram> {
-  const folder = await newFolder('node-red');
+  settingsFile,
+  beside,
+}: Partial<Record<'env' | 'nodes' | 'settings', Readonly<Record<string, string>>>> & {
+  settingsFile?: string;
+  beside?: NodeRedProgram;
+} = {}): Promise<NodeRedProgram> {
+  const folder = beside?.folder ?? (await newFolder('node-red'));
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const url = `${origin}${(settings['httpAdminRoot'] ?? '').replace(/\/$/, '')}/`;
   const records = join(folder, 'recorded.jsonl');
   await appendFile(records, '');
-  tarball ??= packTarball(await newFolder('tarball'));
-  await installTarball(await tarball)(folder);
-  await mkdir(join(folder, 'nodes'));
-  for (const [name, text] of Object.entries(nodes)) await writeFile(join(folder, 'nodes', name), text);
+  if (beside === undefined) {
+    tarball ??= packTarball(await newFolder('tarball'));
+    await installTarball(await tarball)(folder);
+    if (env['CONNECTED_VEHICLE_STORE'] !== undefined) {
+      await mkdir(join(folder, 'node_modules/@redis'));
+      await symlink(dirname(require.resolve('@redis/client/package.json')), join(folder, 'node_modules/@redis/client'));
+    }
+    await mkdir(join(folder, 'nodes'));
+    for (const [name, text] of Object.entries(nodes)) await writeFile(join(folder, 'nodes', name), text);
+  }
+  const settingsPath = join(folder, `settings-${port}.js`);
   await writeFile(
-    join(folder, 'settings.js'),
+    settingsPath,
     `module.exports = {
   flowFile: 'flows.json',
   credentialSecret: 'a secret of the tests',
@@ -64,6 +78,7 @@ export async function startNodeRedProgram({
   telemetry: { enabled: false, updateNotification: false },
   externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
   logging: { console: { level: 'info', metrics: false, audit: false } },
+  ${settingsFile === undefined ? '' : `...require(${JSON.stringify(settingsFile)}),`}
   ...${JSON.stringify(settings)},
 };
 `,
@@ -119,7 +134,7 @@ export async function startNodeRedProgram({
       program = await startProgram({
         name: 'node-red',
         command: process.execPath,
-        args: [command, '--userDir', folder, '--settings', join(folder, 'settings.js')],
+        args: [command, '--userDir', folder, '--settings', settingsPath],
         env,
         folder,
         port,

@@ -12,6 +12,7 @@ export const parts = {
   nginx: { debian: 'nginx', versionArguments: ['-v'], version: /nginx\/(\S+)/ },
   squid: { debian: 'squid', versionArguments: ['-v'], version: /Version (\S+)/ },
   mosquitto: { debian: 'mosquitto', versionArguments: ['-h'], version: /version (\S+)/ },
+  'redis-server': { debian: 'redis-server', versionArguments: ['--version'], version: /v=(\S+)/ },
   chromium: { debian: 'chromium', versionArguments: ['--version'], version: /Chromium (\S+)/ },
   openssl: { debian: 'openssl', versionArguments: ['version'], version: /OpenSSL (\S+)/ },
   'oidc-provider': { npm: 'oidc-provider' },
