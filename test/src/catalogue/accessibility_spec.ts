@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { parseGuardRequest } from '../../../src/index';
-import { inUseOf } from '../../../src/catalogue/accessibility';
+import { parseGuardRequest, VehicleError } from '../../../src/index';
+import { inUseOf, unavailableSentence } from '../../../src/catalogue/accessibility';
 
 const words: readonly [value: string | null, unavailableReason: string | null, inUse: boolean | null][] = [
   ['AVAILABLE', null, false],
@@ -14,6 +14,23 @@ const words: readonly [value: string | null, unavailableReason: string | null, i
   ['UNSPECIFIED', null, null],
   [null, null, null],
 ];
+
+describe('A car that takes no commands', () => {
+  const reasons: [reason: string | null, sentence: string][] = [
+    ['NO_INTERNET', 'it has no connection'],
+    ['POWER_SAVING_MODE', 'it is asleep after some days without use, and wakes up when somebody starts it'],
+    ['CAR_IN_USE', 'it is in use'],
+    ['OTA_INSTALLATION_IN_PROGRESS', 'it installs new software'],
+    ['ABDUCTED', 'the service does not say why'],
+    [null, 'the service does not say why'],
+  ];
+  for (const [reason, text] of reasons)
+    it(`because of ${reason} is said to be so: ${text}`, () =>
+      assert.equal(
+        new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(reason)).message,
+        `The car takes no commands now: ${text}. The command was not sent.`,
+      ));
+});
 
 describe('inUseOf', () => {
   for (const [value, unavailableReason, inUse] of words) {

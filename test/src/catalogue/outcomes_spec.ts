@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { meaningOf, outcomes, unnamedStatus } from '../../../src/catalogue/outcomes';
+import { causeOf, isFinal, isUnderWay, meaningOf, outcomes, unnamedStatus } from '../../../src/catalogue/outcomes';
 
 /** The words of docs/internals/service.md 3 and docs/internals/vendor-api.md 1.9, copied from there by hand. */
 const named = `
@@ -22,6 +22,37 @@ describe('What a request status means', () => {
       assert.match(sentence, /^[A-Z].{10,}\.$/, word);
       assert.ok(['pending', 'succeeded', 'failed', 'undetermined'].includes(outcome), word);
     }
+  });
+
+  /** The grouping of docs/internals/vendor-api.md 1.9, with the cause that a node status names. */
+  const groups: [words: string, outcome: string, cause?: string][] = [
+    ['RUNNING WAITING SENT DELIVERED', 'pending'],
+    ['COMPLETED SUCCESS', 'succeeded'],
+    ['NOT_SUPPORTED UNLOCK_TIME_FRAME_PASSED INVOCATION_SPECIFIC_ERROR EXPIRED', 'failed'],
+    ['REJECTED', 'failed', 'refused'],
+    ['NOT_ALLOWED_PRIVACY_ENABLED PRIVACY_POLICY_ENABLED', 'failed', 'privacy'],
+    ['NOT_ALLOWED_WRONG_USAGE_MODE', 'failed', 'usage'],
+    ['UNABLE_TO_LOCK_DOOR_OPEN', 'failed', 'doorOpen'],
+    ['VEHICLE_IN_SLEEP VEHICLE_IN_SLEEP_MODE CAR_IN_SLEEP_MODE', 'failed', 'asleep'],
+    [
+      'CONNECTION_FAILURE TIMEOUT CAR_TIMEOUT DELIVERY_TIMEOUT VEHICLE_REQUEST_TIMEOUT VEHICLE_RESPONSE_TIMEOUT',
+      'failed',
+      'unreachable',
+    ],
+    ['CAR_ERROR VEHICLE_RESPONSE_ERROR', 'failed', 'carError'],
+    ['UNKNOWN TELEPORTED', 'undetermined'],
+  ];
+  for (const [words, outcome, cause] of groups)
+    it(`is ${outcome}${cause === undefined ? '' : ` with the cause ${cause}`} for ${words}`, () => {
+      for (const word of words.split(' ')) {
+        assert.deepEqual([meaningOf(word).outcome, causeOf(word)], [outcome, cause], word);
+        assert.equal(isFinal(meaningOf(word).outcome), outcome === 'succeeded' || outcome === 'failed', word);
+      }
+    });
+
+  it('leaves it open whether the car acts where it is not there yet', () => {
+    const underWay = [...named, 'TELEPORTED', '', ' sent ', null].filter((word) => isUnderWay(word));
+    assert.deepEqual(underWay, ['RUNNING', 'WAITING', 'SENT', '', ' sent ', null]);
   });
 
   it('is success for two words only', () => {
