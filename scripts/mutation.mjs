@@ -1,6 +1,6 @@
-// `npm run mutation -- <folder> [file] [--fast] [--again]`: StrykerJS changes src/<folder> at each place in each way it knows, one at a time, and runs
+// `npm run mutation -- <folder> [file] [--fast] [--own] [--again]`: StrykerJS changes src/<folder> at each place in each way it knows, one at a time, and runs
 // the tests that enter the place, until one fails: those of the folder, then those that use the folder. It lists what nothing noticed.
-// --fast leaves out what runs while a module is loaded, such as tables; --again keeps the last result of what neither a change of its file
+// --own runs those of the folder alone; --fast leaves out what runs while a module is loaded, such as tables; --again keeps the last result of what neither a change of its file
 // nor one of its tests can have altered. It works on a copy in .cache/mutation, with Node 22, and leaves its report beside the copy.
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -85,7 +85,7 @@ async function makeSchemasAtOnce(folder) {
 }
 
 /** @returns the files with their mutants */
-async function mutate(folder, file, { bin, isFast, isAgain }) {
+async function mutate(folder, file, { bin, isFast, isOwn, isAgain }) {
   const name = file === undefined ? folder : `${folder}-${file}`;
   const cwd = await copy(name);
   await makeSchemasAtOnce(join(cwd, 'src', folder));
@@ -102,7 +102,7 @@ async function mutate(folder, file, { bin, isFast, isAgain }) {
     testRunner: 'mocha',
     mochaOptions: {
       'no-config': true,
-      spec: [`src/${folder}/**/*`, ...users[folder]].map((spec) => `dist/test/${spec}_spec.js`),
+      spec: [`src/${folder}/**/*`, ...(isOwn ? [] : users[folder])].map((spec) => `dist/test/${spec}_spec.js`),
       ignore: left.map((spec) => `dist/test/src/${spec}_spec.js`),
     },
     coverageAnalysis: 'perTest',
@@ -125,9 +125,9 @@ async function mutate(folder, file, { bin, isFast, isAgain }) {
   return JSON.parse(await readFile(report, 'utf8')).files;
 }
 
-const [isFast, isAgain] = ['--fast', '--again'].map((option) => process.argv.includes(option));
+const [isFast, isOwn, isAgain] = ['--fast', '--own', '--again'].map((option) => process.argv.includes(option));
 const [folder, file] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const files = await mutate(folder, file, { bin: await install(), isFast, isAgain });
+const files = await mutate(folder, file, { bin: await install(), isFast, isOwn, isAgain });
 const count = { Killed: 0, Timeout: 0, Survived: 0, NoCoverage: 0, Ignored: 0 };
 for (const [name, { source, mutants }] of Object.entries(files))
   for (const { status, replacement, location } of mutants) {
