@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../util/json';
+import { parseJson } from '../util/json';
 import { vinPattern } from '../vin';
 import { toTimestamp } from './schemas';
 
@@ -36,7 +36,6 @@ function anonymous(name: string, value: unknown, levels: number): unknown {
   if (levels === 0) return textMark;
   if (Array.isArray(value))
     return value.map((item, index) => anonymous(isPosition(name) ? `${name}${index}` : name, item, levels - 1));
-  if (!isRecord(value)) return textMark;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       /^[a-z]{1,60}\d?$/i.test(key) && !vinPattern.test(key) ? key : textMark,
@@ -87,7 +86,7 @@ const pathWithoutIds = (path: string): string =>
     .map((part) =>
       vinPattern.test(part.toUpperCase())
         ? vinMark
-        : /^(?:v\d|[a-z]{0,40}(?:-[a-z]{1,40}){0,3}\d?)$/i.test(part)
+        : /^[a-z]{0,40}(?:-[a-z]{1,40}){0,3}\d?$/i.test(part)
           ? part
           : textMark,
     )

@@ -52,6 +52,14 @@ const cases: readonly [status: number, body: string, code: ErrorCode, retryable:
   // The key of the service is no word for people, wherever it stands.
   [401, '{"error":{"message":"Unauthorized","keys":["vcc-api-key"]},"href":"/api-key"}', 'SIGN_IN_REQUIRED', false],
   [418, '[]', 'SERVICE_ERROR', false],
+  [401, 'null', 'SIGN_IN_REQUIRED', false],
+  [403, '{"error":null,"message":["Sorry.","No relationship to UUID"]}', 'VEHICLE_NOT_LINKED', false],
+  [422, v2('X', 'Error from the vehicle'), 'VEHICLE_ERROR', false],
+  [422, v2('X', 'An error was returned by the car'), 'VEHICLE_ERROR', false],
+  [500, '{"exveErrorId":"1","exveErrorMsg":"Resource not available"}', 'SERVICE_ERROR', true],
+  [403, '{"exveErrorId":"1","exveErrorMsg":"not authorised"}', 'SCOPE_MISSING', false],
+  [403, '{"exveErrorId":"1","exveErrorMsg":"not authorized"}', 'SCOPE_MISSING', false],
+  [503, v2('UNAVAILABLE', 'The car is in use'), 'VEHICLE_UNAVAILABLE', true],
 ];
 
 describe('failures of the service', () => {
@@ -77,12 +85,23 @@ describe('failures of the service', () => {
     }
   });
 
+  it('says of a redirect that it is one, and of other refusals that nothing is known', () => {
+    const sentence = (status: number): string =>
+      failureOf({ status, headers: {}, body: '' }, { scopes: [], now }).message;
+    for (const status of [300, 308, 399]) assert.match(sentence(status), /redirected the request to another address/);
+    for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request without saying why/);
+  });
+
   it('says what a missing position can mean, and that an unknown market is one', () => {
     const sentence = (body: string): string =>
       failureOf({ status: 404, headers: {}, body }, { scopes: [], api: 'location', now }).message;
     assert.match(sentence(''), /has no position of this car.*Switch on the sharing.*market of the car/);
     assert.match(sentence(v2('NOT_FOUND', 'Does not belong to allowed markets')), /does not cover/);
     assert.match(sentence(v2('NOT_FOUND', 'No relationship')), /not linked/);
+    const codeOf = (status: number, api: 'location' | 'energy') =>
+      failureOf({ status, headers: {}, body: '' }, { scopes: [], api, now });
+    assert.match(codeOf(404, 'energy').message, /does not offer this for this car/);
+    assert.equal(codeOf(500, 'location').code, 'SERVICE_ERROR');
   });
 
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
@@ -140,6 +159,10 @@ describe('failures of the service', () => {
     assert.equal(id({ 'vcc-api-operationid': 'from-header' }, '{"operationId":"from-body"}'), 'from-header');
     assert.equal(id({}, '{"operationId":"from-body"}'), 'from-body');
     assert.equal(id({}, ''), null);
+    assert.equal(id({ date: 'now' }, '{"error":{"message":"OPEN"},"operationId":"<b>"}'), null);
+    assert.equal(id({ 'vcc-api-operationid': 'a b' }, '{"id":"other","operationId":"from-body"}'), 'from-body');
+    const repeated = failureOf({ status: 500, headers: { 'x-operationid': ['a'] }, body: '' }, { scopes: [], now });
+    assert.equal(repeated.operationId, null);
   });
 
   it('repeats nothing of a body to the user', () => {

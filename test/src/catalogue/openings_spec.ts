@@ -1,0 +1,174 @@
+import { strict as assert } from 'node:assert';
+import {
+  defaultWatch,
+  judgeOpenings,
+  lockState,
+  openingIfFitted,
+  openingKeyOf,
+  openingsNamed,
+  openingsOf,
+  openingState,
+  provesFitted,
+  watchNames,
+} from '../../../src/catalogue/openings';
+
+/** docs/internals/service.md 2.3 and 2.4, docs/internals/vendor-api.md 1.5 and 1.6: key, kind, read, member, member of v2. */
+const openings: readonly [key: string, kind: string, read: 'windows' | 'doors', name: string, v2: string][] = [
+  ['frontLeftWindow', 'window', 'windows', 'frontLeft', 'frontLeftWindow'],
+  ['frontRightWindow', 'window', 'windows', 'frontRight', 'frontRightWindow'],
+  ['rearLeftWindow', 'window', 'windows', 'rearLeft', 'rearLeftWindow'],
+  ['rearRightWindow', 'window', 'windows', 'rearRight', 'rearRightWindow'],
+  ['sunroof', 'sunroof', 'windows', 'sunroof', 'sunroof'],
+  ['frontLeftDoor', 'door', 'doors', 'frontLeft', 'frontLeftDoor'],
+  ['frontRightDoor', 'door', 'doors', 'frontRight', 'frontRightDoor'],
+  ['rearLeftDoor', 'door', 'doors', 'rearLeft', 'rearLeftDoor'],
+  ['rearRightDoor', 'door', 'doors', 'rearRight', 'rearRightDoor'],
+  ['tailGate', 'tailGate', 'doors', 'tailGate', 'tailgate'],
+  ['hood', 'hood', 'doors', 'hood', 'hood'],
+  ['tankLid', 'tankLid', 'doors', 'tankLid', 'tankLid'],
+  ['carLocked', 'lock', 'doors', 'carLocked', 'centralLock'],
+];
+
+describe('The openings of a car', () => {
+  for (const [key, kind, read, name, v2] of openings)
+    it(`have ${key} under its names`, () => {
+      const row = openingsOf(read).find((one) => one.name === name && one.kind === kind);
+      const isFitted = key === 'sunroof' || key === 'tankLid';
+      assert.deepEqual([row?.v2, row?.read, row?.ifFitted], [v2, read, isFitted ? true : undefined]);
+      assert.deepEqual([openingKeyOf(name, read), openingKeyOf(name, kind)], [key, key]);
+      assert.equal(openingKeyOf(name, 'fuel'), undefined);
+      assert.equal(openingKeyOf('boot', read), undefined);
+      // The cast: the keys are typed as text.
+      assert.deepEqual(openingsNamed([key as 'hood']), [key]);
+      assert.ok(
+        openingsNamed([kind as 'hood']).every((one) => openings.some((row) => row[0] === one && row[1] === kind)),
+      );
+    });
+
+  it('are watched by kind or one by one, all but the tank lid where nothing is chosen', () => {
+    const kinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'];
+    const keys = openings.map(([key]) => key);
+    assert.deepEqual(watchNames, [...kinds, ...keys.filter((key) => !kinds.includes(key))]);
+    assert.deepEqual(
+      defaultWatch,
+      kinds.filter((kind) => kind !== 'tankLid'),
+    );
+    assert.deepEqual(openingsNamed([]), []);
+    assert.deepEqual(openingsNamed(['hood', 'window', 'frontLeftWindow']), [
+      'frontLeftWindow',
+      'frontRightWindow',
+      'rearLeftWindow',
+      'rearRightWindow',
+      'hood',
+    ]);
+  });
+
+  it('come in the order of their message, the lock first', () => {
+    const names = (read: 'windows' | 'doors') => openingsOf(read).map(({ name }) => name);
+    const corners = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'];
+    assert.deepEqual(names('doors'), ['carLocked', ...corners, 'tailGate', 'hood', 'tankLid']);
+    assert.deepEqual(names('windows'), [...corners, 'sunroof']);
+  });
+
+  it('are not all fitted: a word other than UNSPECIFIED proves one', () => {
+    assert.deepEqual(['windows', 'doors', 'fuel'].map(openingIfFitted), ['sunroof', 'tankLid', undefined]);
+    assert.deepEqual(['OPEN', 'NEW_WORD', 'UNSPECIFIED', null, undefined, true].map(provesFitted), [
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('are open or closed by the words of the service alone', () => {
+    const words = ['OPEN', 'AJAR', 'CLOSED', 'LOCKED', 'UNLOCKED', 'UNSPECIFIED', 'toString', 7, null];
+    assert.deepEqual(words.map(openingState), ['open', 'open', 'closed', null, null, null, null, null, null]);
+    assert.deepEqual(words.map(lockState), [null, null, null, 'closed', 'open', null, null, null, null]);
+  });
+
+  type Members = [name: string, value: unknown][];
+  const closed: Members = [
+    ['frontLeft', 'CLOSED'],
+    ['rearRight', 'CLOSED'],
+  ];
+  const judged: [what: string, members: Members, hasSunroof: boolean | undefined, openness: object][] = [
+    ['none', [], undefined, { allClosed: true, open: [], unknown: [] }],
+    ['closed ones', closed, undefined, { allClosed: true, open: [], unknown: [] }],
+    ['an open one', [...closed, ['hood', 'AJAR']], undefined, { allClosed: false, open: ['hood'], unknown: [] }],
+    ['an unknown one', [...closed, ['hood', 'NEW']], undefined, { allClosed: null, open: [], unknown: ['hood'] }],
+    [
+      'an open and an unknown one',
+      [...closed, ['hood', null], ['tailGate', 'OPEN']],
+      undefined,
+      { allClosed: false, open: ['tailGate'], unknown: ['hood'] },
+    ],
+    [
+      'an open car that is closed',
+      [['carLocked', 'UNLOCKED'], ...closed],
+      undefined,
+      { allClosed: true, open: [], locked: false, unknown: [] },
+    ],
+    ['a locked car', [['carLocked', 'LOCKED']], undefined, { allClosed: true, open: [], locked: true, unknown: [] }],
+    [
+      'an unknown lock',
+      [['carLocked', 'OPEN'], ...closed],
+      undefined,
+      { allClosed: true, open: [], locked: null, unknown: ['carLocked'] },
+    ],
+    [
+      'an unknown lock and an unknown door',
+      [
+        ['carLocked', 'OPEN'],
+        ['hood', 'LOCKED'],
+      ],
+      undefined,
+      { allClosed: null, open: [], locked: null, unknown: ['carLocked', 'hood'] },
+    ],
+    [
+      'a sunroof that the car lacks',
+      [...closed, ['sunroof', 'UNSPECIFIED']],
+      false,
+      { allClosed: true, open: [], unknown: [], absent: ['sunroof'] },
+    ],
+    [
+      'a sunroof that the car may have',
+      [...closed, ['sunroof', 'UNSPECIFIED']],
+      undefined,
+      { allClosed: null, open: [], unknown: ['sunroof'] },
+    ],
+    [
+      'a sunroof with a new word',
+      [...closed, ['sunroof', 'TILTED']],
+      false,
+      { allClosed: null, open: [], unknown: ['sunroof'] },
+    ],
+    [
+      'another opening without a word',
+      [...closed, ['hood', 'UNSPECIFIED']],
+      false,
+      { allClosed: null, open: [], unknown: ['hood'] },
+    ],
+    [
+      'a sunroof among other unknown ones',
+      [
+        ['hood', null],
+        ['sunroof', 'UNSPECIFIED'],
+      ],
+      false,
+      { allClosed: null, open: [], unknown: ['hood', 'sunroof'] },
+    ],
+    [
+      'a sunroof beside a lock',
+      [
+        ['carLocked', 'LOCKED'],
+        ['sunroof', 'UNSPECIFIED'],
+      ],
+      false,
+      { allClosed: null, open: [], locked: true, unknown: ['sunroof'] },
+    ],
+  ];
+  for (const [what, members, hasSunroof, openness] of judged)
+    it(`are judged with ${what}`, () => assert.deepEqual(judgeOpenings(members, hasSunroof), openness));
+});

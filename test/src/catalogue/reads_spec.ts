@@ -1,0 +1,198 @@
+import { strict as assert } from 'node:assert';
+import { needsOfCommand, needsOfRead, readThemes } from '../../../src/index';
+import { commandFromWire, proofReadOf } from '../../../src/catalogue/commands';
+import {
+  apiOfRead,
+  interfaceNames,
+  isLocalReadName,
+  needsVehicle,
+  readScopes,
+  requestNameOf,
+  routeOf,
+  titleOf,
+  valueTypeOf,
+  type InterfaceChoice,
+  type InterfaceName,
+  type ReadName,
+} from '../../../src/catalogue/reads';
+import { signInScopes } from '../../../src/catalogue/scopes';
+
+const living: readonly InterfaceName[] = ['connected-v2', 'energy-v2', 'location-v1'];
+
+describe('What can be read', () => {
+  it('is listed by headings, in the order of the list', () => {
+    const themes = {
+      connected: 'windows doors details vehicles commands accessibility',
+      doors: 'cabOpen frontLeftDoorOpen frontRightDoorOpen rearLeftDoorOpen rearRightDoorOpen hoodOpen tailGateOpen',
+      windows: 'frontLeftWindowOpen frontRightWindowOpen rearLeftWindowOpen rearRightWindowOpen',
+      lock: 'carLocked',
+      charging:
+        'charging batteryChargeLevel electricRange chargerConnectionStatus chargingStatus chargingType chargerPowerStatus estimatedChargingTimeToTargetBatteryChargeLevel chargingCurrentLimit targetBatteryChargeLevel chargingPower chargingDoneAt chargingCapabilities averageEnergyConsumption averageEnergyConsumptionAutomatic averageEnergyConsumptionSinceCharge distanceToEmptyBattery',
+      fuel: 'fuel averageFuelConsumptionAutomatic distanceToEmptyTank averageFuelConsumption distanceToEmpty fuelAmount',
+      trip: 'statistics averageSpeedAutomatic averageSpeed externalTemp odometer tripMeter1 tripMeter2',
+      location: 'location',
+      tyres: 'tyres frontLeftTyrePressure frontRightTyrePressure rearLeftTyrePressure rearRightTyrePressure',
+      engine: 'engine engine-status engineCoolantLevel engineCoolantTemp engineRunning oilLevel oilPressure',
+      service:
+        'diagnostics brakes backupBatteryRemaining brakeFluid engineHoursToService kmToService mainBatteryStatus monthsToService serviceWarningStatus serviceWarningTrigger washerFluidLevel',
+      warnings: 'warnings bulbFailure',
+      kept: 'journal',
+    };
+    assert.deepEqual(
+      readThemes().map(([heading, names]) => [heading, names.join(' ')]),
+      Object.entries(themes),
+    );
+  });
+
+  it('counts for the quota of one API, and needs a vehicle but for the list of them and what the pack keeps', () => {
+    assert.deepEqual((['fuelAmount', 'windows', 'chargingStatus', 'location'] as const).map(apiOfRead), [
+      'connected',
+      'connected',
+      'energy',
+      'location',
+    ]);
+    assert.deepEqual((['vehicles', 'journal', 'doors'] as const).map(needsVehicle), [false, false, true]);
+    assert.deepEqual(['journal', 'doors'].map(isLocalReadName), [true, false]);
+  });
+
+  const routes: [name: ReadName, available: readonly InterfaceName[], choice: InterfaceChoice, path: string | null][] =
+    [
+      ['windows', interfaceNames, 'auto', 'connected-v2 /vehicles/{vin}/windows'],
+      ['windows', interfaceNames, 'v1', 'connected-v1 /vehicles/{vin}/windows'],
+      ['windows', interfaceNames, 'v2', 'connected-v2 /vehicles/{vin}/windows'],
+      ['windows', ['connected-v1'], 'auto', 'connected-v1 /vehicles/{vin}/windows'],
+      ['windows', ['connected-v1'], 'v2', null],
+      ['details', interfaceNames, 'v1', null],
+      ['fuel', interfaceNames, 'v1', null],
+      ['odometer', interfaceNames, 'v2', 'extended-v1 /vehicles/{vin}/resources/odometer'],
+      ['odometer', living, 'v1', 'connected-v2 /vehicles/{vin}/odometer'],
+      ['cabOpen', living, 'auto', null],
+      ['chargingPower', living, 'v1', 'energy-v2 /vehicles/{vin}/state'],
+    ];
+  for (const [name, available, choice, path] of routes)
+    it(`${name} is asked ${path === null ? 'nowhere' : `at ${path}`} with the choice ${choice} of ${available.length} interfaces`, () => {
+      const route = routeOf(name, available, choice);
+      assert.equal(route === undefined ? null : `${route.interface} ${route.path}`, path);
+    });
+
+  it('has a version of the interface only where it is no single value', () => {
+    const versions = (name: ReadName) => needsOfRead(name, interfaceNames).versions;
+    assert.deepEqual((['windows', 'details', 'fuel', 'odometer', 'charging'] as const).map(versions), [
+      { v1: true, v2: true },
+      { v1: false, v2: true },
+      { v1: false, v2: true },
+      null,
+      null,
+    ]);
+  });
+
+  it('needs an access and scopes of the interface that answers', () => {
+    assert.deepEqual(needsOfRead('charging', living), {
+      access: 'charging',
+      scopes: ['energy:state:read'],
+      versions: null,
+    });
+    assert.deepEqual(needsOfRead('location', living), {
+      access: 'location',
+      scopes: ['location:read'],
+      versions: null,
+    });
+    assert.deepEqual(needsOfRead('distanceToEmpty', living), {
+      access: null,
+      scopes: ['conve:trip_statistics', 'conve:vehicle_relation'],
+      versions: null,
+    });
+    assert.deepEqual(readScopes('doors'), ['openid', 'conve:doors_status', 'conve:lock_status']);
+    assert.equal(requestNameOf('windows', interfaceNames, 'v1'), 'windows v1');
+  });
+
+  it('has a type where it is a single value', () => {
+    assert.deepEqual(
+      ['fuelAmount', 'chargingPower', 'windows', 'toString'].map((name) => valueTypeOf(name)?.kind),
+      ['integer', 'number', undefined, undefined],
+    );
+  });
+
+  it('has a title of words, where a language has none', () => {
+    assert.deepEqual(
+      ['frontLeftDoorOpen', 'tripMeter1', 'frontLeftTyrePressure', 'tailGateOpen', 'lock-reduced-guard', 'a_b'].map(
+        titleOf,
+      ),
+      [
+        'Front left door open',
+        'Trip meter 1',
+        'Front left tire pressure',
+        'Tailgate open',
+        'Lock reduced guard',
+        'A b',
+      ],
+    );
+  });
+});
+
+describe('A command', () => {
+  const commands: [
+    name: Parameters<typeof needsOfCommand>[0],
+    access: string,
+    v1: boolean,
+    v2Unlisted: boolean,
+    proof: string | null,
+  ][] = [
+    ['lock', 'lock', true, false, 'doors'],
+    ['lock-reduced-guard', 'lock', false, false, 'doors'],
+    ['unlock', 'unlock', true, false, 'doors'],
+    ['flash', 'honk-flash', true, true, null],
+    ['honk', 'honk-flash', true, true, null],
+    ['honk-flash', 'honk-flash', true, true, null],
+    ['climatization-start', 'climate', false, true, null],
+    ['climatization-stop', 'climate', false, true, null],
+    ['engine-start', 'engine', false, true, 'engine-status'],
+    ['engine-stop', 'engine', false, true, 'engine-status'],
+  ];
+  for (const [name, access, v1, v2Unlisted, proof] of commands)
+    it(`${name} needs the access ${access}; ${proof === null ? 'no read shows' : `the read ${proof} shows`} its effect`, () => {
+      const needs = needsOfCommand(name, interfaceNames);
+      assert.deepEqual([needs.access, needs.versions], [access, { v1, v2: true, v2Unlisted }]);
+      assert.equal(proofReadOf(name), proof);
+      assert.equal(needsOfCommand(name, ['connected-v1']).scopes.length, v1 ? 1 : 0);
+    });
+
+  it('of the list of a vehicle alone has no proof, and its name is written with hyphens', () => {
+    assert.equal(proofReadOf('navi-poi'), null);
+    assert.deepEqual(['LOCK_REDUCED_GUARD', 'HONK_AND_FLASH', 'navi_poi'].map(commandFromWire), [
+      'lock-reduced-guard',
+      'honk-flash',
+      'navi-poi',
+    ]);
+  });
+});
+
+describe('The scopes of a sign-in', () => {
+  it('are named by the access that a person can leave out, where the service has any for it', () => {
+    const { scopes, optional } = signInScopes(living, { access: ['unlock', 'location', 'charging'] });
+    assert.deepEqual(optional, [
+      { access: 'unlock', scopes: ['conve:unlock'] },
+      { access: 'location', scopes: ['location:read'] },
+      { access: 'charging', scopes: ['energy:state:read', 'energy:capability:read'] },
+    ]);
+    assert.ok(scopes.includes('conve:unlock') && !scopes.includes('conve:lock'));
+    assert.deepEqual(signInScopes(['connected-v2'], { access: ['location', 'lock'], readOnly: true }).optional, []);
+    assert.deepEqual(signInScopes(['connected-v1']).scopes.sort(), [
+      'conve:commands',
+      'conve:doors_status',
+      'conve:honk_flash',
+      'conve:lock',
+      'conve:lock_status',
+      'conve:unlock',
+      'conve:windows_status',
+      'openid',
+    ]);
+    assert.deepEqual(signInScopes(['connected-v1'], { readOnly: true, access: [] }).scopes.sort(), [
+      'conve:commands',
+      'conve:doors_status',
+      'conve:lock_status',
+      'conve:windows_status',
+      'openid',
+    ]);
+  });
+});

@@ -1,0 +1,192 @@
+import { strict as assert } from 'node:assert';
+import { anonymousAnswer } from '../../../src/wire/anonymous';
+
+const vin = 'YV1CT9551B1570982';
+/** A VIN may consist of letters alone. */
+const letters = 'ABCDEFGHIJKLMNOPQ';
+const anonymous = (body: unknown): unknown =>
+  anonymousAnswer('GET', '/', 200, typeof body === 'string' ? body : JSON.stringify(body)).body;
+const nested = (levels: number): unknown => (levels === 0 ? 'DEEP' : { a: nested(levels - 1) });
+
+/** What an answer holds, and what stays of it in *Copy diagnostics*. */
+const rows: readonly [what: string, given: unknown, kept: unknown][] = [
+  ['the VIN, also as a name', { vin, note: ` ${vin} `, [letters]: 1 }, { vin: '{vin}', note: '{vin}', '[text]': 1 }],
+  [
+    'words of the service',
+    ['CLOSED', ' AJAR ', 'MINUTES_ABOVE_30', 'XC40 RECHARGE', 'EX30', 'AC/DC', 'true', 'false', 'null', ''],
+    ['CLOSED', 'AJAR', 'MINUTES_ABOVE_30', 'XC40 RECHARGE', 'EX30', 'AC/DC', 'true', 'false', 'null', ''],
+  ],
+  [
+    'no text that is no word of the service',
+    {
+      a: [
+        'Anna',
+        'myCLOSED',
+        'CLOSED!',
+        'LOW_fuel',
+        'AB_1234',
+        'A'.repeat(21),
+        'untrue',
+        'trueish',
+        'A_B_C_D_E_F_G_H_I_J',
+      ],
+    },
+    { a: Array.from({ length: 9 }, () => '[text]') },
+  ],
+  ['what has no text', { a: true, b: null, c: [], d: {} }, { a: true, b: null, c: [], d: {} }],
+  ['names of members that are words', { tyre1: 1, A: 1, tyre12: 1 }, { tyre1: 1, A: 1, '[text]': 1 }],
+  ['no other name of a member', { 'a-b': 1 }, { '[text]': 1 }],
+  ['no name that begins or ends with something else', { '1a': 1 }, { '[text]': 1 }],
+  ['no very long name', { ['a'.repeat(61)]: 1, ['b'.repeat(60)]: 1 }, { '[text]': 1, ['b'.repeat(60)]: 1 }],
+  [
+    'numbers of up to seven digits, without the decimals of a position',
+    { a: [9_999_999, -10_000_000, 10_000_000, 12.345, 57.70887, '47.35', '+5', '57.70887', '10000000', '-3'] },
+    { a: [9_999_999, 0, 0, 12.345, 58, '47.35', '+5', '58', '0', '-3'] },
+  ],
+  ['no text that holds a number', { a: ['x5', '5x', '5.', '1.2.3'] }, { a: ['[text]', '[text]', '[text]', '[text]'] }],
+  [
+    'no id',
+    { id: 5, vehicleId: 12, operationId: 'OPEN', uuid: 'A' },
+    { id: 0, vehicleId: 0, operationId: '[text]', uuid: '[text]' },
+  ],
+  ['what is no id', { width: 5, idle: 'YES' }, { width: 5, idle: 'YES' }],
+  [
+    'times',
+    {
+      timestamp: 1_787_300_000,
+      readyUntil: 1_787_300_000_000,
+      updatedAt: '2026-08-21T08:01:46.865571Z',
+      value: '2026-08-21T08:01:46Z',
+    },
+    {
+      timestamp: 1_787_300_000,
+      readyUntil: 1_787_300_000_000,
+      updatedAt: '2026-08-21T08:01:46.865571Z',
+      value: '2026-08-21T08:01:46Z',
+    },
+  ],
+  [
+    'no number that is no time of these years, or not named as one',
+    {
+      timestamp: [1_420_070_399, 2_208_988_801],
+      timestamps: 1_787_300_000,
+      mytimestamp: 1_787_300_000,
+      untilNow: 1_787_300_000,
+    },
+    { timestamp: [0, 0], timestamps: 0, mytimestamp: 0, untilNow: 0 },
+  ],
+  [
+    'no position, but its form: a place in the sea',
+    {
+      geometry: { type: 'Point', coordinates: [11.97, 57.7, 12] },
+      coordinates: [
+        [1, 2],
+        [3, 4],
+      ],
+      location: { latitude: 57.7, place: 'HOME' },
+      lat: 57.7,
+      latitude: '57.7',
+      lon: 11.9,
+      longitude: 11.9,
+      lng: 11.9,
+      alt: 12,
+      altitude: 12,
+      position: 'GOTHENBURG',
+    },
+    {
+      geometry: { type: 'Point', coordinates: [11.5, 57.5, 0] },
+      coordinates: [
+        [11.5, 57.5],
+        [11.5, 57.5],
+      ],
+      location: { latitude: 0, place: '[text]' },
+      lat: 0,
+      latitude: '0',
+      lon: 0,
+      longitude: 0,
+      lng: 0,
+      alt: 0,
+      altitude: 0,
+      position: '[text]',
+    },
+  ],
+  ['what only sounds like a position', { plat: 5, lats: 5, lonely: 5 }, { plat: 5, lats: 5, lonely: 5 }],
+  [
+    'units',
+    {
+      a: ['km/h', '%'].map((unit) => ({ unit })),
+      b: { unit: 'l/100 km' },
+      c: { unit: 'kWh/100km' },
+      d: { unit: '°C' },
+    },
+    { a: [{ unit: 'km/h' }, { unit: '%' }], b: { unit: 'l/100 km' }, c: { unit: 'kWh/100km' }, d: { unit: '°C' } },
+  ],
+  [
+    'no other text as a unit, and no unit elsewhere',
+    { a: { unit: 'my home' }, b: { unit: '1km' }, c: { unit: 'km!' }, d: { unit: 'kilometersper' }, e: 'km/h' },
+    { a: { unit: '[text]' }, b: { unit: '[text]' }, c: { unit: '[text]' }, d: { unit: '[text]' }, e: '[text]' },
+  ],
+  [
+    'paths of links, without host, ids and query',
+    [
+      { href: `https://api.example.com/connected-vehicle/v2/vehicles/${vin}/requests/428d0ed9?token=x` },
+      { href: 'vehicles/doors' },
+      { href: 'http://[' },
+    ],
+    [{ href: '/connected-vehicle/v2/vehicles/{vin}/requests/[text]' }, { href: '/vehicles/doors' }, { href: '[text]' }],
+  ],
+  [
+    'messages, without what is no word',
+    { message: `Quota of  ${vin} resets in 03:30:56. It’s 123 or 1234; a@b.c x1 x${'a'.repeat(30)} ${letters}` },
+    { message: 'Quota of … resets in 03:30:56. It’s 123 or … … … … …' },
+  ],
+  [
+    'descriptions, details, titles and types alike, and no other text',
+    {
+      description: 'No car.',
+      detail: 'No car.',
+      title: 'No car.',
+      type: 'No car.',
+      messages: 'No car.',
+      mytype: 'No car.',
+    },
+    {
+      description: 'No car.',
+      detail: 'No car.',
+      title: 'No car.',
+      type: 'No car.',
+      messages: '[text]',
+      mytype: '[text]',
+    },
+  ],
+  ['40 words of a message', { message: 'so '.repeat(50) }, { message: 'so '.repeat(40).trim() }],
+  [
+    'a text that is no JSON, without its end',
+    `Access denied ${'no '.repeat(80)}`,
+    `Access denied ${'no '.repeat(38)}`.trim(),
+  ],
+  [
+    'a body that is too deep, without the end',
+    nested(13),
+    JSON.parse(JSON.stringify(nested(12)).replace('DEEP', '[text]')),
+  ],
+  ['a body of twelve levels', nested(12), nested(12)],
+];
+
+describe('An answer for a bug report', () => {
+  for (const [what, given, kept] of rows) it(`has ${what}`, () => assert.deepEqual(anonymous(given), kept));
+
+  it('has method, status and a path without VIN and ids', () => {
+    const path = (given: string): string => anonymousAnswer('POST', given, 404, '').path;
+    assert.deepEqual(anonymousAnswer('POST', `/energy/v2/vehicles/${vin.toLowerCase()}/state`, 404, ''), {
+      method: 'POST',
+      path: '/energy/v2/vehicles/{vin}/state',
+      status: 404,
+      body: '',
+    });
+    for (const kept of ['/a-b-c-d', '/tyre1', '/engine-status', '//', `/${'a'.repeat(40)}`])
+      assert.equal(path(kept), kept);
+    for (const gone of ['/428d0', '/a-b-c-d-e', '/v22', '/1a', '/a!', `/${'a'.repeat(41)}`])
+      assert.equal(path(gone), '/[text]', gone);
+  });
+});
