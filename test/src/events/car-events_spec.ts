@@ -147,13 +147,14 @@ describe('The settings of the events:', () => {
         message: `The node cannot watch for events. ${sentence}`,
       }));
 
-  it('are refused without a place that an event needs, and the node status says what to add', () =>
-    assert.throws(() => new CarEvents({ events: ['arrived'], places: '' }), {
-      code: 'CONFIG',
-      message:
-        'The node cannot watch for events. “Arrived” and “left” need a place. Add one with its name, latitude and longitude.',
-      status: { word: 'ADD_PLACE' },
-    }));
+  for (const events of [['arrived'], ['left'], ['locked', 'left']])
+    it(`are refused without a place for ${events.join(' and ')}, and the node status says what to add`, () =>
+      assert.throws(() => new CarEvents({ events, places: '' }), {
+        code: 'CONFIG',
+        message:
+          'The node cannot watch for events. “Arrived” and “left” need a place. Add one with its name, latitude and longitude.',
+        status: { word: 'ADD_PLACE' },
+      }));
 
   for (const [level, percent] of [
     [undefined, 20],
@@ -200,6 +201,7 @@ describe('The events of a sign-in:', () => {
       [ending, ''],
     );
     assert.deepEqual(reported(steps, ['sign-in-required']).join(''), '', 'not wanted');
+    for (const days of [30, 31]) assert.deepEqual(reported([[days, ends(30)]]), [''], 'over before it was looked at');
   });
 
   it('the end that is not known now is the last known one, and another end is another sign-in', () => {
@@ -245,6 +247,22 @@ describe('The events of a sign-in:', () => {
     const first = 'sign-in-ending 2026-06-11';
     const second = 'sign-in-ending 2026-06-12';
     assert.deepEqual(reported(steps), [required(0), '', '', '', required(4), required(5), first, second]);
+  });
+
+  it('are worth a write where the sign-in or a value of the car is another one, not with each look', () => {
+    const events = eventsOf(['sign-in-ending', 'locked']);
+    const after = (minutes: number, lock: string, known: Known) => {
+      const step = {
+        ...none,
+        payloads: { doors: { carLocked: { value: lock } } },
+        signIn: known,
+        at: at + minutes * minute,
+      };
+      return events.essence(events.step(events.resume(undefined), step).state);
+    };
+    assert.deepEqual(after(1, 'LOCKED', ends(30)), after(2, 'LOCKED', ends(30)));
+    assert.notDeepEqual(after(1, 'LOCKED', ends(30)), after(1, 'UNLOCKED', ends(30)));
+    assert.notDeepEqual(after(1, 'LOCKED', ends(30)), after(1, 'LOCKED', ends(31)));
   });
 
   it('are asked for where one is chosen, and looked at each 5 minutes', () => {

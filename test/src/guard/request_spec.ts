@@ -58,6 +58,19 @@ describe('A message to the guard', () => {
       { reading: { vin, values: { ...windows, failed: ['doors'], inUse: null } } },
     ],
     [
+      'of several reads with one that failed has both',
+      {
+        payload: { windows: open },
+        vehicle: { vin, reads: { windows: { receivedAt } }, errors: [{ read: 'fuel' }, { read: 'doors' }] },
+      },
+      { reading: { vin, values: { ...windows, failed: ['doors'] } } },
+    ],
+    [
+      'of several kept reads has none',
+      { payload: { windows: open }, vehicle: { vin, source: 'kept', reads: { windows: { receivedAt } } } },
+      { reading: { vin, values: { type: 'reading', receivedAt: {}, failed: ['windows'] } } },
+    ],
+    [
       'of several reads has the use of the car, and when it was received',
       {
         payload: { accessibility: { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' } },
