@@ -17,7 +17,8 @@ export const strykerPlugins = [
         const text =
           node.type === 'StringLiteral'
             ? node.value
-            : node.type === 'TemplateLiteral' && node.expressions.every(({ type }) => type === 'Identifier')
+            : node.type === 'TemplateLiteral' &&
+                node.expressions.every(({ type }) => type === 'Identifier' || type === 'CallExpression')
               ? templateOf(node)
               : null;
         return sentences.has(text) ? 'A sentence for a driver, compared with its translations' : undefined;

@@ -1,6 +1,6 @@
 // `npm run mutation -- <folder> [file] [--fast] [--own] [--again]`: StrykerJS changes src/<folder> at each place in each way it knows, one at a time, and runs
 // the tests that enter the place, until one fails: those of the folder, then those that use the folder. It lists what nothing noticed.
-// --own runs those of the folder alone; --fast leaves out what runs while a module is loaded, such as tables; --again keeps the last result of what neither a change of its file
+// --own runs those of the folder (or whose name begins with that of the file) alone; --fast leaves out what runs while a module is loaded, such as tables; --again keeps the last result of what neither a change of its file
 // nor one of its tests can have altered. It works on a copy in .cache/mutation, with Node 22, and leaves its report beside the copy.
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -102,7 +102,9 @@ async function mutate(folder, file, { bin, isFast, isOwn, isAgain }) {
     testRunner: 'mocha',
     mochaOptions: {
       'no-config': true,
-      spec: [`src/${folder}/**/*`, ...(isOwn ? [] : users[folder])].map((spec) => `dist/test/${spec}_spec.js`),
+      spec: (isOwn ? [`src/${folder}/${file ?? '**/'}*`] : [`src/${folder}/**/*`, ...users[folder]]).map(
+        (spec) => `dist/test/${spec}_spec.js`,
+      ),
       ignore: left.map((spec) => `dist/test/src/${spec}_spec.js`),
     },
     coverageAnalysis: 'perTest',
@@ -111,7 +113,7 @@ async function mutate(folder, file, { bin, isFast, isOwn, isAgain }) {
     incrementalFile: join(home, `${name}.last.json`),
     force: !isAgain,
     concurrency: 2,
-    timeoutMS: 30_000,
+    timeoutMS: 15_000,
     // TypeScript 7 has no interface with which Stryker could rewrite the paths in it.
     tsconfigFile: 'none.json',
     reporters: ['json', 'progress-append-only'],

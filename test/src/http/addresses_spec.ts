@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import type { VehicleError } from '../../../src/index';
-import { followLink, resolveService } from '../../../src/http/addresses';
+import type { InterfaceName, VehicleError } from '../../../src/index';
+import { addressOf, followLink, mediaType, noInterface, resolveService } from '../../../src/http/addresses';
 
 const refused = (error: VehicleError): boolean => error.code === 'CONFIG';
 
@@ -53,8 +53,65 @@ describe('a service profile', () => {
   it('refuses a media type vendor that is none', () =>
     assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', mediaTypeVendor: 'a/b' }), refused));
 
+  it('has the settings without blanks, and those of the service where there are none', () => {
+    const volvo = resolveService('volvo-cars', { baseUrl: ' ', tokenUrl: ' https://id.example/token ' });
+    assert.equal(volvo.baseUrl, 'https://api.volvocars.com');
+    assert.equal(volvo.tokenUrl, 'https://id.example/token');
+    assert.equal(resolveService('custom', { baseUrl: ' https://car.example//x// ' }).baseUrl, 'https://car.example//x');
+  });
+
+  it('has the interfaces that are chosen, in their own order, and all where none is', () => {
+    const baseUrl = 'https://car.example';
+    const of = (interfaces: readonly InterfaceName[]) =>
+      resolveService('custom', { baseUrl, interfaces }).availableInterfaces;
+    assert.deepEqual(of(['energy-v2', 'connected-v1']), ['connected-v1', 'energy-v2']);
+    assert.deepEqual(of([]), ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1']);
+  });
+
+  it('gives each interface its address, with what is filled in escaped, and media types with its vendor', () => {
+    const service = resolveService('custom', { baseUrl: 'https://car.example/proxy', mediaTypeVendor: 'maker' });
+    const addresses: [iface: InterfaceName, path: string][] = [
+      ['connected-v1', '/connected-vehicle/v1'],
+      ['connected-v2', '/connected-vehicle/v2'],
+      ['extended-v1', '/extended-vehicle/v1'],
+      ['energy-v2', '/energy/v2'],
+      ['location-v1', '/location/v1'],
+    ];
+    for (const [iface, path] of addresses)
+      assert.equal(
+        addressOf(service, iface, '/vehicles/{vin}/commands/{command}', { vin: 'A/B', other: 'x' }).href,
+        `https://car.example/proxy${path}/vehicles/A%2FB/commands/`,
+      );
+    assert.equal(mediaType(service, 'application/vnd.{vendor}.v1+json'), 'application/vnd.maker.v1+json');
+  });
+
+  it('follows links of its own host, and completes one that lacks the first part', () => {
+    const follow = (href: string): string =>
+      followLink(resolveService('custom', { baseUrl: 'https://car.example/proxy' }), href).href;
+    assert.equal(follow('https://car.example/requests/1'), 'https://car.example/requests/1');
+    assert.equal(follow('/v2/vehicles/x'), 'https://car.example/proxy/connected-vehicle/v2/vehicles/x');
+    assert.equal(follow('/v10/vehicles'), 'https://car.example/proxy/connected-vehicle/v10/vehicles');
+    assert.equal(follow('/energy/v2/x'), 'https://car.example/energy/v2/x');
+    assert.equal(follow('requests/1'), 'https://car.example/proxy/requests/1');
+    assert.throws(() => follow('https://['), { code: 'UNTRUSTED_LINK' });
+  });
+
+  const lacking: [has: InterfaceName[], choice: 'auto' | 'v1' | 'v2', sentence: string][] = [
+    [[], 'auto', 'This service does not offer doors: none of its interfaces has it.'],
+    [['connected-v2'], 'v1', 'doors is not part of v1. Choose v2 or auto.'],
+    [['connected-v1'], 'v2', 'doors is not part of v2. Choose v1 or auto.'],
+    [['connected-v1'], 'v1', 'This service does not have v1 of the connected interface. Choose v2 or auto.'],
+    [['connected-v2'], 'v2', 'This service does not have v2 of the connected interface. Choose v1 or auto.'],
+  ];
+  for (const [has, choice, sentence] of lacking)
+    it(`says what to choose where no interface has a read: ${choice} of ${has.join()}`, () => {
+      const { code, message } = noInterface('doors', new Set(has), choice);
+      assert.deepEqual([code, message], ['NOT_SUPPORTED', sentence]);
+    });
+
   for (const href of [
     'https://evil.example/x',
+    'https://:secret@car.example/x',
     'blob:https://car.example/x',
     'filesystem:https://car.example/x',
     'http://car.example/x',

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { connectionNotes } from '../../../src/http/environment';
+import { connectionNotes, parseProxies } from '../../../src/http/environment';
 
 describe('the connection notes of an address', () => {
   const HTTPS_PROXY = 'https://user:secret@proxy.example:3128';
@@ -60,5 +60,59 @@ describe('the connection notes of an address', () => {
     assert.equal(verifies('https://api.example', { NODE_TLS_REJECT_UNAUTHORIZED: '1' }), true);
     assert.equal(verifies('https://api.example', {}), true);
     assert.equal(verifies('http://localhost:1880', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }), true);
+  });
+});
+
+describe('The proxy', () => {
+  const proxyOf = (value: string, address = 'https://api.example') =>
+    parseProxies({ HTTPS_PROXY: value })(new URL(address));
+
+  it('has an origin to connect to, and a login where its address has one, with its escapes', () => {
+    assert.deepEqual(proxyOf('http://proxy.example:3128'), {
+      variable: 'HTTPS_PROXY',
+      origin: 'http://proxy.example:3128',
+      host: 'proxy.example:3128',
+      authorization: null,
+    });
+    assert.deepEqual(proxyOf(' https://us%40er:p%25@proxy.example/ '), {
+      variable: 'HTTPS_PROXY',
+      origin: 'https://proxy.example',
+      host: 'proxy.example',
+      authorization: `Basic ${Buffer.from('us@er:p%').toString('base64')}`,
+    });
+    const http = parseProxies({ HTTP_PROXY: 'proxy.example:3128' })(new URL('http://api.example'));
+    assert.deepEqual([http?.variable, http?.origin], ['HTTP_PROXY', 'http://proxy.example:3128']);
+  });
+
+  for (const value of [
+    'http://user@proxy.example',
+    'http://:secret@proxy.example',
+    'http://proxy.example/path',
+    'http://proxy.example/?query',
+    'http://proxy.example/#part',
+    'socks5://proxy.example',
+    'xhttp://user:secret@proxy.example/',
+    'https+x://user:secret@proxy.example/',
+    'http://user:%@proxy.example',
+    'http://',
+  ])
+    it(`is refused with the name of the variable: ${value}`, () =>
+      assert.throws(
+        () => proxyOf(value),
+        (error: Error & { code: string }) => {
+          assert.equal(error.code, 'CONFIG');
+          assert.match(error.message, /^The environment variable HTTPS_PROXY does not contain the address/);
+          return true;
+        },
+      ));
+
+  it('is not used for the ports of the exceptions, which are 80 and 443 where none is given', () => {
+    const isDirect = (NO_PROXY: string, address: string): boolean =>
+      parseProxies({ HTTP_PROXY: 'p.example', NO_PROXY })(new URL(address)) === null;
+    assert.equal(isDirect('api.example:80', 'http://api.example'), true);
+    assert.equal(isDirect('api.example:443', 'http://api.example'), false);
+    assert.equal(isDirect('api.example:443', 'https://api.example'), true);
+    assert.equal(isDirect('x.api.example', 'http://api.example'), false);
+    assert.equal(isDirect('a.example,  b.example', 'http://c.example'), false);
   });
 });

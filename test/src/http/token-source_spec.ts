@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { pastedToken } from '../../../src/http/token-source';
+import { isPrintable, pastedToken, unusable } from '../../../src/http/token-source';
 import { ManualClock } from '../../support/manual-clock';
 
 const jwt = (claims: object): string =>
@@ -13,6 +13,9 @@ describe('a pasted access token', () => {
   it('is given as it is, without surrounding blanks and without a copied scheme', async () => {
     assert.equal(await pastedToken('  opaque-token \n').get(), 'opaque-token');
     assert.equal(await pastedToken('Bearer opaque-token').get(), 'opaque-token');
+    assert.equal(await pastedToken('bearer  opaque-token').get(), 'opaque-token');
+    await assert.rejects(pastedToken('my Bearer opaque-token').get(), { code: 'CONFIG' });
+    await pastedToken('opaque-token').close();
   });
 
   it('describes the claims of a JWT', () => {
@@ -33,7 +36,8 @@ describe('a pasted access token', () => {
   });
 
   it('takes scopes as a list too', () => {
-    assert.deepEqual(pastedToken(jwt({ scope: ['openid', 'conve:lock'] })).describe().scopes, ['openid', 'conve:lock']);
+    for (const scope of [['openid', 'conve:lock'], ' openid  conve:lock\n'])
+      assert.deepEqual(pastedToken(jwt({ scope })).describe().scopes, ['openid', 'conve:lock']);
   });
 
   for (const odd of [
@@ -57,7 +61,7 @@ describe('a pasted access token', () => {
   it('is TOKEN_MISSING while empty', async () => {
     for (const empty of ['', '  ', '\n']) {
       const source = pastedToken(empty);
-      await assert.rejects(source.get(), { code: 'TOKEN_MISSING' });
+      await assert.rejects(source.get(), { code: 'TOKEN_MISSING', status: { word: 'NOT_SIGNED_IN' } });
       assert.equal(source.describe().kind, 'none');
     }
   });
@@ -94,6 +98,20 @@ describe('a pasted access token', () => {
     assert.equal(await source.onUnauthorized('opaque'), false);
     await clock.advance(10 * 60_000);
     assert.equal(await source.onUnauthorized('opaque'), true);
+  });
+
+  it('says when it has expired, and what cannot be part of a token or of a secret', async () => {
+    const source = pastedToken(jwt({ exp: 0 }), { clock: new ManualClock(start) });
+    await assert.rejects(source.get(), /^VehicleError: The pasted access token has expired \(.+\)\. Paste a new one/);
+    assert.match(String(unusable('API key').template), /contains a blank, a line break/);
+    assert.deepEqual(['', 'a b~', 'a\nb', 'a\tb', 'ä', 'aä'].map(isPrintable), [
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('gives nothing to a cancelled caller', async () => {
