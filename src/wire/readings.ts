@@ -139,7 +139,7 @@ export function parseResource(name: ResourceName, body: unknown): Parsed<Resourc
   if (!isRecord(body)) throw oddAnswer();
   const { data, resourceValue } = body;
   const candidates = [isRecord(data) ? data[name] : undefined, body[name], resourceValue, data, body];
-  const found = candidates.find((candidate) => candidate !== undefined && candidate !== null && isMeasured(candidate));
+  const found = candidates.find((candidate) => candidate !== null && isMeasured(candidate));
   const payload = typedReading(resources[name], parseMeasured(found));
   return { payload, measuredAt: payload.timestamp };
 }
@@ -218,9 +218,7 @@ function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
  * it is empty where that of `exteriorImageUrl` has no form that is known to offer them.
  */
 export function parseDetails(body: unknown) {
-  const parsed = detailsShape.safeParse(unwrap(body));
-  if (!parsed.success) throw oddAnswer();
-  const { images, ...details } = parsed.data;
+  const { images, ...details } = detailsShape.parse(unwrap(body));
   return {
     payload: { ...details, images: { ...images, sides: sidesOf(images.exteriorImageUrl) } },
     measuredAt: null,
@@ -249,9 +247,7 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
 
 /** docs/internals/service.md 2.7. */
 export function parseAccessibility(body: unknown) {
-  const parsed = accessibilityShape.safeParse(unwrap(body));
-  if (!parsed.success) throw oddAnswer();
-  const { availabilityStatus: status, unavailableReason: outerReason } = parsed.data;
+  const { availabilityStatus: status, unavailableReason: outerReason } = accessibilityShape.parse(unwrap(body));
   const reason = unavailableReasonOf(status.unavailableReason) ?? unavailableReasonOf(outerReason);
   return {
     payload: { value: status.value, unavailableReason: reason, timestamp: status.timestamp },

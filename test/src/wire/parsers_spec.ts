@@ -72,6 +72,23 @@ const answers: Record<string, Answer> = {
     payload: { value: null, unit: null, timestamp: null },
     measuredAt: null,
   },
+  'a door that one spelling does not know': {
+    read: 'frontLeftDoorOpen',
+    body: { data: { frontLeftDoor: measured(null), frontLeft: measured('OPEN') } },
+    payload: measured(true),
+  },
+  'a distance that two spellings give in other units': {
+    read: 'tripMeter1',
+    body: { data: { tripMeterManual: measured(5, 'km'), tripMeter1: measured(5, 'mi') } },
+    payload: { ...unmeasured, unit: 'kilometers' },
+    measuredAt: null,
+  },
+  'a resource that is null in one place': {
+    read: 'odometer',
+    interface: 'extended-v1',
+    body: { odometer: null, resourceValue: measured(7, 'km') },
+    payload: measured(7, 'kilometers'),
+  },
   'a group, verbatim': {
     read: 'fuel',
     body: {
@@ -279,6 +296,18 @@ describe('The answer to a read gives', () => {
       assert.deepEqual(parsed.payload, answer.payload);
       if (answer.measuredAt !== undefined) assert.equal(parsed.measuredAt, answer.measuredAt);
     });
+
+  it('no sunroof for a car that has none', () => {
+    const body = { ...windows, rearRightWindow: measured('OPEN'), sunroof: measured('UNSPECIFIED') };
+    for (const [isFitted, absent] of [
+      [false, ['sunroof']],
+      [null, undefined],
+      [true, undefined],
+    ] as const) {
+      const { openness } = parseRead('windows', body, { interface: 'connected-v2', isFitted, burnsFuel: null });
+      assert.deepEqual(openness?.absent, absent);
+    }
+  });
 
   it('an error where it is something else', () => {
     const context = { interface: 'extended-v1', isFitted: null, burnsFuel: null } as const;
