@@ -1,7 +1,8 @@
-// `npm run mutation -- <folder> [file] [--fast] [--own] [--again]`: StrykerJS changes src/<folder> at each place in each way it knows, one at a time, and runs
-// the tests that enter the place, until one fails: those of the folder, then those that use the folder. It lists what nothing noticed.
-// --own runs those of the folder (or whose name begins with that of the file) alone; --fast leaves out what runs while a module is loaded, such as tables; --again keeps the last result of what neither a change of its file
-// nor one of its tests can have altered. It works on a copy in .cache/mutation, with Node 22, and leaves its report beside the copy.
+// `npm run mutation -- <folder> [file] [--fast] [--again] [--specs=<spec>,…]`: StrykerJS changes src/<folder> at each place in each way it
+// knows, one at a time, and runs the tests that enter the place, until one fails: those of the folder, then those that use the folder, or
+// those of `--specs` alone. It lists what nothing noticed. --fast leaves out what runs while a module is loaded, such as tables; --again
+// keeps the last results where neither the file nor the tests have changed. It works on a copy in .cache/mutation, with Node 22, and
+// leaves its report beside the copy.
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -85,7 +86,7 @@ async function makeSchemasAtOnce(folder) {
 }
 
 /** @returns the files with their mutants */
-async function mutate(folder, file, { bin, isFast, isOwn, isAgain }) {
+async function mutate(folder, file, { bin, isFast, isAgain, specs }) {
   const name = file === undefined ? folder : `${folder}-${file}`;
   const cwd = await copy(name);
   await makeSchemasAtOnce(join(cwd, 'src', folder));
@@ -102,9 +103,7 @@ async function mutate(folder, file, { bin, isFast, isOwn, isAgain }) {
     testRunner: 'mocha',
     mochaOptions: {
       'no-config': true,
-      spec: (isOwn ? [`src/${folder}/${file ?? '**/'}*`] : [`src/${folder}/**/*`, ...users[folder]]).map(
-        (spec) => `dist/test/${spec}_spec.js`,
-      ),
+      spec: specs.map((spec) => `dist/test/${spec}_spec.js`),
       ignore: left.map((spec) => `dist/test/src/${spec}_spec.js`),
     },
     coverageAnalysis: 'perTest',
@@ -113,7 +112,7 @@ async function mutate(folder, file, { bin, isFast, isOwn, isAgain }) {
     incrementalFile: join(home, `${name}.last.json`),
     force: !isAgain,
     concurrency: 2,
-    timeoutMS: 15_000,
+    timeoutMS: Number(process.env.MUTATION_TIMEOUT ?? 15_000),
     // TypeScript 7 has no interface with which Stryker could rewrite the paths in it.
     tsconfigFile: 'none.json',
     reporters: ['json', 'progress-append-only'],
@@ -127,9 +126,11 @@ async function mutate(folder, file, { bin, isFast, isOwn, isAgain }) {
   return JSON.parse(await readFile(report, 'utf8')).files;
 }
 
-const [isFast, isOwn, isAgain] = ['--fast', '--own', '--again'].map((option) => process.argv.includes(option));
+const [isFast, isAgain] = ['--fast', '--again'].map((option) => process.argv.includes(option));
 const [folder, file] = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-const files = await mutate(folder, file, { bin: await install(), isFast, isOwn, isAgain });
+const chosen = process.argv.find((argument) => argument.startsWith('--specs='))?.slice('--specs='.length);
+const specs = chosen?.split(',') ?? [`src/${folder}/*`, ...users[folder]];
+const files = await mutate(folder, file, { bin: await install(), isFast, isAgain, specs });
 const count = { Killed: 0, Timeout: 0, Survived: 0, NoCoverage: 0, Ignored: 0 };
 for (const [name, { source, mutants }] of Object.entries(files))
   for (const { status, replacement, location } of mutants) {
