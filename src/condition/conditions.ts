@@ -48,7 +48,7 @@ export function parseRow(number: number, { value: name, operator }: { value: str
       name,
       conditionValues().flatMap(([, names]) => names),
     );
-    const hint = near === undefined ? asSentence('Choose one in the node.') : sentence`Did you mean “${near}”?`;
+    const hint = near === undefined ? asSentence('Choose a value from the list in the node.') : sentence`Did you mean “${near}”?`;
     throw faulty('CONFIG', number, sentence`There is no value “${name}”. ${hint}`);
   }
   const operators = operatorsOf(value.type);

@@ -110,7 +110,7 @@ describe('A condition', () => {
 
   const faults: [title: string, value: string, operator: string, operand: unknown, sentence: RegExp][] = [
     ['a value that does not exist', 'batteryLevel', '<', 1, /^Condition 1 .*no value “batteryLevel”/],
-    ['a value that resembles none', 'x', '<', 1, /no value “x”\. Choose one in the node/],
+    ['a value that resembles none', 'x', '<', 1, /no value “x”\. Choose a value from the list in the node/],
     ['an event', 'window-opened', 'is', 'OPEN', /no value “window-opened”/],
     ['a read with several values', 'statistics', '<', 1, /no value “statistics”/],
     ['a member that does not exist', 'windows.rearRigth', 'is', 'OPEN', /Did you mean “windows.rear/],
