@@ -23,5 +23,6 @@ export function partOf<Part>(RED: NodeAPI, type: PartOfPack<Part>): Part {
 export async function endPack(RED: NodeAPI): Promise<void> {
   const parts = packs.get(RED.events)?.values() ?? [];
   packs.delete(RED.events);
+  // Any object may have a member `end`.
   for (const part of parts) await (part as { end?: () => unknown }).end?.();
 }

@@ -66,11 +66,12 @@ export function createRedactor(): Redactor {
       vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins.keys()].join('|')})(?![A-Za-z\\d])`, 'gi');
     },
     text,
-    value: <Value>(input: Value) => value(input) as Value,
+    value: <Value>(input: Value) => value(input) as Value, // A copy of the input.
     answer<Body>(body: Body): Body {
       // A body can have 100,000 texts, so each is searched for those secrets only that stand somewhere in the body.
       const whole = JSON.stringify(body) ?? '';
       const found = known.filter((secret) => whole.includes(JSON.stringify(secret).slice(1, -1)));
+      // A copy of the body.
       return found.length === 0 ? body : (copyOf(body, (input) => without(found, input), []) as Body);
     },
     error(thrown) {

@@ -50,6 +50,7 @@ export const mapSentence = ({ template, values }: Sentence, change: (text: strin
 export function wordSentence({ template, values }: Sentence, translations?: ReadonlyMap<string, string>): string {
   const word = (value: SentenceValue | undefined): string => {
     if (Array.isArray(value)) return value.map(word).join(', ');
+    // `isArray` does not exclude a readonly list for the compiler.
     return typeof value === 'object' ? wordSentence(value as Sentence, translations) : String(value);
   };
   if (values.length === 0) return translations?.get(template) ?? template;

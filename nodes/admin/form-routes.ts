@@ -33,9 +33,9 @@ export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const credentials = Object.fromEntries(
     Object.entries(stored).map(([name, value]) => [
       name,
-      (body.credentials[name as keyof VehicleCredentials] ?? value).trim(),
+      (body.credentials[name as keyof VehicleCredentials] ?? value).trim(), // A name of `stored`.
     ]),
-  ) as VehicleCredentials;
+  ) as VehicleCredentials; // The names of `stored`.
   refuseVariableNames(credentials);
   const isSame =
     JSON.stringify(before) === JSON.stringify(options) && JSON.stringify(stored) === JSON.stringify(credentials);
@@ -83,6 +83,7 @@ function refuseVariableNames(typed: object): void {
 
 /** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
 function refuseStoredSecrets(body: FormBody, stored: VehicleCredentials): void {
+  // The names are those of `stored`.
   const wanted = Object.entries(stored).some(
     ([name, value]) => value !== '' && body.credentials[name as keyof VehicleCredentials] === null,
   );

@@ -28,6 +28,7 @@ export function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecor
   };
 
   let resuming: Promise<unknown> = Promise.resolve();
+  // A message has no property that it must have.
   const resume = async ({ record, origin }: LoggedCommand): Promise<unknown> =>
     closing.aborted || handOn(record, () => sendRecord(record, { ...origin?.msg } as Message), closing);
   const begin = async (isStart = true): Promise<void> => {

@@ -86,6 +86,7 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
   const named = cell.find('input, button').filter((_, element) => $(element).text() === '');
   named.attr('aria-label', sharedText('label.operand'));
   return () => {
+    // One of the types that were set above.
     const operandType = input.typedInput('type') as NonNullable<Row['operandType']>;
     const text = input.typedInput('value').trim();
     return {
@@ -176,7 +177,7 @@ const rowsOf = (): Row[] =>
   part('conditions')
     .editableList('items')
     .get()
-    .map((item) => ($(item).data('row') as () => Row)());
+    .map((item) => ($(item).data('row') as () => Row)()); // Stored with the row.
 
 /** A hand-written row has a number or a place in other forms than a field. */
 const textOfRows = (rows: readonly Row[]): string =>

@@ -27,6 +27,7 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
     data,
   })
     .done(done)
+    // A failure is an answer with `error`, of the runtime where that gave one.
     .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
 }
 

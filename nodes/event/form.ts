@@ -46,6 +46,7 @@ const placesOf = (): Record<string, string>[] =>
   part('places')
     .find('.place')
     .get()
+    // Stored with the row.
     .map((row) => ($(row).data('place') as () => Record<string, string>)())
     .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
 

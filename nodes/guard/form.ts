@@ -47,7 +47,7 @@ const linesOf = (): Line[] =>
     .map((line) => {
       const box = $(line).find<HTMLInputElement>('[type=checkbox]');
       return {
-        kind: String(box.val()) as OpeningKind,
+        kind: String(box.val()) as OpeningKind, // The value that the box was made with.
         isWatched: box.prop('checked') === true,
         minutes: $(line).find('[type=text]'),
       };

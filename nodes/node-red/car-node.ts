@@ -135,6 +135,7 @@ export function startCarNode<Read, Event, Opened>(
   own.beginWithRetries(begin, () => wake([]));
 
   let testedAt = -Infinity;
+  // This adds the member.
   (node as TestableNode).sendTest = async (event) => {
     throwIfInUse(own.RED);
     const now = clock().monotonic();

@@ -20,6 +20,7 @@ interface StoredNode extends Record<string, unknown> {
 /** All nodes of the deployed flows, config nodes and disabled ones among them. */
 export function storedNodes(RED: NodeAPI): StoredNode[] {
   const nodes: StoredNode[] = [];
+  // Node-RED gives each node as the flow file has it; its type says less.
   RED.nodes.eachNode((node) => nodes.push(node as unknown as StoredNode));
   return nodes;
 }

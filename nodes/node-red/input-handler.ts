@@ -62,6 +62,7 @@ export function onInput(own: FlowNode, work: (task: Task) => Promise<void | type
   };
 
   node.on('input', (msg, send, done) => {
+    // A message can have any properties.
     const task = attempt({ msg: msg as Message, send, signal, alone: underWay === 0 }, done);
     // An error that is thrown while a failure is reported, for example in the flow of a Catch node, ends here.
     task.catch((error: unknown) => node.warn(safeError(error).message));

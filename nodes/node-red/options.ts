@@ -27,7 +27,7 @@ export const listOf = <Name extends string>(names: readonly Name[], fallback: re
         typeof value === 'string' ? value.split(/[\s,]+/).filter((name) => name !== '') : (value ?? fallback);
       return Array.isArray(list) ? [...new Set(list as unknown[])] : list;
     },
-    z.array(z.enum(names as readonly [Name, ...Name[]])),
+    z.array(z.enum(names as readonly [Name, ...Name[]])), // No list of names is empty.
   );
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
@@ -75,7 +75,7 @@ export const nodeOptions = <Shape extends z.core.$ZodLooseShape>(own: () => Shap
  */
 export function parseOptions<Shape extends z.ZodMiniType>(shape: Shape, config: unknown): z.infer<Shape> {
   const parsed = shape.safeParse(config);
-  if (parsed.success) return parsed.data as z.infer<Shape>;
+  if (parsed.success) return parsed.data as z.infer<Shape>; // The compiler cannot infer it.
   const property = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new VehicleError(
     'CONFIG',
@@ -89,7 +89,7 @@ export function parseOptions<Shape extends z.ZodMiniType>(shape: Shape, config: 
  */
 export function parseBody<Shape extends z.ZodMiniType>(shape: Shape, body: unknown): z.infer<Shape> {
   const parsed = shape.safeParse(body);
-  if (parsed.success) return parsed.data as z.infer<Shape>;
+  if (parsed.success) return parsed.data as z.infer<Shape>; // The compiler cannot infer it.
   const member = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new VehicleError(
     'INPUT_INVALID',

@@ -135,6 +135,7 @@ export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & P
   const resume = async (): Promise<void> => {
     for (const open of await subscriptions.open(warn)) {
       if (own.closing.aborted) return;
+      // A message has no property that it must have.
       resumed.send(open, { ...open.msg, payload: open.command.record } as Message);
     }
   };

@@ -73,7 +73,7 @@ export const listOf = <List extends 'access' | 'interfaces'>(list: List): Vehicl
   part(list)
     .find<HTMLInputElement>('input:checked')
     .get()
-    .map(({ value }) => value) as VehicleOptions[List];
+    .map(({ value }) => value) as VehicleOptions[List]; // The values that the boxes were made with.
 
 /** The values of the open form. */
 function bodyOf(node: EditorNode<object>): object {

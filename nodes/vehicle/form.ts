@@ -27,7 +27,7 @@ function showList(
   list: 'access' | 'interfaces',
   names: readonly string[],
   chosen: readonly string[],
-  into = list as string,
+  into: string = list,
 ): void {
   part(into).append(
     names.map((name) =>

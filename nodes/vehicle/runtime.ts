@@ -69,6 +69,7 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   // Every node of the vehicle asks at the same news.
   const cause = (): Promise<string | null> => (looking ??= findCause());
   const chooseVin = (...given: unknown[]): unknown => {
+    // A configuration of any service can have a VIN.
     const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
       (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),
     );

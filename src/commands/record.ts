@@ -116,7 +116,7 @@ export function parseRecord(input: unknown): CommandRecord {
  */
 export function cancelledId(payload: unknown): string | null {
   const named = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
-  const id = named ? (payload as { id?: unknown }).id : payload;
+  const id = named && 'id' in payload ? payload.id : named ? undefined : payload;
   if (typeof id === 'string' && id !== '') return id;
   if (id === null || id === undefined) return null;
   // The payload of a button is a time or nothing, so it names no watch.

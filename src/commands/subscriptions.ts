@@ -249,6 +249,7 @@ export class Subscriptions {
 
   #keep(command: LoggedCommand, changes: NodeResult | Pick<NodeResult, 'tries'>): void {
     const { node } = this.#options;
+    // Tries alone are changed where a result is kept, or mark that none is left to send.
     command.results = { ...command.results, [node]: { ...command.results[node], ...changes } as NodeResult };
   }
 

@@ -48,7 +48,8 @@ export function parseRow(number: number, { value: name, operator }: { value: str
       name,
       conditionValues().flatMap(([, names]) => names),
     );
-    const hint = near === undefined ? asSentence('Choose a value from the list in the node.') : sentence`Did you mean “${near}”?`;
+    const hint =
+      near === undefined ? asSentence('Choose a value from the list in the node.') : sentence`Did you mean “${near}”?`;
     throw faulty('CONFIG', number, sentence`There is no value “${name}”. ${hint}`);
   }
   const operators = operatorsOf(value.type);
@@ -105,23 +106,24 @@ function ageOf({ measuredAt }: Fact, now: number): number | null {
   return at === null ? null : (now - at) / 60_000;
 }
 
-/** The casts: `parseOperand` gives each operator an operand of its type, and each operator fits the kind of the value. */
 function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unknown, age: number | null): Truth {
-  const limit = operand as number;
+  // `parseOperand` gives each operator an operand of its type, and each operator fits the kind of the value.
+  const [number, position] = [is as number, is as Position];
+  const [limit, words, place] = [operand as number, operand as unknown[], operand as Place];
   switch (operator) {
     case 'older than':
       return age === null ? null : age > limit;
     case '<':
-      return (is as number) < limit;
+      return number < limit;
     case '<=':
-      return (is as number) <= limit;
+      return number <= limit;
     case '>':
-      return (is as number) > limit;
+      return number > limit;
     case '>=':
-      return (is as number) >= limit;
+      return number >= limit;
     case 'between': {
-      const [low = 0, high = 0] = operand as number[];
-      return (is as number) >= low && (is as number) <= high;
+      const [low = 0, high = 0] = operand as number[]; // Two numbers.
+      return number >= low && number <= high;
     }
     case '=':
     case 'is':
@@ -129,10 +131,10 @@ function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unkno
     case 'is not':
       return is !== operand;
     case 'one of':
-      return (operand as unknown[]).includes(is);
+      return words.includes(is);
     case 'within':
     case 'outside':
-      return isInside(is as Position, operand as Place) === (operator === 'within');
+      return isInside(position, place) === (operator === 'within');
   }
 }
 

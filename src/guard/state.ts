@@ -95,12 +95,11 @@ export function withClockSet(
 
 /** A deep copy. Every number of the state is a time, but for the minutes of a snooze. */
 const mapTimes = (state: GuardState, move: (when: number, name: string) => number): GuardState =>
-  // The copy has the members of the state.
   JSON.parse(
     JSON.stringify(state, (name, value: unknown) =>
       typeof value === 'number' && name !== 'minutes' ? move(value, name) : value,
     ),
-  ) as GuardState;
+  ) as GuardState; // The copy has the members of the state.
 
 export const openKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
   keys.filter((key) => (state.openings[key]?.openSince ?? null) !== null);

@@ -39,7 +39,7 @@ export function sleepOn(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortS
     signal?.throwIfAborted();
     const stop = (): void => {
       cancel();
-      reject(signal?.reason as Error);
+      reject(signal?.reason as Error); // Passed on as it is.
     };
     const cancel = clock.after(ms, () => {
       signal?.removeEventListener('abort', stop);

@@ -21,8 +21,8 @@ type ChargingCapabilities = Record<string, unknown>;
 /** The energy state (docs/internals/vendor-api.md 12.2): an unreadable member does not affect the others. */
 export function parseCharging(body: unknown): Parsed<Charging> {
   const state = new Map(Object.entries(unwrap(body)));
-  const members = new Map(
-    chargingMemberNames.map((name) => [name as string, chargingMember(chargingMembers[name], state.get(name))]),
+  const members = new Map<string, ChargingMember>(
+    chargingMemberNames.map((name) => [name, chargingMember(chargingMembers[name], state.get(name))]),
   );
   for (const [name, member] of state)
     if (!members.has(name) && isMember(member)) members.set(name, chargingMember(null, member));

@@ -173,6 +173,23 @@ describe('The repository', () => {
       assert.doesNotMatch(withoutComments(readText(file)), /(:|<|\bas)\s*any\b(?!')/, file);
   });
 
+  it('says beside each cast why it holds, but for those to unknown and the names of a table', () => {
+    const harmless =
+      /\bas (?:const|unknown|unknown\[\]|object|readonly string\[\])(?! as)|\bnull as |Object\.(?:keys|entries|fromEntries)\(|\b(?:includes|hasOwn|isWhole)\([^)]*\)+ \?/;
+    const unexplained = [...sources, ...nodes].flatMap((file) => {
+      const lines = readText(file).split('\n');
+      return lines.flatMap((line, at) => {
+        const isCast = /[\w)\]}?] as (?=[A-Z{[(]|\w+\b)/.test(withoutComments(line).replace(/(['`]).*?\1/g, "''"));
+        const isImport = /^\s*\*|^import|^export [{*]|\bimport\b.* as |^\s*type \w+ as |such as /.test(line);
+        const near = lines.slice(Math.max(0, at - 3), at + 1).join('\n');
+        return !isCast || isImport || harmless.test(line) || /\/\/|\*\//.test(near)
+          ? []
+          : [`${file}:${at + 1}: ${line.trim()}`];
+      });
+    });
+    assert.deepEqual(unexplained, []);
+  });
+
   it('has one error class: the other says that a command may have reached the service, which is no failure', () => {
     const errors = [...sources, ...nodes].filter((file) => /\bclass \w+ extends Error\b/.test(readText(file)));
     assert.deepEqual(errors.sort(), ['src/errors.ts', 'src/http/requests.ts']);

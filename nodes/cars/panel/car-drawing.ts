@@ -122,6 +122,7 @@ function openPartsOf(state: CarViewState, { parts, states }: CarViewWords): stri
 function wordsOfDrawing(): CarViewWords {
   const parts = Object.fromEntries([...openingNames, 'lock', 'plug'].map((name) => [name, say(`part.${name}`)]));
   const states = ['open', 'ajar', 'closed', 'unknown', 'locked', 'unlocked', 'plugged', 'unplugged'];
+  // Each name has its text.
   return {
     parts: parts as CarViewWords['parts'],
     states: Object.fromEntries(states.map((state) => [state, say(`state.${state}`)])) as CarViewWords['states'],

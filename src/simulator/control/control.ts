@@ -117,11 +117,11 @@ export class Control {
     return [
       ['GET', '', () => ok(overview())],
       ['GET', '/cars/{vin}', withCar(describe)],
-      ['PATCH', '/cars/{vin}', withCar((car, json) => describe(car.set(json() as CarChanges)))],
+      ['PATCH', '/cars/{vin}', withCar((car, json) => describe(car.set(json() as CarChanges)))], // `set` checks it, and so do `drive` and `add`.
       ['POST', '/cars/{vin}/drive', withCar((car, json) => describe(car.drive(json() as Trip)))],
       ['POST', '/cars/{vin}/click', withCar(click)],
       ['GET', '/events', () => this.#events()],
-      ['POST', '/faults', (_, json) => ({ status: 201, body: faults.add(json() as FaultOptions) })],
+      ['POST', '/faults', (_, json) => ({ status: 201, body: faults.add(json() as FaultOptions) })], // `add` checks it.
       ['DELETE', '/faults', () => (faults.clear(), ok(faults.list))],
       [
         'DELETE',

@@ -308,7 +308,7 @@ export function signalCar(svg: SVGSVGElement, ...signals: ('flash' | 'honk')[]):
   }
 }
 
-/** The part that an event of an interactive drawing is about, or null. */
+/** The part that an event of an interactive drawing is about, or null. The drawing above has a part in each `data-part`. */
 export const partOf = (target: EventTarget | null): CarPart | null =>
   target instanceof Element
     ? ((target.closest<SVGElement>('.car-view [role=button]')?.dataset['part'] ?? null) as CarPart | null)
@@ -328,7 +328,7 @@ function write(note: SVGElement, word: string): void {
   text.textContent = word;
   const width = Math.max(40, word.length * 9.6 + 24);
   const chip = find(note, 'rect');
-  const { x } = callouts[note.dataset['for'] as OpeningName];
+  const { x } = callouts[note.dataset['for'] as OpeningName]; // Written above.
   // Beside the car, a longer word grows away from it.
   const middle = x === 0 ? 0 : Math.sign(x) * Math.min(178 - width / 2, Math.max(104 + width / 2, Math.abs(x)));
   chip.setAttribute('x', String(middle - width / 2));

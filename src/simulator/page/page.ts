@@ -26,13 +26,14 @@ function element<Kind extends HTMLElement>(id: string, kind: { new (): Kind } = 
 document.documentElement.lang = words.language;
 document.title = words.title;
 for (const marked of document.querySelectorAll<HTMLElement>('[data-word]')) {
+  // A name that the words do not have gives no text.
   const text = words[marked.dataset['word'] as keyof typeof words];
   if (typeof text === 'string') marked.textContent = text;
 }
 
 const place = element('car');
 place.innerHTML = carSvg({ interactive: true });
-const svg = place.querySelector<SVGSVGElement>('svg') as SVGSVGElement;
+const svg = place.querySelector<SVGSVGElement>('svg') as SVGSVGElement; // `carSvg` has just written it.
 svg.setAttribute('aria-label', words.car);
 
 let news: News = { cars: [], faults: [] };
@@ -55,6 +56,7 @@ async function send(method: string, path: string, body?: object): Promise<void> 
       said.className = '';
       return;
     }
+    // The own service answers in this shape.
     const { error } = (await response.json()) as { error?: { description?: string } };
     throw new Error(error?.description ?? String(response.status));
   } catch (error) {
@@ -120,7 +122,7 @@ const modeButtons = clickModes.map((name) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[key];
     if (step === undefined) return;
     const next = modeButtons[(modeButtons.indexOf(made) + step + modeButtons.length) % modeButtons.length];
-    choose(next?.dataset['mode'] as ClickMode);
+    choose(next?.dataset['mode'] as ClickMode); // Set above.
     next?.focus();
   });
   return made;
@@ -293,7 +295,7 @@ events.addEventListener('error', () => {
   if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 5000);
 });
 events.addEventListener('message', ({ data }) => {
-  news = JSON.parse(String(data)) as News;
+  news = JSON.parse(String(data)) as News; // From the own service.
   for (const car of news.cars)
     if (car.vin !== current()?.vin) shownCommands.set(car.vin, car.lastCommand?.acted ? car.lastCommand.id : null);
   const car = current();

@@ -11,9 +11,10 @@ function wordsFrom({ page, part, state, outcome, fault, demo, word, command }: t
     parts: capitalized(part),
     states: state,
     outcome,
+    // Asked with any name that the service gives.
     command: command as Record<string, string>,
     fault,
-    charging: word as Record<string, string>,
+    charging: word as Record<string, string>, // The same.
     switch: demo,
   };
 }

@@ -179,7 +179,7 @@ export class SimulatorServer {
   }
 
   #isOwnHost(host: string | undefined): boolean {
-    const { port } = this.#server.address() as AddressInfo;
+    const { port } = this.#server.address() as AddressInfo; // It listens on a port.
     return ['127.0.0.1', 'localhost', '[::1]'].some((name) => host === `${name}:${port}`);
   }
 
@@ -207,6 +207,7 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return '';
   const chunks: Buffer[] = [];
   let length = 0;
+  // Without an encoding, a request gives buffers.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > longestBody) return null;
