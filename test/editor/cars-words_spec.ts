@@ -3,16 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openingKeys } from '../../src/index';
 import { openingNames } from '../../src/simulator/control/car-view-state';
-import { carSliders, carSwitchNames, clickModes } from '../../src/simulator/control/controls';
+import { carSliders, carSwitchNames, clickModes } from '../../src/simulator/page/demo-controls';
 import { demoFaultNames } from '../../src/simulator/control/demo-faults';
 import { wordsOf } from '../../src/simulator/page/words';
 import { languages, words } from '../support/editor-halves';
 
 const root = resolve(__dirname, '../../..');
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+const shared = ['demo-controls', 'live-drawing'].map((file) => textOf(`src/simulator/page/${file}.ts`));
 const sources = [
-  join(root, 'nodes/cars/form.ts'),
-  ...readdirSync(join(root, 'nodes/cars/panel')).map((file) => join(root, 'nodes/cars/panel', file)),
-].map((path) => readFileSync(path, 'utf8'));
+  textOf('nodes/cars/form.ts'),
+  ...readdirSync(join(root, 'nodes/cars/panel')).map((file) => textOf(`nodes/cars/panel/${file}`)),
+  ...shared,
+];
+const askedIn = (source: string): string[] =>
+  [...source.matchAll(/\bsay\('([\w.]+)'|data-word="([\w.]+)"/g)].map(([, key, marked]) => key ?? marked ?? '');
 
 const catalogue = (language: string): Map<string, string> => words(language, 'connected-vehicle-cars');
 
@@ -31,7 +36,7 @@ describe('The words of the tab "Cars"', () => {
 
   it('stand in the catalogue for everything that the tab asks for', () => {
     const known = catalogue('en-US');
-    const asked = sources.flatMap((source) => [...source.matchAll(/\bsay\('([\w.]+)'/g)].map(([, key]) => key ?? ''));
+    const asked = sources.flatMap(askedIn);
     assert.ok(asked.length > 20);
     for (const key of asked) assert.ok(known.has(key), key);
   });
@@ -49,13 +54,20 @@ describe('The words of the tab "Cars"', () => {
       assert.ok(known.has(`outcome.${outcome}`));
   });
 
+  it('are there for everything that the page of the demo cars asks for, in each of its languages', () => {
+    const page = ['page.ts', 'index.html'].map((file) => textOf(`src/simulator/page/${file}`));
+    const asked = [...page, ...shared].flatMap(askedIn);
+    assert.ok(asked.length > 20);
+    for (const language of ['en', 'de', 'fr'])
+      for (const key of asked) assert.notEqual(wordsOf(language).say(key), key, language);
+  });
+
   it('name each outcome of a command as the statuses of the nodes do', () => {
     for (const language of languages)
-      for (const [outcome, word] of Object.entries(wordsOf(language).outcome)) {
+      for (const outcome of ['pending', 'succeeded', 'failed', 'undetermined'])
         assert.equal(
           words(language, 'runtime').get(`status.outcome.${outcome}`),
-          `__command__${language === 'fr' ? ' : ' : ': '}${word}`,
+          `__command__${language === 'fr' ? ' : ' : ': '}${wordsOf(language).say(`outcome.${outcome}`)}`,
         );
-      }
   });
 });

@@ -31,8 +31,8 @@ const moduleOf = (path: string): string => /^src\/([\w-]+)/.exec(path)?.[1] ?? p
 
 describe('The repository', () => {
   it('gives nodes/ one public API: src/index, src/simulator/index and, in a browser, the demo car to click', () => {
-    const inBrowser = ['page/car-view', 'control/controls', 'control/demo-faults'].map(
-      (file) => `src/simulator/${file}`,
+    const inBrowser = ['car-view', 'demo-controls', 'elements', 'live-drawing'].map(
+      (file) => `src/simulator/page/${file}`,
     );
     const api = new Set(['src/index', 'src/simulator/index', ...inBrowser]);
     const beyond = nodes.flatMap((file) =>

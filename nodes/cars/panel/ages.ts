@@ -1,4 +1,4 @@
-import { element } from './elements';
+import { element } from '../../../src/simulator/page/elements';
 
 const { editorLanguage } = connectedVehicle;
 

@@ -1,13 +1,12 @@
 import { historyNames, isLoopback } from '../../../src/index';
 import type { CarClick } from '../../../src/simulator/index';
-import { carSliders, carSwitches, carSwitchNames, clickModes, clickOn } from '../../../src/simulator/control/controls';
-import { demoFaultNames } from '../../../src/simulator/control/demo-faults';
+import { DemoControls } from '../../../src/simulator/page/demo-controls';
+import { button, element, iconOf, Section } from '../../../src/simulator/page/elements';
 import type { CarPicture, CarSummary } from '../runtime/cars';
 import type { FactName } from '../runtime/facts';
 import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';
 import { measureText, readFor, rowGroupsOf, type CarRow } from './car-rows';
-import { button, element, iconOf } from './elements';
 
 const { numberText, sharedText, timeText, wordsOf } = connectedVehicle;
 
@@ -31,29 +30,6 @@ export interface PanelMessage {
   isProblem: boolean;
 }
 
-/** A part of the panel that is redrawn only when its data changes, so that keyboard focus and scroll position are kept. */
-class Section<Data> {
-  readonly root: HTMLElement;
-  #shown = '';
-
-  constructor(
-    name: string,
-    readonly draw: (data: Data) => (Node | false)[],
-  ) {
-    this.root = element('section', { class: `cars-${name}` });
-  }
-
-  show(data: Data): void {
-    const text = JSON.stringify(data);
-    if (text === this.#shown) return;
-    this.#shown = text;
-    const focused = document.activeElement?.closest('[data-key]')?.getAttribute('data-key');
-    const hadFocus = focused != null && this.root.contains(document.activeElement);
-    this.root.replaceChildren(...this.draw(data).filter((node) => node !== false));
-    if (hadFocus) this.root.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
-  }
-}
-
 /** The content of the tab: one car at a time, chosen in a list where there are several. */
 export class CarsPanel {
   readonly root = element('div', { class: 'cars-tab' });
@@ -72,12 +48,8 @@ export class CarsPanel {
     ],
   );
   readonly #drawing: CarDrawing;
-  readonly #demo: Section<Pick<CarSummary, 'demo' | 'demoPage'>>;
-  readonly #mode = element(
-    'select',
-    {},
-    ...clickModes.map((mode) => element('option', { value: mode }, say(`demo.${mode}`))),
-  );
+  readonly #demo: DemoControls;
+  readonly #demoPage = new Section('page', pageOf);
   readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
   /** Pictures from the service; closed until a person opens it, because the browser then loads them from the host that has them. */
   readonly #pictures = element('details', { class: 'cars-pictures' });
@@ -96,20 +68,14 @@ export class CarsPanel {
   constructor(actions: PanelActions) {
     this.#actions = actions;
     const click = (what: CarClick): void => void this.#act((car) => actions.click(car, what), false);
-    this.#drawing = new CarDrawing((part) => {
-      const mode = clickModes.find((one) => one === this.#mode.value) ?? 'toggle';
-      click(clickOn(part, mode));
-    });
-    this.#demo = new Section('demo', (car) => demoOf(car, click));
+    this.#demo = new DemoControls(say, click);
+    this.#drawing = new CarDrawing((part) => this.#demo.clickPart(part));
     this.#list = new Section('list', (facts) =>
       rowGroupsOf(facts).map(({ title, rows }) =>
         element('table', {}, element('caption', {}, title), element('tbody', {}, ...rows.map((row) => this.#row(row)))),
       ),
     );
-    this.#more.append(
-      element('label', { class: 'cars-mode' }, element('span', {}, say('demo.clicks')), this.#mode),
-      this.#demo.root,
-    );
+    this.#more.append(this.#demo.root, this.#demoPage.root);
     this.#pictures.append(element('summary', {}, say('pictures.title')), this.#shownPictures);
     this.#pictures.addEventListener('toggle', () => void this.#showPictures());
     const on =
@@ -193,11 +159,12 @@ export class CarsPanel {
     if (car === undefined) return this.#drawEmpty();
     this.#head.show({ car, isNamed: !this.#chooser.hidden });
     this.#problem.show({ text: problemOf(car), config: car.config, remedy: car.remedy });
-    this.#drawing.show(car, this.#drawn !== car.key);
+    this.#drawing.show(car);
     if (this.#drawn !== car.key) this.#pictures.open = false;
     this.#drawn = car.key;
     this.#more.hidden = car.demo === null;
-    this.#demo.show({ demo: car.demo, demoPage: car.demoPage });
+    if (car.demo !== null) this.#demo.show(car.demo);
+    this.#demoPage.show(car.demoPage);
     this.#list.show(car.facts);
     this.#lines.show({ lines: car.lines, facts: car.facts });
     this.#account.show(car);
@@ -305,77 +272,15 @@ function pictureElement({ side, url }: CarPicture, onFailure: () => void): HTMLE
   return figure;
 }
 
-/** The controls of a demo car besides the drawing. */
-function demoOf({ demo, demoPage }: Pick<CarSummary, 'demo' | 'demoPage'>, click: (what: CarClick) => void): Node[] {
-  if (demo === null) return [];
-  const toggle = (
-    key: string,
-    text: string,
-    isOn: boolean | null | undefined,
-    clickOf: (on: boolean) => CarClick,
-  ): HTMLElement | false => {
-    if (isOn === undefined) return false;
-    const pressed = isOn === null ? 'mixed' : String(isOn);
-    const made = element(
-      'button',
-      { type: 'button', class: 'cars-switch', 'data-key': key, 'aria-pressed': pressed },
-      text,
-    );
-    made.addEventListener('click', () => click(clickOf(isOn !== true)));
-    return made;
-  };
-  const slider = (part: keyof typeof carSliders): HTMLElement | false => {
-    const value = demo[part];
-    if (value === undefined) return false;
-    const { max, unit } = carSliders[part];
-    const input = element('input', { type: 'range', min: '0', max: String(max), 'data-key': part });
-    input.value = String(value ?? 0);
-    const shown = element('output', {}, value === null ? '?' : `${Math.round(value)} ${unit}`);
-    input.addEventListener('input', () => (shown.textContent = `${input.value} ${unit}`));
-    input.addEventListener('change', () => click({ part, to: Number(input.value) }));
-    return element('label', { class: 'cars-slider' }, element('span', {}, say(`demo.${part}`)), input, shown);
-  };
-  const drive = button(say(demo.driving ? 'demo.driving' : 'demo.drive'), 'fa-road', () => click({ part: 'drive' }));
-  drive.disabled = demo.driving;
-  drive.dataset['key'] = 'drive';
-  const reset = button(say('demo.reset'), 'fa-undo', () => click({ part: 'reset' }));
-  reset.dataset['key'] = 'reset';
-  const group = (label: string, switches: (HTMLElement | false)[]): HTMLElement =>
-    element('div', { class: 'cars-switches', role: 'group', 'aria-label': label }, ...switches);
+/** The demo service listens on the machine that Node-RED runs on. */
+function pageOf(page: string | null): Node[] {
+  if (page === null) return [];
+  const link = { href: page, target: '_blank', rel: 'noopener noreferrer', 'data-key': 'page' };
   return [
-    group(
-      say('demo.state'),
-      carSwitchNames.map((name) => {
-        const { isOn, click: clickOf } = carSwitches[name];
-        return toggle(
-          name,
-          say(name === 'lock' || name === 'plug' ? `part.${name}` : `demo.${name}`),
-          isOn(demo),
-          clickOf,
-        );
-      }),
-    ),
-    slider('level'),
-    slider('fuel'),
-    element('div', { class: 'cars-buttons' }, drive, reset),
-    element('h4', {}, say('demo.faults')),
-    element('p', {}, say('demo.faultsHint')),
-    group(
-      say('demo.faults'),
-      demoFaultNames.map((name) =>
-        toggle(name, say(`fault.${name}`), demo.faults.includes(name), (on) => ({ part: 'fault', name, to: on })),
-      ),
-    ),
-    // The demo service listens on the machine that Node-RED runs on.
-    demoPage !== null &&
-      (isLoopback(location.hostname)
-        ? element(
-            'a',
-            { href: demoPage, target: '_blank', rel: 'noopener noreferrer', 'data-key': 'page' },
-            say('demo.page'),
-          )
-        : element('p', {}, sharedText('demoCar.elsewhere', { page: demoPage }))),
-  ].filter((node) => node !== false);
+    isLoopback(location.hostname)
+      ? element('a', link, say('demo.page'))
+      : element('p', {}, sharedText('demoCar.elsewhere', { page })),
+  ];
 }
 
 const titleOf = ({ name, service }: CarSummary): string =>

@@ -2,7 +2,7 @@ import type { CarPicture, CarSummary } from '../runtime/cars';
 import type { Answer, Refusal } from '../../editor/runtime-request';
 import styles from './cars.css';
 import { CarsPanel, type PanelMessage } from './cars-panel';
-import { element } from './elements';
+import { element } from '../../../src/simulator/page/elements';
 
 const { ask, checkFindings, errorText, wordsOf } = connectedVehicle;
 

@@ -37,7 +37,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
 
   const part = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}(:|$)`) });
   const until = (name: string) => part(name).first().waitFor();
-  const control = (name: string) => page.locator('#switches').getByRole('button', { name, exact: true });
+  const control = (name: string) => page.locator('#controls').getByRole('button', { name, exact: true });
 
   it('closes a window at a click and opens it at the next, with its state beside it', async () => {
     const note = page.locator('[data-for=rearRightWindow] text');
@@ -57,9 +57,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
     await until('Front-left door: open');
     await page.keyboard.press('Space');
     await until('Front-left door: closed');
-    await page.getByRole('radio', { name: 'opens or closes it' }).focus();
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('ArrowRight');
+    await page.getByLabel('A click on a door, a window or a lid').selectOption('unknown');
     await part('Hood').focus();
     await page.keyboard.press('Enter');
     await until('Hood: unknown');
@@ -69,7 +67,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
 
   it('has a name for everything that can be used', async () => {
     const nameless = await page.evaluate(() =>
-      [...document.querySelectorAll('button, input, [role=button], [role=radio]')]
+      [...document.querySelectorAll('button, input, select, [role=button]')]
         .filter((element) => {
           const named =
             element.getAttribute('aria-label') ?? element.closest('label')?.textContent ?? element.textContent;
@@ -127,11 +125,12 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
   });
 
   it('lets the next request fail', async () => {
-    await page.getByRole('button', { name: 'Quota spent', exact: true }).click();
-    await page.getByRole('button', { name: 'Remove: Quota spent' }).waitFor();
+    const isSet = (pressed: boolean) => page.getByRole('button', { name: 'Quota spent', pressed }).waitFor();
+    await control('Quota spent').click();
+    await isSet(true);
     assert.equal(simulator.faults.list[0]?.error, 'quota');
-    await page.getByRole('button', { name: 'Remove: Quota spent' }).click();
-    await page.getByText('No fault is set.').waitFor();
+    await control('Quota spent').click();
+    await isSet(false);
     assert.deepEqual(simulator.faults.list, []);
   });
 

@@ -12,7 +12,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button of the editor's own look. */
+/** A button, with the look of the editor where its styles are. */
 export function button(label: string, icon: string, onClick: () => void): HTMLButtonElement {
   const made = element(
     'button',
@@ -25,3 +25,26 @@ export function button(label: string, icon: string, onClick: () => void): HTMLBu
 }
 
 export const iconOf = (name: string): HTMLElement => element('i', { class: `fa ${name}`, 'aria-hidden': 'true' });
+
+/** A part of a page that is redrawn only when its data changes, so that keyboard focus and scroll position are kept. */
+export class Section<Data> {
+  readonly root: HTMLElement;
+  #shown = '';
+
+  constructor(
+    name: string,
+    readonly draw: (data: Data) => (Node | false)[],
+  ) {
+    this.root = element('section', { class: `cars-${name}` });
+  }
+
+  show(data: Data): void {
+    const text = JSON.stringify(data);
+    if (text === this.#shown) return;
+    this.#shown = text;
+    const focused = document.activeElement?.closest('[data-key]')?.getAttribute('data-key');
+    const hadFocus = focused != null && this.root.contains(document.activeElement);
+    this.root.replaceChildren(...this.draw(data).filter((node) => node !== false));
+    if (hadFocus) this.root.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+}
