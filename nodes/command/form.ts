@@ -78,26 +78,17 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
     vehicle: { value: '', type: 'connected-vehicle', validate: shared.validateVehicle },
     vin: { value: '', validate: shared.validateTypedVin },
     vinType: { value: 'str' },
-    command: {
-      value: 'lock',
-      validate(value, _opt) {
-        return shared.validateTyped(this, 'command', value, () => true);
-      },
-    },
+    command: { value: 'lock', validate: shared.validateTyped('command', () => true) },
     commandType: { value: 'str' },
     interface: { value: 'auto' },
     unlockDuration: {
       value: '',
-      validate(value, _opt) {
-        return shared.validateTyped(
-          this,
-          'unlockDuration',
-          value,
-          () =>
-            value === '' ||
-            shared.validateWhole(value, shared.unlockDurationLimits.minimum, shared.unlockDurationLimits.maximum),
-        );
-      },
+      validate: shared.validateTyped(
+        'unlockDuration',
+        (value) =>
+          value === '' ||
+          shared.validateWhole(value, shared.unlockDurationLimits.minimum, shared.unlockDurationLimits.maximum),
+      ),
     },
     unlockDurationType: { value: 'num' },
     runtimeMinutes: {

@@ -51,22 +51,12 @@ function labelTyped(field: JQuery): void {
 export const typeOf = (node: Readonly<Record<string, unknown>>, name: string): string =>
   textOf(nodeField(`${name}Type`)) || String(node[`${name}Type`] ?? '');
 
-/** Judges a typed property: its own value by its own rule; of a source it is only known that it must be named. */
-export function validateTyped(
-  node: Readonly<Record<string, unknown>>,
-  name: string,
-  value: string | number | undefined,
-  validate: () => Validity,
-): Validity {
-  if (!sources.some((source) => source === typeOf(node, name))) return validate();
-  return String(value ?? '').trim() !== '' || sharedText('reason.source');
-}
+/** The validator of a typed property: its own value is judged by its own rule; of a source it is only known that it must be named. */
+export const validateTyped = (name: string, validate: (value: string | undefined) => Validity) =>
+  function (this: Readonly<Record<string, unknown>>, value: string | undefined, _opt: unknown): Validity {
+    if (!sources.some((source) => source === typeOf(this, name))) return validate(value);
+    return String(value ?? '').trim() !== '' || sharedText('reason.source');
+  };
 
 /** The validator of the property `vin`. */
-export function validateTypedVin(
-  this: Readonly<Record<string, unknown>>,
-  value: string | undefined,
-  _opt: unknown,
-): Validity {
-  return validateTyped(this, 'vin', value, () => validateVin(value));
-}
+export const validateTypedVin = validateTyped('vin', validateVin);

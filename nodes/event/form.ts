@@ -91,12 +91,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
       value: [],
       validate: (value, _opt) => value === undefined || value.length > 0 || say('reason.nothing'),
     },
-    level: {
-      value: 20,
-      validate(value, _opt) {
-        return shared.validateTyped(this, 'level', value, () => shared.validateWhole(value, 1, 100));
-      },
-    },
+    level: { value: 20, validate: shared.validateTyped('level', (value) => shared.validateWhole(value, 1, 100)) },
     levelType: { value: 'num' },
     places: {
       value: [],

@@ -99,12 +99,7 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
       value: ['window', 'sunroof', 'door', 'tailGate', 'hood', 'lock'],
       validate: (value, _opt) => value?.length !== 0 || say('reason.nothing'),
     },
-    minutes: {
-      value: 10,
-      validate(value, _opt) {
-        return shared.validateTyped(this, 'minutes', value, () => validateMinutes('after', value));
-      },
-    },
+    minutes: { value: 10, validate: shared.validateTyped('minutes', (value) => validateMinutes('after', value)) },
     minutesType: { value: 'num' },
     minutesFor: {
       value: {},

@@ -135,10 +135,8 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
     read: {
       value: 'windows',
       label: say('label.read'),
-      validate(value, _opt) {
-        // In the open form, the list below has the value and the field is empty.
-        return shared.validateTyped(this, 'read', value, () => isFromList() || value !== '' || say('noReads'));
-      },
+      // In the open form, the list below has the value and the field is empty.
+      validate: shared.validateTyped('read', (value) => isFromList() || value !== '' || say('noReads')),
     },
     readType: { value: 'str' },
     reads: {

@@ -6,21 +6,29 @@ const { configField: field, part, sharedText: say, textOf, ...shared } = connect
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
+/** A validator of a property: the editor takes a reason only of one with two parameters. */
+type Validate<Value> = (this: Partial<VehicleOptions>, value: Value | undefined, opt: unknown) => Validity;
+
 /** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */
-const ifCustom = (node: Partial<VehicleOptions>, validate: () => Validity): Validity =>
-  serviceOf(node) !== 'custom' || validate();
+const ifCustom = <Value = string>(validate: (value: Value | undefined) => Validity): Validate<Value> =>
+  function (value, _opt) {
+    return serviceOf(this) !== 'custom' || validate(value);
+  };
 
 /** A header's name, or a part of one. */
-const validateWord = (node: Partial<VehicleOptions>, word = '', reason: string): Validity =>
-  ifCustom(node, () => /^[A-Za-z0-9-]*$/.test(word.trim()) || reason);
+const ifWord = (reason: 'apiKeyHeader' | 'mediaTypeVendor'): Validate<string> =>
+  ifCustom((word = '') => /^[A-Za-z0-9-]*$/.test(word.trim()) || say(`reason.${reason}`));
 
 /** A configuration without a sign-in address has pasted tokens only (docs/internals/contract.md 2). */
-const validateSignInAddress = (node: Partial<VehicleOptions>, address = ''): Validity =>
-  ifCustom(node, () => address.trim() === '' || shared.validateAddress(address, { mayHaveQuery: true }));
+const ifSignInAddress = ifCustom(
+  (address = '') => address.trim() === '' || shared.validateAddress(address, { mayHaveQuery: true }),
+);
 
 /** Client ID and client secret: nobody signs in without them. A pasted access token needs neither. */
-const validateClient = (node: Partial<VehicleOptions>, value = ''): Validity =>
-  serviceOf(node) !== 'volvo-cars' || value.trim() + textOf(field('accessToken')) !== '' || say('reason.client');
+const ifClient: Validate<string> = function (value, _opt) {
+  const given = (value ?? '').trim() + textOf(field('accessToken'));
+  return serviceOf(this) !== 'volvo-cars' || given !== '' || say('reason.client');
+};
 
 /** A checkbox for each name of a list. */
 function showList(
@@ -78,36 +86,11 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     name: { value: '' },
     service: { value: 'demo' },
     demoCar: { value: 'petrol' },
-    baseUrl: {
-      value: '',
-      validate(value, _opt) {
-        return ifCustom(this, () => shared.validateAddress(value));
-      },
-    },
-    apiKeyHeader: {
-      value: 'vendor-api-key',
-      validate(value, _opt) {
-        return validateWord(this, value, say('reason.apiKeyHeader'));
-      },
-    },
-    mediaTypeVendor: {
-      value: 'vendor',
-      validate(value, _opt) {
-        return validateWord(this, value, say('reason.mediaTypeVendor'));
-      },
-    },
-    authorizeUrl: {
-      value: '',
-      validate(value, _opt) {
-        return validateSignInAddress(this, value);
-      },
-    },
-    tokenUrl: {
-      value: '',
-      validate(value, _opt) {
-        return validateSignInAddress(this, value);
-      },
-    },
+    baseUrl: { value: '', validate: ifCustom((value) => shared.validateAddress(value)) },
+    apiKeyHeader: { value: 'vendor-api-key', validate: ifWord('apiKeyHeader') },
+    mediaTypeVendor: { value: 'vendor', validate: ifWord('mediaTypeVendor') },
+    authorizeUrl: { value: '', validate: ifSignInAddress },
+    tokenUrl: { value: '', validate: ifSignInAddress },
     redirectUrl: {
       value: '',
       validate(value, _opt) {
@@ -126,9 +109,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     },
     interfaces: {
       value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
-      validate(value, _opt) {
-        return ifCustom(this, () => value?.length !== 0 || say('reason.interfaces'));
-      },
+      validate: ifCustom<readonly string[]>((value) => value?.length !== 0 || say('reason.interfaces')),
     },
     requestsPerDay: { value: 10000, validate: (value, _opt) => shared.validateWhole(value, 1) },
     requestsPerMinute: { value: 100, validate: (value, _opt) => shared.validateWhole(value, 1) },
@@ -145,18 +126,8 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     accessToken: { type: 'password' },
-    clientId: {
-      type: 'text',
-      validate(value, _opt) {
-        return validateClient(this, value);
-      },
-    },
-    clientSecret: {
-      type: 'password',
-      validate(value, _opt) {
-        return validateClient(this, value);
-      },
-    },
+    clientId: { type: 'text', validate: ifClient },
+    clientSecret: { type: 'password', validate: ifClient },
     refreshToken: { type: 'password' },
   },
   paletteLabel: () => say('palette.name'),

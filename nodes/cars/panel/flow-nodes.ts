@@ -1,0 +1,57 @@
+import type { CarSummary } from '../runtime/cars';
+import type { FactName } from '../runtime/facts';
+import { readFor } from './car-rows';
+
+/** What the tab puts into the flows, as a person does it with the palette. */
+
+/** A node with the presets of its type. */
+function nodeOf(type: string, values: object): object {
+  const { defaults } = RED.nodes.getType(type);
+  const presets = Object.entries(defaults).map(([name, { value }]) => [name, value]);
+  return { ...(structuredClone(Object.fromEntries(presets)) as object), type, ...values };
+}
+
+/** A *car status* node in the visible part of the flow, below the nodes that are there. */
+function statusNode(values: object): object {
+  const [z, chart, scale] = [RED.workspaces.active(), $('#red-ui-workspace-chart'), RED.view.scale()];
+  const onGrid = (pixels: number): number => Math.round(pixels / scale / 20) * 20;
+  const place = { x: onGrid((chart.scrollLeft() ?? 0) + 200), y: onGrid((chart.scrollTop() ?? 0) + 100) };
+  const others: FlowNode[] = [];
+  RED.nodes.eachNode((node) => void (node.z === z && others.push(node)));
+  const isTaken = ({ x = 0, y = 0 }: FlowNode): boolean => Math.abs(x - place.x) < 220 && Math.abs(y - place.y) <= 40;
+  while (others.some(isTaken)) place.y += 20;
+  return nodeOf('connected-vehicle-status', { id: RED.nodes.id(), z, ...place, wires: [[]], ...values });
+}
+
+/** As the editor imports nodes, so that it can be undone. */
+const addToFlow = (nodes: object[]): void => RED.view.importNodes(nodes, { touchImport: true, notify: false });
+
+/** Adds a configuration, and a node that reads the windows: the editor warns of a configuration that no node uses. */
+export function addCar(service: 'demo' | 'volvo-cars'): void {
+  const vehicle = RED.nodes.id();
+  addToFlow([nodeOf('connected-vehicle', { id: vehicle, service }), statusNode({ vehicle, poll: 120 })]);
+  if (service !== 'demo') openConfiguration(vehicle);
+}
+
+/** Adds the node that reads what a line of the list shows. @returns the key of the text that says what became of it */
+export function addNode(car: CarSummary | undefined, name: FactName): string {
+  const vin = car && vinFor(car);
+  if (vin === undefined) return 'use.noVin';
+  if (RED.workspaces.isLocked()) return 'use.locked';
+  addToFlow([statusNode({ vehicle: car?.config, vin, read: readFor(name) })]);
+  return 'use.added';
+}
+
+/** The property `vin` of a node of this car: the browser gets no whole VIN, but a node of the flows may have it. */
+function vinFor({ config, vin, isDefault }: CarSummary): string | undefined {
+  if (isDefault) return '';
+  let found: string | undefined;
+  RED.nodes.eachNode((node) => {
+    if (node.vehicle === config && vin !== null && node.vin?.trim().toUpperCase().endsWith(vin.slice(1)))
+      found = node.vin;
+  });
+  return found;
+}
+
+/** Opens the form of a configuration, where a person mends what is wrong. */
+export const openConfiguration = (id: string): void => RED.editor.editConfig('', 'connected-vehicle', id);
