@@ -43,6 +43,7 @@ async function send(path: string, body: object): Promise<void> {
     const headers = { 'content-type': 'application/json', 'x-page-token': token };
     const response = await fetch(`/control${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     if (response.ok) return tell('');
+    // The simulated service answers in this shape.
     const { error } = (await response.json()) as { error?: { description?: string } };
     throw new Error(error?.description ?? String(response.status));
   } catch (error) {
@@ -133,7 +134,7 @@ events.addEventListener('error', () => {
   if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 5000);
 });
 events.addEventListener('message', ({ data }) => {
-  news = JSON.parse(String(data)) as News;
+  news = JSON.parse(String(data)) as News; // The simulated service sends it.
   show();
 });
 addEventListener('hashchange', () => {
