@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Reading } from './car/reading';
 import type { ReadName } from './catalogue/reads';
 import type { ReadOptions } from './client';
 import { asVehicleError, VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
+import { sentence } from './sentence';
+import type { Membership } from './state/membership';
 import { Outbox } from './state/outbox';
 import { StateFault, type StateStore } from './state/state-store';
 import { endingAt } from './util/abort';
@@ -47,7 +50,9 @@ export interface CarRunnerOptions {
   /** The key of the record with state and unsent events. */
   key: string;
   clock: Clock;
-  /** Whether this process reads the car, and not another copy of the flow, which is told by `takeOver`. Default: it does. */
+  /** Of this process among the copies of the flow. Default: there are no others. */
+  membership?: Pick<Membership, 'id' | 'isStill' | 'hasEnded'> | null;
+  /** Whether this process reads the car, and not another copy of the flow. Default: it does. */
   isActive?: () => boolean;
   /** Called when a step without a reading is due. */
   onDue?: () => void;
@@ -91,21 +96,18 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   readonly #failures = new ReportedFailures<Read>();
   #state: State;
   #outbox = new Outbox<Event>();
-  #unsent: Event[] = [];
   /** Of the record; null: there is none, undefined: not known. */
   #version: string | null | undefined;
   /** What was written last, as text. */
   #stored = '';
   #isSaved = true;
   #fault: StateFault | null = null;
-  /** The events of steps of which nobody knows whether the store took them; they were not sent. */
-  #doubtful: Event[] = [];
-  /** Whether the next step has to send what another process has left. */
-  #isLeft = false;
   /** Whether the record has to be read before the next change. */
   #isStale = false;
-  /** Events that the next nodes have, although that is not stored yet. */
-  #sent: Event[] = [];
+  /** The events that steps have returned, as JSON: with their sender, or null where the next nodes have them and that is not stored yet. */
+  readonly #given = new Map<string, string | null>();
+  /** Where there are no other copies, no process but a former one can have left something. */
+  readonly #name = randomUUID();
   #last: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
   #hasEnded = false;
@@ -122,37 +124,25 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#state = reducer.resume(undefined, this.#startedAt);
   }
 
-  /** Reads the record, and begins to send what it has. @throws StateFault where it cannot be read now, but perhaps later */
+  /** Reads the record. @throws StateFault where it cannot be read now, but perhaps later */
   static async open<Read extends ReadName, State, Input, Event>(
     reducer: CarReducer<Read, State, Input, Event>,
     options: CarRunnerOptions,
   ): Promise<CarRunner<Read, State, Input, Event>> {
     const runner = new CarRunner(reducer, options);
     await runner.#load();
-    if (runner.#isActive) await runner.takeOver();
-    else runner.handOver();
+    if (!runner.#isActive) runner.handOver();
     return runner;
-  }
-
-  /** Goes on with what another process has stored, and has not sent. @throws StateFault */
-  async takeOver(): Promise<void> {
-    const { before, after } = await this.#change((state) => ({ state, outbox: this.#outbox.retried() })).catch(
-      (error: unknown) => {
-        this.#isLeft = this.#isActive;
-        throw error;
-      },
-    );
-    this.#isLeft = false;
-    if (before.entries.length > after.entries.length) this.#options.onDropped();
-    this.#unsent = after.messages;
-    this.#wake();
   }
 
   /** Another process reads the car from now on. */
   handOver(): void {
     this.#cancel();
     this.#isStale = true;
-    this.#isLeft = false;
+  }
+
+  get #sender(): string {
+    return this.#options.membership?.id ?? this.#name;
   }
 
   get #isActive(): boolean {
@@ -182,44 +172,49 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#stored = this.#textOf(this.#state, this.#outbox);
   }
 
-  /** The events that a former process stored and did not mark as sent. They are given out once. */
-  takeUnsent(): Event[] {
-    return this.#unsent.splice(0);
+  /** Whether events that a step has returned may be sent: asked in the last statement before. False where another process may have taken them over. */
+  mayBeSent(events: readonly Event[]): boolean {
+    const { membership = null } = this.#options;
+    return (
+      membership === null || events.every((event) => membership.isStill(this.#given.get(JSON.stringify(event)) ?? ''))
+    );
   }
 
   /** Called when the next nodes have the events. */
   async markSent(events: readonly Event[]): Promise<void> {
-    this.#sent.push(...events);
-    await this.#change((state) => ({ state, outbox: this.#outbox })).catch(this.#noteFault);
+    for (const event of events) this.#given.set(JSON.stringify(event), null);
+    await this.#change((state, outbox) => ({ state, outbox })).catch(this.#noteFault);
   }
 
-  /** Takes a step now. The events are stored, as not sent until `markSent`, before they are returned. */
+  /** Called when the events were not sent: a later step returns them again, here or in the process that takes them over. */
+  giveBack(events: readonly Event[]): void {
+    for (const event of events) this.#given.delete(JSON.stringify(event));
+  }
+
+  /** Takes a step now. The events are stored, as not sent until `markSent`, before they are returned; before them, those that were left unsent. */
   async step(input: Input): Promise<Event[]> {
-    const { clock, client } = this.#options;
+    const { clock, client, onDropped } = this.#options;
+    const sender = this.#sender;
     const startedAt = clock.monotonic();
-    const doubtful = new Set(this.#doubtful.map((event) => JSON.stringify(event)));
-    let found: Event[] = [];
-    let events: Event[] = [];
-    await this.#change((before) => {
+    let isDropped = false;
+    const events = await this.#change((before, unsent, ended) => {
       // The clock may be set while the step waits for the one before.
       const at = clock.now() - Math.round(clock.monotonic() - startedAt);
-      const now = this.#withClockSet(before);
-      const stored = this.#outbox.messages.filter((event) => this.#isLeft || doubtful.has(JSON.stringify(event)));
-      const reduced = this.#reducer.step(now, { ...input, at, skewMs: client.clockSkewMs });
-      found = reduced.events;
-      events = [...stored, ...found];
-      return { state: reduced.state, outbox: this.#outbox.with(found) };
+      const left = unsent.takenOver(sender, ended);
+      isDropped = left.entries.length < unsent.entries.length;
+      const reduced = this.#reducer.step(this.#withClockSet(before), { ...input, at, skewMs: client.clockSkewMs });
+      return { state: reduced.state, outbox: left.with(reduced.events, sender) };
     }).then(
-      () => {
-        this.#doubtful = [];
-        this.#isLeft = false;
+      (outbox) => {
+        if (isDropped) onDropped();
+        return outbox.messagesOf(sender).filter((event) => !this.#given.has(JSON.stringify(event)));
       },
       (error: unknown) => {
         this.#noteFault(error);
-        this.#doubtful.push(...found);
-        events = [];
+        return [];
       },
     );
+    for (const event of events) this.#given.set(JSON.stringify(event), sender);
     this.#wake();
     return events;
   }
@@ -297,34 +292,56 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   async end(): Promise<void> {
     this.#hasEnded = true;
     this.#cancel();
-    if (this.#isActive) await this.#change((state) => ({ state, outbox: this.#outbox.ended() }), true);
+    if (this.#isActive || this.#outbox.messagesOf(this.#sender).length > 0)
+      await this.#change((state, outbox) => ({ state, outbox: outbox.left(this.#sender) }), true);
   }
 
-  /** One change after the other: reduces what is known and writes it, again where another process has written meanwhile. */
+  /**
+   * One change after the other: reduces what is known and writes it, again where another process has written meanwhile.
+   * @param reduce gets what was not sent, and those of its senders that have ended
+   * @returns what is not sent after it
+   */
   #change(
-    reduce: (state: State) => { state: State; outbox: Outbox<Event> },
+    reduce: (
+      state: State,
+      unsent: Outbox<Event>,
+      ended: ReadonlySet<string>,
+    ) => { state: State; outbox: Outbox<Event> },
     isForced = false,
-  ): Promise<{ before: Outbox<Event>; after: Outbox<Event> }> {
-    const change = async (): Promise<{ before: Outbox<Event>; after: Outbox<Event> }> => {
+  ): Promise<Outbox<Event>> {
+    const change = async (): Promise<Outbox<Event>> => {
       if (this.#isStale) await this.#load();
       this.#isStale = !this.#isActive;
-      for (let conflicts = 0; ; conflicts += 1) {
-        const before = this.#outbox;
-        const sent = [...this.#sent];
-        this.#outbox = before.without(sent);
-        const { state, outbox } = reduce(this.#state);
-        if ((await this.#save(state, outbox, isForced)) || conflicts === maxConflicts) {
+      for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
+        const sent = new Set([...this.#given].flatMap(([event, sender]) => (sender === null ? event : [])));
+        this.#outbox = this.#outbox.without(sent);
+        const { state, outbox } = reduce(this.#state, this.#outbox, await this.#ended());
+        if (await this.#save(state, outbox, isForced)) {
           [this.#state, this.#outbox] = [state, outbox];
-          this.#sent.splice(0, sent.length);
+          for (const event of sent) this.#given.delete(event);
           this.#fault = null;
-          return { before, after: outbox };
+          return outbox;
         }
         await this.#load();
       }
+      throw new StateFault(
+        'unavailable',
+        sentence`Other Node-REDs keep changing what this node stores, so it sends nothing. Give only copies of the same flows the same group (CONNECTED_VEHICLE_GROUP).`,
+      );
     };
     const changed = this.#last.then(change);
     this.#last = changed.catch(() => undefined);
     return changed;
+  }
+
+  /** The senders that have ended, of what was not sent. @throws StateFault */
+  async #ended(): Promise<ReadonlySet<string>> {
+    const { membership = null } = this.#options;
+    const ended = new Set<string>();
+    for (const { sender } of this.#outbox.entries)
+      if (sender !== this.#sender && (sender === '' || membership === null || (await membership.hasEnded(sender))))
+        ended.add(sender);
+    return ended;
   }
 
   /** @returns false where another process has written the record meanwhile */

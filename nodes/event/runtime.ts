@@ -56,7 +56,6 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
       showsEvent = true;
       return ownPart.payload.text;
     };
-    await carNode.deliver(runner.takeUnsent(), sendEvent, signal);
     const reads = poll?.reads ?? chosen.reads;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
     await carNode.deliver(events, sendEvent, signal);

@@ -64,7 +64,6 @@ export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<G
         },
         signal,
       );
-    await deliver(runner.takeUnsent());
     let polled = opened.initial ?? { events: [], failure: null, isNewFailure: false };
     opened.initial = null;
     await deliver(polled.events);

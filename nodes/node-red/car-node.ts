@@ -12,9 +12,9 @@ interface OpenedCar<Read, Event> {
   vin: string;
   runner: {
     poll(reads: readonly Read[], signal: AbortSignal): unknown;
-    takeUnsent(): Event[];
+    mayBeSent(events: readonly Event[]): boolean;
     markSent(events: readonly Event[]): Promise<void>;
-    takeOver(): Promise<void>;
+    giveBack(events: readonly Event[]): void;
     handOver(): void;
     end(): Promise<void>;
   };
@@ -70,8 +70,8 @@ interface CarNode<Read, Event, Opened> {
 }
 
 /**
- * Opens the runner of a node, and lets the node poll by messages to itself. The first such message has no reads: it sends the events that
- * were stored before a restart. Opening is tried again until it succeeds, and such a message reports each new reason.
+ * Opens the runner of a node, and lets the node poll by messages to itself. The first such message has no reads: its step returns the
+ * events that were stored before a restart. Opening is tried again until it succeeds, and such a message reports each new reason.
  * @param collection of the node's stored state, which is removed with the node
  * @param sampleOf the message of a test, for the first output
  */
@@ -82,18 +82,20 @@ export function startCarNode<Read, Event, Opened>(
   sampleOf: (opened: Opened, event: unknown) => { topic: string; payload: { text: string } },
 ): CarNode<Read, Event, Opened> {
   const { node, deploys, closing } = own;
-  const { store } = own.pack;
+  const { store, membership } = own.pack;
+  const group = membership?.group == null ? null : membership;
   const key = `${collection}/${node.id}`;
   const polls = own.selfMessages<OwnPoll<Read>>();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
   /** False in a group, until this process holds the claim on the node. */
-  let isActive = own.pack.membership?.group == null;
+  let isActive = group === null;
 
   const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
   const options: RunnerContext<Read>['options'] = {
     store,
     key,
     clock: clock(),
+    membership: group,
     isActive: () => isActive,
     onDue: () => wake([]),
     onSaveFailed: () => own.warn(`${collection}.notKept`),
@@ -116,11 +118,7 @@ export function startCarNode<Read, Event, Opened>(
     const endPolling = beginPolling();
     if (isActive) return endPolling;
     isActive = true;
-    // Where that fails, the next step sends what is stored.
-    runner.takeOver().then(
-      () => wake([]),
-      () => undefined,
-    );
+    wake([]);
     return () => {
       endPolling();
       if (closing.aborted) return;
@@ -163,10 +161,16 @@ export function startCarNode<Read, Event, Opened>(
     ownPoll: (msg) => polls.contentOf(msg),
     async deliver(events, sendEvent, signal) {
       if (events.length === 0) return;
-      let texts: string[] = [];
-      const send = (): void => void (texts = events.map(sendEvent));
-      if (!(await deploys.send(send, { clock: clock(), signal }))) return;
       const { vin, runner } = await running();
+      let texts: string[] = [];
+      const send = (): void => void (texts = runner.mayBeSent(events) ? events.map(sendEvent) : []);
+      // After a pause, another process may have taken them over.
+      await group?.renew().catch(() => undefined);
+      if (!(await deploys.send(send, { clock: clock(), signal })) || texts.length === 0) {
+        runner.giveBack(events);
+        if (!signal.aborted) wake([]);
+        return;
+      }
       await runner.markSent(events);
       const at = new Date(clock().now()).toISOString();
       const sent = texts.map((text) => ({ at, text }));

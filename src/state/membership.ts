@@ -119,6 +119,11 @@ export class Membership {
     return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
   }
 
+  /** Whether this process may still act as the member `id`: asked in the last statement before something is sent. */
+  isStill(id: string): boolean {
+    return id === this.#id && this.isSure;
+  }
+
   /** Whether the last beat is less than 10 seconds old. */
   get isSure(): boolean {
     const now = this.#times();
@@ -147,7 +152,7 @@ export class Membership {
     const held = { member, version };
     this.#held.set(name, held);
     return {
-      isHeld: () => this.#held.get(name) === held && member === this.#id && this.isSure,
+      isHeld: () => this.#held.get(name) === held && this.isStill(member),
       release: async () => {
         if (this.#held.get(name) === held) this.#held.delete(name);
         await this.eventually(() => store.remove(key, { expected: version }));

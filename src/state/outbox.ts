@@ -4,12 +4,18 @@ import * as z from 'zod/mini';
 export const maxTries = 3;
 
 const entryShape = z.lazy(() =>
-  z.object({ tries: z.catch(z.int().check(z.minimum(0)), 0), message: z.optional(z.unknown()) }),
+  z.object({
+    tries: z.catch(z.int().check(z.minimum(0)), 0),
+    sender: z.catch(z.string(), ''),
+    message: z.optional(z.unknown()),
+  }),
 );
 
 interface Entry<Message> {
   /** How often its sending has begun. */
   tries: number;
+  /** Who sends it; empty once that one has ended in order. */
+  sender: string;
   message: Message;
 }
 
@@ -32,33 +38,38 @@ export class Outbox<Message> {
     const found = (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((entry): Entry<Message>[] => {
       const { success, data } = entryShape.safeParse(entry);
       const message = success ? parse(data.message) : null;
-      return success && message !== null ? [{ tries: data.tries, message }] : [];
+      return success && message !== null ? [{ ...data, message }] : [];
     });
     return new Outbox(found);
   }
 
-  get messages(): Message[] {
-    return this.entries.map(({ message }) => message);
+  messagesOf(sender: string): Message[] {
+    return this.entries.flatMap((entry) => (entry.sender === sender ? entry.message : []));
   }
 
   /** With messages whose sending begins now. */
-  with(messages: readonly Message[]): Outbox<Message> {
-    return new Outbox([...this.entries, ...messages.map((message) => ({ tries: 1, message }))]);
+  with(messages: readonly Message[], sender: string): Outbox<Message> {
+    return new Outbox([...this.entries, ...messages.map((message) => ({ tries: 1, sender, message }))]);
   }
 
-  without(sent: readonly Message[]): Outbox<Message> {
-    const texts = new Set(sent.map((message) => JSON.stringify(message)));
-    return new Outbox(this.entries.filter(({ message }) => !texts.has(JSON.stringify(message))));
+  /** @param sent as JSON */
+  without(sent: ReadonlySet<string>): Outbox<Message> {
+    return new Outbox(this.entries.filter(({ message }) => !sent.has(JSON.stringify(message))));
   }
 
-  /** Without those that were tried too often; the sending of the others begins again. */
-  retried(): Outbox<Message> {
-    const left = this.entries.filter(({ tries }) => tries < maxTries);
-    return new Outbox(left.map(({ tries, message }) => ({ tries: tries + 1, message })));
+  /** With those of senders that have ended: their sending begins again, except of those that were tried too often. */
+  takenOver(by: string, ended: ReadonlySet<string>): Outbox<Message> {
+    const take = (entry: Entry<Message>): Entry<Message>[] => {
+      if (!ended.has(entry.sender)) return [entry];
+      return entry.tries < maxTries ? [{ ...entry, tries: entry.tries + 1, sender: by }] : [];
+    };
+    return new Outbox(this.entries.flatMap(take));
   }
 
-  /** An orderly end is no crash: the last try does not count. */
-  ended(): Outbox<Message> {
-    return new Outbox(this.entries.map(({ tries, message }) => ({ tries: Math.max(0, tries - 1), message })));
+  /** The sender ends in order, which is no crash: the last try does not count. */
+  left(by: string): Outbox<Message> {
+    const leave = ({ tries, sender, message }: Entry<Message>): Entry<Message> =>
+      sender === by ? { tries: Math.max(0, tries - 1), sender: '', message } : { tries, sender, message };
+    return new Outbox(this.entries.map(leave));
   }
 }

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { asSentence, CarEvents, CarRunner, Guard, MemoryStateStore, type StateStore } from '../../src/index';
 import { StateFault } from '../../src/state/state-store';
 import { ManualClock } from '../support/manual-clock';
-import { clientOf, vin } from './events/event-runners';
+import { clientOf, unsentOf, vin } from './events/event-runners';
 
 const { signal } = new AbortController();
 const minute = 60_000;
@@ -15,6 +15,8 @@ class CountingStore extends MemoryStateStore {
   fails = false;
   /** A shared store is away; `after-writing`: only its answer is lost. */
   away: boolean | 'after-writing' = false;
+  /** Before each write, another process writes. */
+  interferes = false;
 
   override async read(...args: Parameters<StateStore['read']>): ReturnType<StateStore['read']> {
     if (this.away !== false) throw away();
@@ -25,6 +27,7 @@ class CountingStore extends MemoryStateStore {
     // A disk takes longer than whoever does not wait for it.
     await new Promise(setImmediate);
     if (this.fails) throw new Error('no space');
+    if (this.interferes) await super.write(args[0], (await this.read(args[0]))?.value);
     if (this.away === true) throw away();
     if (this.away === 'after-writing') {
       await super.write(...args);
@@ -84,7 +87,7 @@ describe('The runner of guard and events', () => {
       await runner.markSent(third.events);
       assert.deepEqual((await runner.poll(['windows'], signal)).events, []);
       await runner.end();
-      assert.deepEqual((await openEvents()).takeUnsent(), []);
+      assert.deepEqual(await unsentOf(await openEvents()), []);
       assert.equal(saveFailures, 0);
     });
 
@@ -98,60 +101,136 @@ describe('The runner of guard and events', () => {
     store.away = false;
     assert.deepEqual((await runner.poll(['windows'], signal)).events, []);
     const next = await openEvents();
-    assert.deepEqual(next.takeUnsent(), []);
+    assert.deepEqual(await unsentOf(next), []);
   });
 
-  it('leaves what another copy has stored alone until it takes over', async () => {
-    const one = await openEvents();
-    await one.poll(['windows'], signal);
-    let isActive = false;
-    const other = await CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), {
-      ...options(),
-      isActive: () => isActive,
+  describe('with other copies of the flow', () => {
+    /** The process of a copy: paused, it has beaten for the last time more than ten seconds ago. */
+    class Member {
+      isPaused = false;
+      static ended = new Set<string>();
+      constructor(public id: string) {}
+      isStill = (id: string): boolean => id === this.id && !this.isPaused;
+      hasEnded = async (id: string): Promise<boolean> => Member.ended.has(id);
+      /** After 15 seconds, another one ends it. */
+      end(): void {
+        Member.ended.add(this.id);
+      }
+    }
+    let one: Member;
+    let other: Member;
+    beforeEach(() => {
+      Member.ended.clear();
+      [one, other] = [new Member('one'), new Member('other')];
     });
-    windows = 'OPEN';
-    const { events } = await one.poll(['windows'], signal);
-    assert.deepEqual(names(events), ['window-opened']);
-    assert.deepEqual(other.takeUnsent(), []);
-    await other.end();
-    assert.deepEqual(other.takeUnsent(), []);
-    // The first one was killed before it had sent them.
-    isActive = true;
-    await other.takeOver();
-    assert.deepEqual(names(other.takeUnsent()), ['window-opened']);
-  });
+    const openAs = (membership: Member, isActive = () => true) =>
+      CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), {
+        ...options(),
+        membership,
+        isActive,
+      });
 
-  it('sends with its next step what another copy has left, where the store is away when it takes over', async () => {
-    const one = await openEvents();
-    await one.poll(['windows'], signal);
-    let isActive = false;
-    const other = await CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), {
-      ...options(),
-      isActive: () => isActive,
+    it('takes a step again on what another process has written meanwhile, so that a change is one event', async () => {
+      const [first, second] = [await openAs(one), await openAs(other)];
+      await first.poll(['windows'], signal);
+      windows = 'OPEN';
+      await clock.advance(minute);
+      assert.deepEqual(names((await first.poll(['windows'], signal)).events), ['window-opened']);
+      assert.deepEqual(names((await second.poll(['windows'], signal)).events), []);
+      windows = 'CLOSED';
+      await clock.advance(minute);
+      assert.deepEqual(names((await second.poll(['windows'], signal)).events), ['window-closed']);
     });
-    windows = 'OPEN';
-    await one.poll(['windows'], signal);
-    isActive = true;
-    store.away = true;
-    await assert.rejects(other.takeOver(), { code: 'STORE_UNAVAILABLE' });
-    store.away = false;
-    const { events } = await other.poll(['windows'], signal);
-    assert.deepEqual(names(events), ['window-opened']);
-    await other.markSent(events);
-    assert.deepEqual((await other.poll(['windows'], signal)).events, []);
-  });
 
-  it('takes a step again on what another process has written meanwhile, so that a change is one event', async () => {
-    const one = await openEvents();
-    await one.poll(['windows'], signal);
-    const other = await openEvents();
-    windows = 'OPEN';
-    await clock.advance(minute);
-    assert.deepEqual(names((await one.poll(['windows'], signal)).events), ['window-opened']);
-    assert.deepEqual(names((await other.poll(['windows'], signal)).events), []);
-    windows = 'CLOSED';
-    await clock.advance(minute);
-    assert.deepEqual(names((await other.poll(['windows'], signal)).events), ['window-closed']);
+    it('leaves what another process has stored to that one until it has ended, whoever reads the car', async () => {
+      const first = await openAs(one);
+      await first.poll(['windows'], signal);
+      const second = await openAs(other);
+      windows = 'OPEN';
+      const { events } = await first.poll(['windows'], signal);
+      assert.deepEqual(names(events), ['window-opened']);
+      for (let polls = 0; polls < 3; polls += 1) assert.deepEqual((await second.poll(['windows'], signal)).events, []);
+      assert.ok(first.mayBeSent(events));
+      one.end();
+      assert.deepEqual((await second.poll(['windows'], signal)).events, events);
+      assert.ok(second.mayBeSent(events));
+      await second.markSent(events);
+      assert.deepEqual(await unsentOf(await openAs(new Member('third'))), []);
+    });
+
+    it('lets a process that was paused before it sent say whether it still may, and returns what was not sent once more', async () => {
+      const first = await openAs(one);
+      await first.poll(['windows'], signal);
+      windows = 'OPEN';
+      const { events } = await first.poll(['windows'], signal);
+      one.isPaused = true;
+      assert.ok(!first.mayBeSent(events));
+      one.isPaused = false;
+      assert.ok(first.mayBeSent(events), 'nobody has ended it');
+      first.giveBack(events);
+      assert.deepEqual(await unsentOf(first), events);
+      // Another process has ended it, and it goes on under another id.
+      one.end();
+      one.id = 'one again';
+      assert.ok(!first.mayBeSent(events));
+      first.giveBack(events);
+      const second = await openAs(other);
+      assert.deepEqual(await unsentOf(second), events);
+      assert.deepEqual([await unsentOf(first), await unsentOf(first)], [[], []]);
+      await second.markSent(events);
+      assert.deepEqual(await unsentOf(first), []);
+    });
+
+    it('returns what it has left itself where no other process has taken it over', async () => {
+      const first = await openAs(one);
+      await first.poll(['windows'], signal);
+      windows = 'OPEN';
+      const { events } = await first.poll(['windows'], signal);
+      one.end();
+      one.id = 'one again';
+      first.giveBack(events);
+      assert.deepEqual(await unsentOf(first), events);
+      assert.ok(first.mayBeSent(events));
+    });
+
+    it('leaves what was not sent at a deploy to whoever reads the car', async () => {
+      const first = await openAs(one, () => false);
+      await first.poll(['windows'], signal);
+      windows = 'OPEN';
+      const { events } = await first.poll(['windows'], signal);
+      await first.end();
+      assert.deepEqual(await unsentOf(await openAs(other)), events);
+    });
+
+    it('sends what another process has left although the store is away at first', async () => {
+      const first = await openAs(one);
+      await first.poll(['windows'], signal);
+      let isActive = false;
+      const second = await openAs(other, () => isActive);
+      windows = 'OPEN';
+      const { events } = await first.poll(['windows'], signal);
+      one.end();
+      isActive = true;
+      store.away = true;
+      assert.deepEqual(await unsentOf(second), []);
+      store.away = false;
+      assert.deepEqual(await unsentOf(second), events);
+      await second.markSent(events);
+      assert.deepEqual(await unsentOf(second), []);
+    });
+
+    it('sends nothing that is not stored where others change the record each time, and says so', async () => {
+      const runner = await openAs(one);
+      await runner.poll(['windows'], signal);
+      windows = 'OPEN';
+      store.interferes = true;
+      const { events, failure } = await runner.poll(['windows'], signal);
+      assert.deepEqual([events, failure?.code], [[], 'STORE_UNAVAILABLE']);
+      assert.match(String(failure?.message), /keep changing what this node stores.*CONNECTED_VEHICLE_GROUP/);
+      store.interferes = false;
+      assert.deepEqual(names(await unsentOf(runner)), []);
+      assert.deepEqual(names((await runner.poll(['windows'], signal)).events), ['window-opened']);
+    });
   });
 
   it('writes nothing while nothing changes, however often the car is read', async () => {
@@ -178,13 +257,12 @@ describe('The runner of guard and events', () => {
       ['alert'],
     );
     // The process is killed here, and the next one is killed, too.
-    assert.deepEqual((await openGuard()).takeUnsent(), events);
+    assert.deepEqual(await (await openGuard()).step({ type: 'tick' }), events);
     const restarted = await openGuard();
-    assert.deepEqual(restarted.takeUnsent(), events);
-    assert.deepEqual(restarted.takeUnsent(), []);
+    assert.deepEqual(await restarted.step({ type: 'tick' }), events);
+    assert.deepEqual(await restarted.step({ type: 'tick' }), []);
     await restarted.markSent(events);
     const last = await openGuard();
-    assert.deepEqual(last.takeUnsent(), []);
     assert.deepEqual(await last.step({ type: 'tick' }), [], 'it was alerted');
     for (const runner of [guard, restarted, last]) await runner.end();
   });
@@ -196,7 +274,9 @@ describe('The runner of guard and events', () => {
     for (const state of ['OPEN', 'CLOSED', 'OPEN']) {
       windows = state;
       await clock.advance(minute);
-      assert.equal((await events.poll(['windows'], signal)).events.length, 1);
+      const polled = await events.poll(['windows'], signal);
+      assert.equal(polled.events.length, 1);
+      await events.markSent(polled.events);
     }
     assert.equal(saveFailures, 1);
     store.fails = false;

@@ -3,7 +3,7 @@ import { MemoryStateStore, type StateStore } from '../../../src/state/state-stor
 import { parseEventSettings } from '../../../src/events/settings';
 import { eventNames, readsForEvents, type EventName } from '../../../src/events/types';
 import { ManualClock } from '../../support/manual-clock';
-import { clientOf, openRunner, vin, type EventRunner } from './event-runners';
+import { clientOf, openRunner, unsentOf, vin, type EventRunner } from './event-runners';
 import type { HistoryReading } from './oracle';
 
 const { signal } = new AbortController();
@@ -62,19 +62,19 @@ describe('The runner of the events', () => {
   it('returns an event again after each start until it was sent', async () => {
     await storeUnlocked();
     const runner = await open();
-    const events = runner.takeUnsent();
+    const events = await unsentOf(runner);
     assert.deepEqual(
       events.map(({ event }) => event),
       ['unlocked'],
     );
     await runner.markSent(events);
-    assert.deepEqual((await open()).takeUnsent(), []);
+    assert.deepEqual(await unsentOf(await open()), []);
     assert.equal(dropped, 0);
   });
 
   it('drops an event when the process has ended three times while it was sent', async () => {
     await storeUnlocked();
-    for (const count of [1, 1, 0, 0]) assert.equal((await open()).takeUnsent().length, count);
+    for (const count of [1, 1, 0, 0]) assert.equal((await unsentOf(await open())).length, count);
     assert.equal(dropped, 1);
   });
 
@@ -82,7 +82,7 @@ describe('The runner of the events', () => {
     await storeUnlocked();
     for (let deploys = 0; deploys < 5; deploys += 1) {
       const runner = await open();
-      assert.equal(runner.takeUnsent().length, 1);
+      assert.equal((await unsentOf(runner)).length, 1);
       await runner.end();
     }
     assert.equal(dropped, 0);
@@ -90,7 +90,7 @@ describe('The runner of the events', () => {
 
   it('leaves out an event that is no longer chosen', async () => {
     await storeUnlocked();
-    assert.deepEqual((await open(['locked'])).takeUnsent(), []);
+    assert.deepEqual(await unsentOf(await open(['locked'])), []);
     assert.equal(dropped, 0);
   });
 
@@ -107,7 +107,7 @@ describe('The runner of the events', () => {
     await store.write('event/node', { vin, state: {}, unsent: [...damaged, unsentEvent(), ...damaged] });
     const runner = await open(['unlocked', 'trip-ended', 'service-due', 'warning-on']);
     assert.deepEqual(
-      runner.takeUnsent().map(({ event }) => event),
+      (await unsentOf(runner)).map(({ event }) => event),
       ['unlocked'],
     );
   });
@@ -115,7 +115,7 @@ describe('The runner of the events', () => {
   it('sends an event whose count of tries is damaged', async () => {
     for (const tries of [-5, 'three', null]) {
       await store.write('event/node', { vin, state: {}, unsent: [{ ...unsentEvent(), tries }] });
-      for (const count of [1, 1, 1, 0]) assert.equal((await open()).takeUnsent().length, count);
+      for (const count of [1, 1, 1, 0]) assert.equal((await unsentOf(await open())).length, count);
     }
   });
 
@@ -131,7 +131,9 @@ describe('The runner of the events', () => {
     const at = async (runner: EventRunner, time: string, value: string): Promise<string[]> => {
       lock = value;
       await clock.advance(Date.parse(`2026-06-${time}:00Z`) - clock.now());
-      return (await runner.poll(['doors'], signal)).events.map(
+      const { events } = await runner.poll(['doors'], signal);
+      await runner.markSent(events);
+      return events.map(
         ({ event, between }) => `${event} ${between.since?.slice(8, 16)} ${between.until.slice(8, 16)}`,
       );
     };
@@ -188,7 +190,7 @@ describe('The runner of the events', () => {
     await runner.poll(['doors'], signal);
     await runner.markSent(first);
     assert.deepEqual(
-      (await open()).takeUnsent().map(({ event }) => event),
+      (await unsentOf(await open())).map(({ event }) => event),
       ['locked'],
     );
   });

@@ -1,5 +1,5 @@
 import { VehicleError } from '../../../src/errors';
-import { CarEvents, CarRunner, type CarRunnerOptions } from '../../../src/index';
+import { CarEvents, CarRunner, type CarRunnerOptions, type VehicleEvent } from '../../../src/index';
 import type { HistoryReading } from './oracle';
 
 export const vin = 'YV1EVENTRUNNER001';
@@ -39,4 +39,8 @@ export const openRunner = ({ settings, signIn, ...options }: Opening) =>
     onDropped: () => undefined,
     ...options,
   });
+/** The events that a former process has left, as the first step returns them. */
+export const unsentOf = async (runner: EventRunner): Promise<VehicleEvent[]> =>
+  (await runner.poll([], new AbortController().signal)).events;
+
 export type EventRunner = Awaited<ReturnType<typeof openRunner>>;

@@ -10,7 +10,7 @@ import {
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { Random } from '../../support/random';
-import { clientOf, openRunner, type EventRunner } from './event-runners';
+import { clientOf, openRunner, unsentOf, type EventRunner } from './event-runners';
 import { expectedEvents, randomHistory, type Expected, type HistoryReading } from './oracle';
 
 /*
@@ -74,7 +74,7 @@ describe('The events against their oracle', () => {
           sent.push(...repeated);
           demanded.push(...repeated);
           runner = await open();
-          sending = runner.takeUnsent();
+          sending = await unsentOf(runner);
           assert.deepEqual(sending, events);
         }
         sent.push(...lines);
@@ -82,7 +82,7 @@ describe('The events against their oracle', () => {
         if (!random.chance(0.2)) continue;
         await runner.end();
         runner = await open();
-        assert.deepEqual(runner.takeUnsent(), []);
+        assert.deepEqual(await unsentOf(runner), []);
       }
       const why = `seed ${seed}: repeat with EVENT_SEED=${seed} EVENT_HISTORIES=1`;
       assert.deepEqual(sent.sort(), demanded.sort(), why);
