@@ -5,10 +5,9 @@ import type { ReadName } from './catalogue/reads';
 import type { ReadOptions } from './client';
 import { asVehicleError, VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
-import { sentence } from './sentence';
 import type { Membership } from './state/membership';
 import { Outbox } from './state/outbox';
-import { StateFault, type StateStore } from './state/state-store';
+import { StateFault, untilChanged, type StateStore } from './state/state-store';
 import { endingAt } from './util/abort';
 import type { Clock } from './util/clock';
 
@@ -83,8 +82,6 @@ const minPauseMs = 1_000;
 const awayPauseMs = 10_000;
 /** A clock counts as set if wall time and monotonic time differ by more than this. */
 const minClockSetMs = 2_000;
-/** How often a step is taken again because another process wrote the record meanwhile. */
-const maxConflicts = 10;
 
 /**
  * Reads a car for a reducer, and keeps its state over restarts. Each step is read, reduce, write on condition: the events stand in the
@@ -309,27 +306,19 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     ) => { state: State; outbox: Outbox<Event> },
     isForced = false,
   ): Promise<Outbox<Event>> {
-    const change = async (): Promise<Outbox<Event>> => {
-      if (this.#isStale) await this.#load();
+    const attempt = async (isAgain: boolean): Promise<Outbox<Event> | null> => {
+      if (this.#isStale || isAgain) await this.#load();
       this.#isStale = !this.#isActive;
-      for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
-        const sent = new Set([...this.#given].flatMap(([event, sender]) => (sender === null ? event : [])));
-        this.#outbox = this.#outbox.without(sent);
-        const { state, outbox } = reduce(this.#state, this.#outbox, await this.#ended());
-        if (await this.#save(state, outbox, isForced)) {
-          [this.#state, this.#outbox] = [state, outbox];
-          for (const event of sent) this.#given.delete(event);
-          this.#fault = null;
-          return outbox;
-        }
-        await this.#load();
-      }
-      throw new StateFault(
-        'unavailable',
-        sentence`Other Node-REDs keep changing what this node stores, so it sends nothing. Give only copies of the same flows the same group (CONNECTED_VEHICLE_GROUP).`,
-      );
+      const sent = new Set([...this.#given].flatMap(([event, sender]) => (sender === null ? event : [])));
+      this.#outbox = this.#outbox.without(sent);
+      const { state, outbox } = reduce(this.#state, this.#outbox, await this.#ended());
+      if (!(await this.#save(state, outbox, isForced))) return null;
+      [this.#state, this.#outbox] = [state, outbox];
+      for (const event of sent) this.#given.delete(event);
+      this.#fault = null;
+      return outbox;
     };
-    const changed = this.#last.then(change);
+    const changed = this.#last.then(() => untilChanged(attempt));
     this.#last = changed.catch(() => undefined);
     return changed;
   }
