@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Arming, isUnlock } from '../../../src/index';
+import { Arming, isUnlock, MemoryStateStore } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 
 describe('arming', () => {
@@ -75,6 +75,92 @@ describe('arming', () => {
     await arming.arm(30);
     now -= 3_600_000;
     await assert.rejects(arming.take(30), { code: 'INPUT_INVALID' });
+  });
+
+  it('ends with its process, also for a command that is waiting, and calls back', async () => {
+    const clock = new ManualClock();
+    const arming = new Arming({ clock });
+    await arming.arm(30);
+    const { check } = await arming.take(30);
+    arming.close();
+    assert.throws(check, { code: 'INPUT_INVALID', message: /disarmed while it waited/ });
+    const { confirm } = await arming.take(0);
+    await confirm();
+  });
+
+  describe('that several processes share', () => {
+    let clock: ManualClock;
+    let store: MemoryStateStore;
+    let writes: number;
+    const of = (node = 'node') => new Arming({ clock, shared: { store, node, now: () => clock.now() } });
+    beforeEach(() => {
+      clock = new ManualClock();
+      store = new MemoryStateStore();
+      writes = 0;
+      const write = store.write.bind(store);
+      store.write = (...parameters) => {
+        writes += 1;
+        return write(...parameters);
+      };
+    });
+
+    it('is used up in one of them, and is of one node', async () => {
+      const [one, two] = [of(), of()];
+      await one.arm(30);
+      await assert.rejects(of('other').take(30), { code: 'INPUT_INVALID', message: /is not armed/ });
+      const results = await Promise.allSettled([one.take(30), two.take(30)]);
+      assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+      await one.arm(30);
+      const { check, confirm } = await two.take(30);
+      check();
+      await confirm();
+    });
+
+    it('ends for a command that waits where another process disarms, and only then', async () => {
+      const [one, two] = [of(), of()];
+      await one.arm(30);
+      const { check, confirm } = await one.take(30);
+      two.close();
+      await confirm();
+      await two.disarm();
+      check();
+      await assert.rejects(confirm(), { code: 'INPUT_INVALID', message: /disarmed while it waited/ });
+    });
+
+    it('ends where the process ends in which it was armed', async () => {
+      const [one, two] = [of(), of()];
+      await one.arm(30);
+      two.close();
+      await two.take(30);
+      await one.arm(30);
+      one.close();
+      await clock.advance(0);
+      await assert.rejects(two.take(30), { code: 'INPUT_INVALID', message: /is not armed/ });
+    });
+
+    it('writes nothing where nothing changes', async () => {
+      const arming = of();
+      await assert.rejects(arming.take(30), { code: 'INPUT_INVALID' });
+      assert.equal(writes, 0);
+      await arming.arm(30);
+      const { confirm } = await arming.take(30);
+      assert.equal(writes, 2);
+      await confirm();
+      assert.equal(writes, 2);
+      await arming.disarm();
+      assert.equal(writes, 3);
+    });
+
+    it('holds though the clock of its store is a second behind', async () => {
+      let now = clock.now();
+      const arming = new Arming({ clock, shared: { store, node: 'node', now: () => now } });
+      await arming.arm(30);
+      now -= 999;
+      await arming.take(30);
+      await arming.arm(30);
+      now -= 1_000;
+      await assert.rejects(arming.take(30), { code: 'INPUT_INVALID' });
+    });
   });
 
   it('refuses to arm a node that needs no arming', async () => {

@@ -1,0 +1,465 @@
+import { strict as assert } from 'node:assert';
+import { asSentence, cancelledId, LoggedCommand, parseRecord, resolveService, VehicleError } from '../../../src/index';
+import { keptProperties } from '../../../src/commands/kept-properties';
+import { journalReading } from '../../../src/commands/log';
+import { noAnswer, recordOf, unanswered, type CommandRecord } from '../../../src/commands/record';
+import { commandRoute, type CommandInput, type CommandRoute } from '../../../src/commands/route';
+import { wordSentence } from '../../../src/sentence';
+import type { InterfaceName } from '../../../src/catalogue/reads';
+
+const now = Date.parse('2026-06-01T08:00:00Z');
+const at = (seconds: number): string => new Date(now + seconds * 1000).toISOString();
+const vin = 'YV1CT9551B1570982';
+const record: CommandRecord = {
+  outcome: 'pending',
+  command: 'lock',
+  message: 'Under way.',
+  requestStatus: 'RUNNING',
+  id: 'x',
+  vin,
+  interface: 'connected-v2',
+  sentAt: at(0),
+  operationId: 'op',
+  async: null,
+};
+
+describe('The route of a command', () => {
+  const routed = (
+    name: unknown,
+    input: Partial<CommandInput>,
+    interfaces: readonly InterfaceName[],
+    offers: { command: string; href: string | null }[] = [],
+  ): Promise<CommandRoute> => {
+    const service = resolveService('custom', { baseUrl: 'https://car.example', interfaces, mediaTypeVendor: 'maker' });
+    // The client has many reads; a route needs one of them.
+    const client = {
+      service,
+      requireVin: (given: unknown) => Promise.resolve(String(given)),
+      read: () => Promise.resolve({ payload: offers }),
+    } as unknown as Parameters<typeof commandRoute>[2];
+    return commandRoute(name, { vin, ...input }, client);
+  };
+  const both = ['connected-v2', 'connected-v1'] as const;
+  const v1Type = (word: string): string => `application/vnd.maker.api.connected-vehicle.${word}.v1+json`;
+  const json = 'application/json';
+  const routes: [
+    name: string,
+    input: Partial<CommandInput>,
+    interfaces: readonly InterfaceName[],
+    iface: string,
+    type: string,
+    body?: string,
+    unlockSeconds?: number,
+  ][] = [
+    ['lock', {}, both, 'connected-v2', json],
+    ['lock', { interface: 'v1' }, both, 'connected-v1', v1Type('lock')],
+    ['lock', {}, ['connected-v1'], 'connected-v1', v1Type('lock')],
+    ['unlock', {}, both, 'connected-v2', json],
+    ['unlock', { unlockDuration: 90 }, ['connected-v1'], 'connected-v1', v1Type('unlock'), '{"unlockDuration":90}', 90],
+    ['honk-flash', {}, both, 'connected-v1', v1Type('honkandflash')],
+    ['honk', { interface: 'v2' }, both, 'connected-v2', json],
+    ['flash', {}, ['connected-v2'], 'connected-v2', json],
+    ['engine-start', { runtimeMinutes: 15 }, both, 'connected-v2', json, '{"runtimeMinutes":15}'],
+    ['climatization-start', { runtimeMinutes: 99 }, both, 'connected-v2', json],
+  ];
+  for (const [name, input, interfaces, iface, contentType, body, unlockSeconds] of routes)
+    it(`${name} with ${JSON.stringify(input)} on ${interfaces.join(' and ')} goes to ${iface}`, async () => {
+      const route = await routed(name, input, interfaces);
+      const url = `https://car.example/connected-vehicle/${iface.slice(-2)}/vehicles/${vin}/commands/${name}`;
+      assert.equal(route.url.href, url);
+      const { command, interface: own, contentType: type, body: sent, unlockSeconds: seconds } = route;
+      assert.deepEqual(
+        [command, own, type, sent, seconds, route.vin],
+        [name, iface, contentType, body, unlockSeconds, vin],
+      );
+      assert.ok(route.scopes.length > 0);
+    });
+
+  it('of a command that only the list of the car names is its link', async () => {
+    const offers = [
+      { command: 'navi-poi', href: '/v2/vehicles/x/commands/navi-poi' },
+      { command: 'Bad Name', href: null },
+    ];
+    assert.deepEqual(await routed('navi-poi', {}, both, offers), {
+      command: 'navi-poi',
+      vin,
+      interface: 'connected-v2',
+      url: new URL('https://car.example/connected-vehicle/v2/vehicles/x/commands/navi-poi'),
+      contentType: json,
+      body: undefined,
+      unlockSeconds: undefined,
+      scopes: [],
+    });
+    await assert.rejects(
+      routed('dance', {}, both, offers),
+      /has no command “dance”\. Send one of its own list: navi-poi\./,
+    );
+    await assert.rejects(routed('dance', {}, both), /Send one of its own list: none\./);
+    await assert.rejects(routed('navi-poi', { interface: 'v1' }, both, offers), {
+      code: 'NOT_SUPPORTED',
+      message: /navi-poi is not part of v1/,
+    });
+  });
+
+  it('of such a command does not lead to one that needs arming, however its link is written', async () => {
+    for (const href of ['/v2/x/commands/unlock', '/v2/x/commands/%75nlock', '/v2/x/commands/engine-start'])
+      await assert.rejects(routed('wave', {}, both, [{ command: 'wave', href }]), {
+        code: 'INPUT_INVALID',
+        message: /^“wave” unlocks the vehicle or starts its engine/,
+      });
+    const odd = [{ command: 'wave', href: '/v2/x/commands/%zz' }];
+    assert.equal((await routed('wave', {}, both, odd)).url.pathname, '/connected-vehicle/v2/x/commands/%zz');
+  });
+
+  it('needs a route of the chosen interface', async () => {
+    const code = 'NOT_SUPPORTED';
+    await assert.rejects(routed('climatization-start', { interface: 'v1' }, both), { code, message: /not part of v1/ });
+    await assert.rejects(routed('lock', {}, ['energy-v2']), { code, message: /does not offer lock/ });
+    await assert.rejects(routed('lock', { interface: 'v2' }, ['connected-v1']), { code, message: /does not have v2/ });
+  });
+});
+
+describe('The record of a command', () => {
+  const route = (command: string, unlockSeconds?: number): CommandRoute => ({
+    command,
+    vin,
+    interface: 'connected-v2',
+    url: new URL('https://car.example'),
+    contentType: '',
+    body: undefined,
+    unlockSeconds,
+    scopes: [],
+  });
+  const invocation = { requestStatus: 'SENT', operationId: 'op', message: null, async: null, readyUntil: null };
+
+  it('has what the answer says, and what it means', () => {
+    const base = { ...record, requestStatus: 'SENT' };
+    const sent = 'The command was sent to the car; the car has not answered yet.';
+    const records: [command: string, changes: object, unlockSeconds: number | undefined, expected: object][] = [
+      ['lock', {}, undefined, { command: 'lock', message: sent }],
+      ['lock', { message: 'Soon.' }, undefined, { command: 'lock', message: 'Soon.' }],
+      ['unlock', {}, 90, { command: 'unlock', message: sent, openUntil: at(90) }],
+      ['unlock', { readyUntil: at(60) }, 90, { command: 'unlock', message: sent, openUntil: at(60) }],
+      ['climatization-start', {}, undefined, { command: 'climatization-start', message: sent, assumedUntil: at(1800) }],
+      [
+        'climatization-start',
+        { requestStatus: 'REJECTED' },
+        undefined,
+        {
+          command: 'climatization-start',
+          requestStatus: 'REJECTED',
+          outcome: 'failed',
+          message: 'The car refused the command.',
+        },
+      ],
+      ['navi-poi', {}, undefined, { command: 'navi-poi', message: sent }],
+    ];
+    for (const [command, changes, unlockSeconds, expected] of records)
+      assert.deepEqual(
+        recordOf(route(command, unlockSeconds), { ...invocation, ...changes }, { id: 'x', sentAt: now }),
+        { ...base, ...expected },
+      );
+  });
+
+  it('says what is known where no answer came', () => {
+    const said = (...failure: Parameters<typeof noAnswer>): string => wordSentence(noAnswer(...failure));
+    assert.match(said(), /but no answer came\. It is not sent again/);
+    assert.match(said(new VehicleError('TIMEOUT', 'x')), /no answer came \(TIMEOUT\)/);
+    assert.match(said(new VehicleError('SERVICE_ERROR', 'x', { httpStatus: 502 })), /an error \(HTTP 502\)/);
+    assert.deepEqual(unanswered(asSentence('Nobody knows.')), {
+      ...invocation,
+      requestStatus: null,
+      operationId: null,
+      message: 'Nobody knows.',
+    });
+    assert.equal(unanswered(asSentence('x'), 'op').operationId, 'op');
+  });
+
+  it('is read from a flow, with defaults for what is missing and with what is new', () => {
+    const least = { command: 'lock', id: 'x', vin: vin.toLowerCase(), interface: 'connected-v1', sentAt: at(0) };
+    const defaults = { outcome: 'undetermined', message: '', requestStatus: null, operationId: null, async: null };
+    assert.deepEqual(parseRecord({ ...least, mine: 1 }), { ...least, ...defaults, vin, mine: 1 });
+    const link = { status: 'RUNNING', id: '5', href: '/x', expires: at(60) };
+    assert.deepEqual(parseRecord({ ...record, async: link, openUntil: 'x', assumedUntil: 'y' }), {
+      ...record,
+      async: link,
+      openUntil: 'x',
+      assumedUntil: 'y',
+    });
+    assert.deepEqual(parseRecord({ ...record, async: { expires: now } }).async, {
+      status: null,
+      id: null,
+      href: null,
+      expires: at(0),
+    });
+    const wrong: object[] = [
+      { command: 'Lock!' },
+      { id: '' },
+      { interface: 'extended-v1' },
+      { sentAt: 'soon' },
+      { outcome: 'done' },
+      { message: 7 },
+      { async: 'x' },
+      { openUntil: 7 },
+      { requestStatus: 7 },
+    ];
+    for (const changes of wrong)
+      assert.throws(() => parseRecord({ ...record, ...changes }), { code: 'INPUT_INVALID' }, JSON.stringify(changes));
+    assert.throws(() => parseRecord({ ...record, vin: 'x' }), { code: 'VIN_INVALID' });
+    assert.throws(() => parseRecord(null), { code: 'INPUT_INVALID' });
+  });
+
+  it('is named in a cancellation by its id, or by none for all', () => {
+    const named: [payload: unknown, id: string | null][] = [
+      ['x', 'x'],
+      [{ id: 'x' }, 'x'],
+      [{ ...record }, 'x'],
+      [{}, null],
+      [{ id: null }, null],
+      [null, null],
+      [undefined, null],
+      ['', null],
+      [1_780_300_800_000, null],
+      [true, null],
+    ];
+    for (const [payload, id] of named) assert.equal(cancelledId(payload), id, JSON.stringify(payload));
+    for (const odd of [{ id: '' }, { id: 7 }, { id: true }, ['x'], []])
+      assert.throws(() => cancelledId(odd), { code: 'INPUT_INVALID' }, JSON.stringify(odd));
+  });
+});
+
+describe('A command in the journal', () => {
+  const status = { status: 'unconfirmed', fault: null } as const;
+  const sent = (changes: Partial<CommandRecord> = {}): LoggedCommand => {
+    const command = new LoggedCommand({ ...record, requestStatus: null }, 'a', { sentBy: 'Evening' }, now);
+    command.answer({ ...record, ...changes }, status, now);
+    return command;
+  };
+  const restored = (command: LoggedCommand): LoggedCommand =>
+    LoggedCommand.parse(JSON.parse(JSON.stringify(command))) ?? assert.fail();
+  const verdict = (outcome: 'succeeded' | 'failed' | 'undetermined', verified: boolean | null) => ({
+    outcome,
+    verified,
+    reason: asSentence(`${outcome} ${verified}`),
+  });
+
+  it('is a reading that no request gave, in English and without secrets', () => {
+    const command = sent();
+    command.settle(verdict('failed', null), now + 1_000);
+    const open = new LoggedCommand(record, 'a', {}, now);
+    const { payload, vehicle } = journalReading([command.journalEntry(), open.journalEntry()], new Date(now), (text) =>
+      text.replace('failed', '[removed]'),
+    );
+    assert.deepEqual(payload, [
+      {
+        id: 'x',
+        command: 'lock',
+        vin,
+        interface: 'connected-v2',
+        sentBy: 'Evening',
+        sentAt: at(0),
+        operationId: 'op',
+        states: [{ requestStatus: 'RUNNING', at: at(0) }],
+        outcome: 'failed',
+        reason: '[removed] null',
+        verified: null,
+        settledAt: at(1),
+      },
+      { ...open.journalEntry(), reason: null },
+    ]);
+    assert.deepEqual(vehicle, {
+      vin: null,
+      read: 'journal',
+      interface: null,
+      receivedAt: at(0),
+      measuredAt: null,
+      source: 'live',
+    });
+  });
+
+  const results: [first: ReturnType<typeof verdict>, second: ReturnType<typeof verdict>, kept: string][] = [
+    [verdict('undetermined', null), verdict('succeeded', null), 'succeeded null'],
+    [verdict('succeeded', null), verdict('failed', true), 'succeeded null'],
+    [verdict('succeeded', null), verdict('succeeded', true), 'succeeded true'],
+    [verdict('succeeded', true), verdict('undetermined', null), 'succeeded true'],
+    [verdict('undetermined', true), verdict('succeeded', null), 'succeeded true'],
+    [verdict('undetermined', null), verdict('undetermined', false), 'undetermined false'],
+  ];
+  for (const [first, second, kept] of results)
+    it(`keeps ${kept} of ${first.outcome} ${first.verified}, then ${second.outcome} ${second.verified}`, () => {
+      const command = sent();
+      command.settle(first, now);
+      const returned = command.settle(second, now + 1_000);
+      assert.deepEqual(returned, { ...second, settledAt: at(1) });
+      assert.equal(`${command.verdict?.outcome} ${command.verdict?.verified}`, kept);
+    });
+
+  it('ends with the first final status of its link, and calls back once', () => {
+    const command = sent();
+    let calls = 0;
+    command.whenOver(() => (calls += 1));
+    command.learn({ requestStatus: null, message: 'x' }, now);
+    command.learn({ requestStatus: 'RUNNING', message: 'x' }, now);
+    command.learn({ requestStatus: 'DELIVERED', message: null }, now + 1_000);
+    assert.deepEqual(
+      [calls, command.mayAct, wordSentence(command.message)],
+      [0, true, 'The command reached the car; the car has not confirmed that it acted.'],
+    );
+    command.learn({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 2_000);
+    assert.deepEqual([calls, command.mayAct, wordSentence(command.message)], [1, false, 'Done.']);
+    command.whenOver(() => (calls += 1));
+    assert.equal(calls, 2);
+    assert.deepEqual(command.journalEntry().states, [
+      { requestStatus: 'RUNNING', at: at(0) },
+      { requestStatus: 'DELIVERED', at: at(1) },
+      { requestStatus: 'COMPLETED', at: at(2) },
+    ]);
+  });
+
+  it('keeps the last 50 statuses', () => {
+    const command = sent();
+    for (let count = 1; count <= 60; count += 1)
+      command.learn({ requestStatus: count % 2 === 0 ? 'SENT' : 'WAITING', message: null }, now + count * 1_000);
+    for (const states of [command.journalEntry().states, restored(command).states])
+      assert.deepEqual([states.length, states[0]?.at, states.at(-1)?.at], [50, at(11), at(60)]);
+  });
+
+  it('that somebody else sent blocks no car, and has the meaning of its status where it has no text', () => {
+    const command = LoggedCommand.adopt({ ...record, outcome: 'succeeded', message: '' }, 'a', now);
+    assert.deepEqual([command.mayAct, command.record.outcome, command.verdict], [false, 'pending', null]);
+    assert.equal(wordSentence(command.message), 'The command is on its way to the car.');
+    assert.equal(wordSentence(LoggedCommand.adopt(record, 'a', now).message), 'Under way.');
+  });
+
+  it('that was refused is over, and nobody sends it on', () => {
+    const command = new LoggedCommand(record, 'a', { origin: { node: 'n', msg: { topic: 't', payload: 1 } } }, now);
+    assert.deepEqual(command.origin, { node: 'n', msg: { topic: 't' }, handedOnAt: null });
+    command.refuse(new VehicleError('COMMAND_REFUSED', 'No.', { operationId: 'other' }), now);
+    assert.deepEqual(
+      [command.mayAct, command.origin, command.record.operationId, command.record.outcome],
+      [false, null, 'other', 'failed'],
+    );
+    assert.deepEqual(command.verdict, {
+      outcome: 'failed',
+      reason: asSentence('No.'),
+      verified: null,
+      settledAt: at(0),
+    });
+  });
+
+  it('without an answer is pending while its process runs, and undetermined after it ended', () => {
+    const command = new LoggedCommand(record, 'a', {}, now);
+    assert.deepEqual([command.journalEntry().outcome, command.journalEntry().reason], ['pending', null]);
+    const { outcome, reason } = restored(command).journalEntry();
+    assert.deepEqual(
+      [outcome, reason && /Node-RED ended before an answer came/.test(wordSentence(reason))],
+      ['undetermined', true],
+    );
+  });
+
+  it('is read as far as it can be: without order, account or record it is lost', () => {
+    const stored = JSON.parse(JSON.stringify(sent())) as object;
+    assert.deepEqual(restored(sent()).journalEntry(), sent().journalEntry());
+    for (const changes of [{ order: 'x' }, { account: null }, { record: { id: 'x' } }])
+      assert.equal(LoggedCommand.parse({ ...stored, ...changes }), null);
+    const damaged = { member: 7, sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, results: 7 };
+    const command = LoggedCommand.parse({ ...stored, ...damaged, isCleared: 7 }) ?? assert.fail();
+    const { member, sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
+    assert.deepEqual(
+      [member, sentBy, fault, read, states, kept, origin, command.results, isCleared],
+      ['', null, null, 'unconfirmed', [], null, null, {}, false],
+    );
+  });
+
+  it('takes over what another process knows better', () => {
+    const own = sent();
+    const other = sent();
+    other.learn({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 1_000);
+    other.settle(verdict('succeeded', true), now + 1_000);
+    let calls = 0;
+    own.whenOver(() => (calls += 1));
+    own.merge(other);
+    own.merge(other);
+    assert.deepEqual(
+      [own.record.requestStatus, own.verdict?.verified, own.states.length, calls],
+      ['COMPLETED', true, 2, 1],
+    );
+    const newer = sent({ requestStatus: 'DELIVERED' });
+    newer.merge(sent());
+    assert.equal(newer.record.requestStatus, 'DELIVERED', 'a process knows its own command best');
+    const begun = new LoggedCommand(record, 'a', {}, now);
+    begun.merge(sent({ requestStatus: 'SENT' }));
+    assert.deepEqual([begun.status, begun.record.requestStatus], ['unconfirmed', 'SENT']);
+    const read = restored(sent());
+    read.merge(sent({ requestStatus: 'WAITING' }));
+    assert.equal(read.record.requestStatus, 'WAITING', 'one that was read knows no better');
+  });
+
+  it('keeps results of both processes, the newer of one node, and is sent on by nobody where one has ended that', () => {
+    const withOrigin = (handedOnAt: string | null): LoggedCommand => {
+      const command = sent();
+      command.origin = { node: 'n', msg: {}, handedOnAt };
+      return command;
+    };
+    const result = (verified: boolean) => ({ ...verdict('succeeded', verified), settledAt: at(0), tries: null });
+    for (const [isStored, expected] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const own = Object.assign(withOrigin(null), { isStored, results: { n: result(true), own: result(true) } });
+      const other = Object.assign(withOrigin(at(5)), { results: { n: result(false), other: result(true) } });
+      own.merge(Object.assign(other, { isCleared: true, order: 7, member: 'm' }));
+      assert.deepEqual(own.results, { n: result(expected), own: result(true), other: result(true) });
+      assert.deepEqual([own.origin?.handedOnAt, own.isCleared, own.order, own.member], [at(5), true, 7, 'm']);
+    }
+    const own = withOrigin(at(1));
+    own.merge(withOrigin(at(5)));
+    assert.equal(own.origin?.handedOnAt, at(1));
+    own.merge(sent());
+    assert.equal(own.origin, null);
+    own.merge(withOrigin(at(5)));
+    assert.equal(own.origin, null);
+  });
+});
+
+describe('The kept properties of a message', () => {
+  it('are those that JSON can hold, without the payload and a web request', () => {
+    const getter = Object.defineProperty({}, 'odd', { enumerable: true, get: () => assert.fail() }) as object;
+    const msg = {
+      topic: 't',
+      _msgid: 'x',
+      n: 1,
+      b: true,
+      nothing: null,
+      list: [1, { a: undefined }],
+      deep: { a: [{}] },
+    };
+    const left = {
+      payload: 1,
+      req: {},
+      res: {},
+      date: new Date(0),
+      buffer: Buffer.from('x'),
+      run: () => 1,
+      big: 1n,
+      missing: undefined,
+      nan: NaN,
+      inside: [[Infinity]],
+    };
+    assert.deepEqual(keptProperties({ ...msg, ...left }), msg);
+    const bare = Object.assign(Object.create(null) as object, { a: 1 });
+    assert.deepEqual(keptProperties({ bare }), { bare });
+    assert.deepEqual(keptProperties(Object.assign(getter, { topic: 't' })), { topic: 't' });
+    const cycle: Record<string, unknown> = {};
+    cycle['own'] = cycle;
+    assert.deepEqual(keptProperties({ cycle, topic: 't' }), { topic: 't' });
+  });
+
+  it('are of at most 4 KB each and 16 KB together', () => {
+    const text = (length: number): string => 'x'.repeat(length);
+    assert.deepEqual(Object.keys(keptProperties({ a: text(4_090), b: text(4_091), c: 'x' })), ['a', 'c']);
+    const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, text(4_000)]));
+    assert.deepEqual(Object.keys(keptProperties({ ...many, small: 'x' })), ['a', 'b', 'c', 'd', 'small']);
+    assert.deepEqual(keptProperties({ list: Array.from({ length: 1_000 }, () => 1), map: { [text(5_000)]: 1 } }), {});
+  });
+});
