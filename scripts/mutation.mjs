@@ -81,7 +81,10 @@ async function copy(folder) {
 async function makeSchemasAtOnce(folder) {
   for (const name of await readdir(folder)) {
     const text = await readFile(join(folder, name), 'utf8');
-    await writeFile(join(folder, name), text.replaceAll('z.lazy(', '((make) => make())('));
+    await writeFile(
+      join(folder, name),
+      text.replace(/^((?:export )?const \w+ = )z\.lazy\(/gm, '$1((make) => make())('),
+    );
   }
 }
 

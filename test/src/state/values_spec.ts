@@ -1,0 +1,266 @@
+import { strict as assert } from 'node:assert';
+import { asSentence, MemoryStateStore } from '../../../src/index';
+import { wordSentence, type Sentence } from '../../../src/sentence';
+import { Outbox } from '../../../src/state/outbox';
+import { Seal } from '../../../src/state/seal';
+import { SealedStateStore } from '../../../src/state/sealed-store';
+import {
+  collectionOf,
+  readUndamaged,
+  StateFault,
+  storedSentence,
+  untilChanged,
+  type StateStore,
+} from '../../../src/state/state-store';
+
+describe('The messages that were not sent yet', () => {
+  const parse = (message: unknown): string | null => (typeof message === 'string' ? message : null);
+  const box = new Outbox<string>().with(['a', 'b'], 'one').with(['c'], 'two');
+
+  it('are those of a sender, in their order, until they are sent', () => {
+    assert.deepEqual(box.entries, [
+      { tries: 1, sender: 'one', message: 'a' },
+      { tries: 1, sender: 'one', message: 'b' },
+      { tries: 1, sender: 'two', message: 'c' },
+    ]);
+    assert.deepEqual([box.messagesOf('one'), box.messagesOf('two'), box.messagesOf('')], [['a', 'b'], ['c'], []]);
+    assert.deepEqual(box.without(new Set(['"a"', '"c"'])).messagesOf('one'), ['b']);
+    assert.equal(new Outbox().entries.length, 0);
+  });
+
+  it('are sent three times at most, where their sender does not end in order', () => {
+    let tried = box;
+    for (const [by, tries] of [
+      ['two', [2, 2, 1]],
+      ['three', [3, 3, 2]],
+      ['four', [3]],
+    ] as const) {
+      const before = new Set(tried.entries.map(({ sender }) => sender).slice(0, by === 'two' ? 1 : undefined));
+      tried = tried.takenOver(by, before);
+      assert.deepEqual(
+        tried.entries.map((entry) => entry.tries),
+        tries,
+      );
+      assert.ok(tried.entries.every(({ sender }) => sender === by));
+    }
+    assert.deepEqual(box.takenOver('x', new Set(['other'])).entries, box.entries);
+  });
+
+  it('are nobody’s after their sender has ended in order, and that try does not count', () => {
+    assert.deepEqual(box.left('one').entries, [
+      { tries: 0, sender: '', message: 'a' },
+      { tries: 0, sender: '', message: 'b' },
+      { tries: 1, sender: 'two', message: 'c' },
+    ]);
+    const never = new Outbox([{ tries: 0, sender: 'one', message: 'a' }]);
+    assert.deepEqual(never.left('one').entries, [{ tries: 0, sender: '', message: 'a' }]);
+  });
+
+  it('are read from what is stored, without what is damaged or not wanted any more', () => {
+    const stored = [
+      { tries: 2, sender: 'one', message: 'a' },
+      { tries: -1, sender: 7, message: 'b' },
+      { tries: 1.5, message: 'c' },
+      { tries: 1, sender: 'one', message: 7 },
+      { tries: 1, sender: 'one' },
+      'd',
+      null,
+    ];
+    assert.deepEqual(Outbox.parse(stored, parse).entries, [
+      { tries: 2, sender: 'one', message: 'a' },
+      { tries: 0, sender: '', message: 'b' },
+      { tries: 0, sender: '', message: 'c' },
+    ]);
+    for (const odd of [undefined, null, 'x', { entries: [] }]) assert.deepEqual(Outbox.parse(odd, parse).entries, []);
+  });
+});
+
+describe('A change of what others change, too,', () => {
+  it('is tried again until it is made, a hundred times', async () => {
+    const again: boolean[] = [];
+    assert.equal(await untilChanged(async (isAgain) => (again.push(isAgain) < 3 ? null : Promise.resolve(0))), 0);
+    assert.deepEqual(again, [false, true, true]);
+    let tries = 0;
+    await assert.rejects(
+      untilChanged(async () => {
+        await Promise.resolve((tries += 1));
+        return null;
+      }),
+      { code: 'STORE_UNAVAILABLE', fault: 'unavailable', message: /refused the same change 100 times/ },
+    );
+    assert.equal(tries, 100);
+  });
+});
+
+describe('A fault of the stored state', () => {
+  const faults: [fault: StateFault, kind: string, code: string, sentence: RegExp][] = [
+    [new StateFault('damaged', 'grant'), 'damaged', 'CONFIG', /^The saved state “grant” is damaged/],
+    [new StateFault('foreign', 'grant'), 'foreign', 'CONFIG', /^The saved state “grant” was encrypted with another/],
+    [new StateFault('newer', 'grant'), 'newer', 'CONFIG', /^The saved state “grant” was written by a newer version/],
+    [
+      new StateFault('inaccessible', 'grant', '/folder', 'ENOSPC'),
+      'inaccessible',
+      'CONFIG',
+      /^The saved state “grant” cannot be read or written \(ENOSPC\)\. Make the folder “\/folder” readable/,
+    ],
+    [new StateFault('inaccessible', 'grant', '/folder', ''), 'inaccessible', 'CONFIG', /\(unknown fault\)/],
+    [new StateFault('unavailable', asSentence('Away.')), 'unavailable', 'STORE_UNAVAILABLE', /^Away\.$/],
+  ];
+  for (const [fault, kind, code, sentence] of faults)
+    it(`says what to do where it is ${kind}: ${fault.message.slice(0, 60)}`, () => {
+      assert.deepEqual([fault.fault, fault.code], [kind, code]);
+      assert.match(fault.message, sentence);
+      assert.equal(fault.systemCode, /ENOSPC/.test(fault.message) ? 'ENOSPC' : '');
+    });
+
+  it('is no value where it is damage, and is reported where a value may be readable later', async () => {
+    const read = (fault: Error) => readUndamaged({ read: () => Promise.reject(fault) }, 'grant/a');
+    assert.equal(await read(new StateFault('damaged', 'grant')), undefined);
+    for (const fault of [new StateFault('foreign', 'grant'), new Error('x')]) await assert.rejects(read(fault), fault);
+    assert.equal(await readUndamaged({ read: () => Promise.resolve(null) }, 'grant/a'), undefined);
+    assert.equal(await readUndamaged({ read: () => Promise.resolve({ value: 7, version: '1' }) }, 'grant/a'), 7);
+  });
+
+  it('is none of the store where the key has no collection', async () => {
+    assert.deepEqual(['grant/', 'a-b/c/d', `${'a'.repeat(31)}/x`].map(collectionOf), ['grant', 'a-b', 'a'.repeat(31)]);
+    for (const key of [
+      '',
+      'grant',
+      '/x',
+      '1a/x',
+      'Grant/x',
+      'x/a/'.slice(1),
+      `${'a'.repeat(32)}/x`,
+      '-a/x',
+      ' grant/x',
+    ])
+      assert.throws(() => collectionOf(key), TypeError, key);
+    assert.throws(() => collectionOf('x'.repeat(50)), {
+      message: `“${'x'.repeat(40)}” does not begin with a collection.`,
+    });
+    const store = new MemoryStateStore();
+    for (const work of [
+      () => store.read('x'),
+      () => store.write('x', 1),
+      () => store.remove('x'),
+      () => store.entries('x'),
+    ])
+      assert.throws(work, TypeError);
+  });
+});
+
+describe('A stored sentence', () => {
+  it('holds texts, numbers, lists and other sentences, and nothing else', () => {
+    const inner = { template: 'Inner {0}.', values: ['x'] };
+    const sentence: Sentence = { template: '{0} {1} {2} {3}', values: ['a', 7, inner, ['b', inner]] };
+    assert.deepEqual(storedSentence.parse(sentence), sentence);
+    const wrong: unknown[] = ['text', {}, { template: 'x' }, { values: [] }, { template: 7, values: [] }];
+    for (const value of [null, true, {}, [7], [[]]]) wrong.push({ template: 'x', values: [value] });
+    for (const odd of wrong) assert.equal(storedSentence.safeParse(odd).success, false, JSON.stringify(odd));
+  });
+});
+
+describe('An encrypted value', () => {
+  const [own, former, foreign] = ['own', 'former', 'foreign'].map((secret) => new Seal(secret));
+  let plain: StateStore;
+  let warnings: string[];
+  const storeOf = (...seals: (Seal | undefined)[]): SealedStateStore =>
+    new SealedStateStore({
+      store: plain,
+      seals: () => seals.flatMap((seal) => seal ?? []),
+      warn: (warning) => warnings.push(wordSentence(warning)),
+    });
+  const aside = async (): Promise<string[]> => (await plain.entries('unreadable/')).map(({ key }) => key);
+  beforeEach(() => {
+    plain = new MemoryStateStore();
+    warnings = [];
+  });
+
+  it('is read with each of the secrets, in its own place, and nothing of it is in plain', async () => {
+    await storeOf(former).write('grant/a', { secret: 'token' });
+    await storeOf(own, former).write('grant/b', undefined);
+    assert.doesNotMatch(JSON.stringify(await plain.entries('grant/')), /token|secret"/);
+    const store = storeOf(own, former);
+    assert.deepEqual((await store.read('grant/a'))?.value, { secret: 'token' });
+    assert.equal((await store.read('grant/b'))?.value, null);
+    assert.equal(await store.read('grant/c'), null);
+    const moved = await plain.read('grant/a');
+    await plain.write('grant/moved', moved?.value);
+    await assert.rejects(store.read('grant/moved'), { fault: 'damaged' });
+    await assert.rejects(storeOf(former).read('grant/b'), { fault: 'foreign' });
+    await plain.write('grant/plain', { keyId: 'x' });
+    await assert.rejects(store.read('grant/plain'), { fault: 'damaged' });
+    assert.deepEqual(
+      (await store.entries('grant/')).map(({ key, value }) => [key, value]),
+      [
+        ['grant/a', { secret: 'token' }],
+        ['grant/b', null],
+      ],
+    );
+    await assert.rejects(storeOf().write('grant/a', 1), TypeError);
+  });
+
+  it('is put aside where it cannot be read and its key is written again, once, and removed with the key', async () => {
+    await storeOf(foreign).write('grant/a', 'foreign');
+    const store = storeOf(own);
+    assert.equal(await store.write('grant/a', 1, { expected: 'another' }), null);
+    assert.deepEqual([await aside(), warnings], [[], []]);
+    await store.write('grant/a', 1);
+    const [kept = ''] = await aside();
+    assert.match(kept, /^unreadable\/grant\/a\/[0-9a-f]{6}$/);
+    assert.deepEqual(warnings.length, 1);
+    assert.match(
+      warnings[0] ?? '',
+      /^The saved state “grant” was encrypted with another secret\..* The old value is kept/,
+    );
+    await store.write('grant/a', 2);
+    await storeOf(foreign).write('grant/ab', 'foreign');
+    await store.write('grant/ab', 1);
+    assert.equal((await aside()).length, 2);
+    assert.equal(await store.remove('grant/a', { expected: 'another' }), false);
+    assert.equal((await aside()).length, 2);
+    assert.equal(await store.remove('grant/a'), true);
+    assert.deepEqual(
+      (await aside()).map((key) => key.slice(0, 20)),
+      ['unreadable/grant/ab/'],
+    );
+  });
+
+  it('is written in the order of the changes, and goes on after a fault', async () => {
+    const store = storeOf(own);
+    const write = plain.write.bind(plain);
+    plain.write = () => Promise.reject(new StateFault('inaccessible', 'grant', '/folder', 'ENOSPC'));
+    await assert.rejects(store.write('grant/a', 0), { systemCode: 'ENOSPC' });
+    plain.write = write;
+    await Promise.all([store.write('grant/a', 1), store.write('grant/a', 2), store.remove('grant/b')]);
+    assert.equal((await store.read('grant/a'))?.value, 2);
+    plain.read = () => Promise.reject(new Error('not of the store'));
+    await assert.rejects(store.write('grant/a', 3), /not of the store/);
+    plain.read = () => Promise.reject(new StateFault('damaged', 'grant'));
+    assert.notEqual(await store.write('grant/a', 4), null);
+  });
+
+  it('has a salt of its own or one that is given, and a nonce of its own', async () => {
+    const [one, two] = [await own?.seal('x', 'c'), await own?.seal('x', 'c')];
+    assert.equal(one?.salt, two?.salt);
+    assert.equal(one?.keyId, two?.keyId);
+    assert.notEqual(one?.nonce, two?.nonce);
+    assert.equal(Buffer.from(one?.salt ?? '', 'base64').length, 16);
+    const salt = Buffer.from('sixteen bytes ..').toString('base64');
+    const salted = new Seal('own', salt);
+    assert.equal((await salted.seal('x', 'c')).salt, salt);
+    assert.deepEqual(await salted.open(one ?? assert.fail(), 'c'), { text: 'x' });
+    assert.equal((await salted.seal('x', 'c')).salt, salt);
+    const next = new Seal('own');
+    await next.open(one ?? assert.fail(), 'c');
+    assert.equal((await next.seal('y', 'c')).salt, one?.salt, 'one derivation serves all');
+    const stranger = new Seal('stranger');
+    assert.deepEqual(await stranger.open(one ?? assert.fail(), 'c'), { fault: 'foreign' });
+    assert.notEqual((await stranger.seal('y', 'c')).salt, one?.salt);
+    for (const changes of [{ tag: two?.tag }, { data: two?.data }, { nonce: two?.nonce }, { nonce: '' }] as const)
+      assert.deepEqual(await own?.open({ ...(one ?? assert.fail()), ...(changes as object) }, 'c'), {
+        fault: 'damaged',
+      });
+    assert.deepEqual(await own?.open(one ?? assert.fail(), 'elsewhere'), { fault: 'damaged' });
+  });
+});
