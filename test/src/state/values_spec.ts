@@ -93,24 +93,30 @@ describe('A change of what others change, too,', () => {
 });
 
 describe('A fault of the stored state', () => {
-  const faults: [fault: StateFault, kind: string, code: string, sentence: RegExp][] = [
-    [new StateFault('damaged', 'grant'), 'damaged', 'CONFIG', /^The saved state “grant” is damaged/],
-    [new StateFault('foreign', 'grant'), 'foreign', 'CONFIG', /^The saved state “grant” was encrypted with another/],
-    [new StateFault('newer', 'grant'), 'newer', 'CONFIG', /^The saved state “grant” was written by a newer version/],
+  const faults: [make: () => StateFault, kind: string, code: string, sentence: RegExp, systemCode?: string][] = [
+    [() => new StateFault('damaged', 'grant'), 'damaged', 'CONFIG', /^The saved state “grant” is damaged/],
+    [() => new StateFault('foreign', 'grant'), 'foreign', 'CONFIG', /“grant” was encrypted with another secret/],
+    [() => new StateFault('newer', 'grant'), 'newer', 'CONFIG', /“grant” was written by a newer version/],
     [
-      new StateFault('inaccessible', 'grant', '/folder', 'ENOSPC'),
+      () => new StateFault('inaccessible', 'grant', '/folder', 'ENOSPC'),
       'inaccessible',
       'CONFIG',
       /^The saved state “grant” cannot be read or written \(ENOSPC\)\. Make the folder “\/folder” readable/,
+      'ENOSPC',
     ],
-    [new StateFault('inaccessible', 'grant', '/folder', ''), 'inaccessible', 'CONFIG', /\(unknown fault\)/],
-    [new StateFault('unavailable', asSentence('Away.')), 'unavailable', 'STORE_UNAVAILABLE', /^Away\.$/],
+    [
+      () => new StateFault('inaccessible', 'grant', '/folder', ''),
+      'inaccessible',
+      'CONFIG',
+      /cannot be read or written \(unknown fault\)/,
+    ],
+    [() => new StateFault('unavailable', asSentence('Away.')), 'unavailable', 'STORE_UNAVAILABLE', /^Away\.$/],
   ];
-  for (const [fault, kind, code, sentence] of faults)
-    it(`says what to do where it is ${kind}: ${fault.message.slice(0, 60)}`, () => {
-      assert.deepEqual([fault.fault, fault.code], [kind, code]);
+  for (const [make, kind, code, sentence, systemCode = ''] of faults)
+    it(`says what to do where it is ${kind}: ${sentence.source}`, () => {
+      const fault = make();
+      assert.deepEqual([fault.fault, fault.code, fault.systemCode], [kind, code, systemCode]);
       assert.match(fault.message, sentence);
-      assert.equal(fault.systemCode, /ENOSPC/.test(fault.message) ? 'ENOSPC' : '');
     });
 
   it('is no value where it is damage, and is reported where a value may be readable later', async () => {
