@@ -249,4 +249,75 @@ describe('the membership of a process in a shared store', () => {
     store.fault = new StateFault('unavailable', sentence`The store is away.`);
     await assert.rejects(a.membership.claim('node/1'), { code: 'STORE_UNAVAILABLE' });
   });
+
+  it('joins the commands of other copies where it has a group, unless it does not want to', () => {
+    const joins = (more: object): boolean => new Membership({ store, clock: a.clock, ...more }).joinsCommands;
+    assert.deepEqual([{}, { joinsCommands: true }, { group: 'g' }, { group: 'g', joinsCommands: false }].map(joins), [
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('knows who it is, and who has ended', async () => {
+    await pass(6_000, [a, b]);
+    const { id } = a.membership;
+    assert.deepEqual([a.membership.isStill(id), a.membership.isStill(b.membership.id)], [true, false]);
+    assert.deepEqual([await b.membership.hasEnded(id), await b.membership.hasEnded('never')], [false, true]);
+    await a.end();
+    await pass(6_000, [b]);
+    assert.deepEqual([await b.membership.hasEnded(id), b.membership.others], [true, []]);
+    assert.deepEqual(await store.entries('member/').then((all) => all.length), 1);
+  });
+
+  it('calls back when another one is gone, until nobody listens, and not while all live', async () => {
+    let calls = 0;
+    const listening = new AbortController();
+    b.membership.onGone(() => (calls += 1), listening.signal);
+    await pass(60_000, [a, b]);
+    assert.equal(calls, 0);
+    await pass(30_000, [b]);
+    assert.equal(calls, 1);
+    const third = new Process(store, 'third');
+    await pass(6_000, [b, third]);
+    listening.abort();
+    await pass(60_000, [b]);
+    assert.deepEqual([calls, b.membership.others], [1, []]);
+    await third.end();
+  });
+
+  it('has the time of the store from its first beat on, whatever its own clock says', async () => {
+    const late = new Membership({ store, clock: new ManualClock('2026-06-02T00:00:00Z') });
+    assert.equal(late.now(), Date.parse('2026-06-02T00:00:00Z'));
+    const before = a.membership.now();
+    a.clock.setTime(a.clock.now() + 3_600_000);
+    assert.equal(a.membership.now(), before);
+    await late.renew();
+    assert.equal(late.now(), await store.now());
+    await store.remove(`member/${late.id}`);
+  });
+
+  it('lasts until each use has ended, however often one ends it', async () => {
+    const again = a.membership.use();
+    await again();
+    await again();
+    await pass(20_000, [a, b]);
+    assert.deepEqual(b.membership.others, ['first']);
+  });
+
+  it('takes no claim for a signal that is aborted already, and none again after it was aborted', async () => {
+    const held: boolean[] = [];
+    const over = new AbortController();
+    over.abort();
+    a.membership.hold('node/1', (isHeld) => held.push(isHeld), over.signal);
+    const holding = new AbortController();
+    a.membership.hold('node/2', (isHeld) => held.push(isHeld), holding.signal);
+    await pass(6_000, [a, b]);
+    assert.deepEqual([held, await b.membership.claim('node/2')], [[true], null]);
+    holding.abort();
+    await pass(6_000, [a, b]);
+    assert.deepEqual(held, [true], 'without a call');
+    for (const name of ['node/1', 'node/2']) assert.ok((await b.membership.claim(name))?.isHeld(), name);
+  });
 });
