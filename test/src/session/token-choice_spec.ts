@@ -1,0 +1,164 @@
+import { strict as assert } from 'node:assert';
+import { MemoryStateStore, VehicleError } from '../../../src/index';
+import type { TokenSource } from '../../../src/http/token-source';
+import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
+import { fingerprint, GrantStore, signInKey, type SavedSignIn } from '../../../src/session/grant-store';
+import type { Send } from '../../../src/session/oauth';
+import { Session } from '../../../src/session/session';
+import { StateFault } from '../../../src/state/state-store';
+import { ManualClock } from '../../support/manual-clock';
+
+const start = Date.parse('2026-08-31T08:00:00Z');
+const client = {
+  audience: 'https://api.example',
+  tokenUrl: 'https://id.example/token',
+  clientId: 'client',
+  clientSecret: 'secret',
+};
+const key = signInKey(client, 'node');
+const jwt = (exp: number): string => `x.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.y`;
+
+describe('The token of a vehicle configuration', () => {
+  let clock: ManualClock;
+  let state: MemoryStateStore;
+  let session: Session;
+  let sent: number;
+  let sources: TokenSource[];
+  beforeEach(() => {
+    clock = new ManualClock(start);
+    state = new MemoryStateStore();
+    [sent, sources] = [0, []];
+    const send: Send = async ({ mayLeave, body }) => {
+      await Promise.resolve();
+      mayLeave?.();
+      sent += 1;
+      const token = new URLSearchParams(body).get('refresh_token');
+      return { status: 200, headers: {}, body: JSON.stringify({ access_token: `of-${token}` }) };
+    };
+    session = new Session({ store: new GrantStore({ state }), send, clock, random: () => 0.5 });
+  });
+  afterEach(async () => {
+    for (const source of sources) await source.close();
+    assert.equal(clock.sleeping, 0);
+  });
+  const open = (more: Partial<TokenSourceOptions> = {}): TokenSource => {
+    const source = createTokenSource({ client, configNodeId: 'node', session, clock, ...more });
+    sources.push(source);
+    return source;
+  };
+  const signedIn = (more: Partial<SavedSignIn> = {}): SavedSignIn => ({
+    refreshToken: 'r',
+    accessToken: 'signed-in',
+    expiresAt: start + 300_000,
+    scopes: ['openid'],
+    refreshedAt: start,
+    signedInAt: start,
+    outdated: [],
+    ...more,
+  });
+
+  it('is the pasted access token where nothing can be refreshed', async () => {
+    for (const more of [
+      { session: null },
+      { client: { ...client, tokenUrl: ' ' } },
+      { client: { ...client, clientId: ' ' } },
+    ]) {
+      const source = open({ accessToken: ' pasted ', ...more });
+      assert.deepEqual([await source.get(), source.describe().kind], ['pasted', 'pasted']);
+      await session.save(key, signedIn());
+      assert.equal(await source.get(), 'pasted');
+      assert.equal(open(more).describe().kind, 'none');
+    }
+  });
+
+  it('needs a client ID for a pasted refresh token', async () => {
+    const source = open({ client: { ...client, clientId: ' ' }, refreshToken: 'r' });
+    await assert.rejects(source.get(), { code: 'CONFIG', message: /^The client ID is missing/ });
+    assert.match(String(source.describe().problem?.template), /^The client ID is missing/);
+    assert.equal(source.describe().kind, 'refreshing');
+  });
+
+  it('is missing until somebody signs in', async () => {
+    const source = open();
+    assert.deepEqual([source.describe().kind, source.describe().problem], ['refreshing', null]);
+    await assert.rejects(source.get(), { code: 'TOKEN_MISSING' });
+    assert.equal(source.describe().kind, 'none');
+    await session.save(key, signedIn());
+    assert.equal(await source.get(), 'signed-in');
+    const { kind, endsAt, lastRefreshAt, expiresAt, problem } = source.describe();
+    assert.deepEqual(
+      [kind, endsAt, lastRefreshAt, expiresAt, problem],
+      [
+        'refreshing',
+        // The 31st of February.
+        '2027-03-03T08:00:00.000Z',
+        '2026-08-31T08:00:00.000Z',
+        '2026-08-31T08:05:00.000Z',
+        null,
+      ],
+    );
+    assert.equal(sent, 0);
+  });
+
+  it('is the pasted access token until it ends, or until a sign-in that came after it', async () => {
+    const token = jwt(start / 1000 + 60);
+    const source = open({ accessToken: token });
+    assert.deepEqual([await source.get(), source.describe().kind], [token, 'pasted']);
+    await session.save(key, signedIn());
+    assert.equal(await source.get(), token, 'the sign-in was there before');
+    assert.equal(await source.onUnauthorized(token), true);
+    clock.skip(60_000);
+    assert.equal(await source.get(), 'signed-in');
+    assert.equal(source.describe().kind, 'refreshing');
+    const other = open({ accessToken: 'opaque' });
+    assert.equal(await other.get(), 'opaque');
+    await session.save(key, signedIn({ outdated: [fingerprint('opaque')], accessToken: 'later' }));
+    assert.equal(await other.get(), 'later');
+    assert.equal(await source.get(), 'later', 'a sign-in reaches every configuration at once');
+  });
+
+  it('is of the pasted refresh token, until a sign-in that came after it', async () => {
+    const source = open({ refreshToken: ' pasted ', accessToken: 'not used' });
+    assert.equal(await source.get(), 'of-pasted');
+    await session.save(key, signedIn());
+    assert.equal(await source.get(), 'of-pasted');
+    await session.save(key, signedIn({ outdated: [fingerprint('pasted')] }));
+    assert.equal(await source.get(), 'signed-in');
+    assert.equal(sent, 1);
+  });
+
+  it('goes on while the store cannot be read, once it is in use', async () => {
+    const [used, unused] = [open(), open({ configNodeId: 'other' })];
+    await session.save(key, signedIn());
+    assert.equal(await used.get(), 'signed-in');
+    session.saved += 1;
+    const read = state.read.bind(state);
+    state.read = () => Promise.reject(new StateFault('inaccessible', 'sign-in', '/folder', 'EACCES'));
+    assert.equal(await used.get(), 'signed-in');
+    await assert.rejects(unused.get(), { code: 'CONFIG', message: /\(EACCES\)/ });
+    assert.equal(used.describe().problem, null);
+    assert.match(String(unused.describe().problem?.template), /cannot be read or written/);
+    state.read = () => Promise.reject(new Error('a fault of the pack'));
+    await assert.rejects(unused.get(), /a fault of the pack/);
+    assert.equal(unused.describe().problem, null);
+    state.read = read;
+  });
+
+  it('is asked for by itself within the first second, and given to nobody after the end', async () => {
+    await session.save(key, signedIn({ accessToken: '' }));
+    const source = open();
+    await clock.advance(499);
+    assert.equal(sent, 0);
+    await clock.advance(1);
+    assert.equal(sent, 1);
+    assert.equal(await source.get(), 'of-r');
+    await source.close();
+    await assert.rejects(source.get(), { code: 'CANCELLED' });
+    const aborted = AbortSignal.abort(new VehicleError('CANCELLED', 'Enough.'));
+    const other = open();
+    session.saved += 1;
+    await assert.rejects(other.get(aborted), { code: 'CANCELLED' });
+    await assert.rejects(other.onUnauthorized('x', aborted), { code: 'CANCELLED' });
+    assert.equal(sent, 1);
+  });
+});
