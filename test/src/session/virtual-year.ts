@@ -10,15 +10,20 @@ import { GrantStore, pastedKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
-import type { StateStore } from '../../../src/state/state-store';
+import { Membership } from '../../../src/state/membership';
+import type { RedisStateStore } from '../../../src/state/redis-store';
+import { StateFault, type SharedStore, type StateStore } from '../../../src/state/state-store';
+import { asSentence } from '../../../src/sentence';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { createTransport, type Transport } from '../../../src/http/transport';
+import { openRedis, RedisServer } from '../../support/redis-server';
 import { removeFolder } from '../../support/remove-folder';
 import { unsyncedFiles } from '../../support/sealed-files';
 
 /**
  * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that moves only when nobody works, with
- * the simulated identity service, real files, and a process and connections that are cut at any step.
+ * the simulated identity service, real files, and a process and connections that are cut at any step. Or of several such processes on a
+ * real Redis, which are also cut off from it; their machine sleeps between most reads, because a member asks the store each second.
  */
 export interface YearOptions {
   days: number;
@@ -28,6 +33,8 @@ export interface YearOptions {
   graceSeconds: number;
   /** `anywhere`: also where an answer is on its way, or not saved yet; `outside`: never there. */
   cuts: 'anywhere' | 'outside';
+  /** The number of processes that share a Redis. By default there is one, on files. */
+  members?: number;
 }
 
 export interface YearReport {
@@ -61,6 +68,9 @@ const chance = {
   outage: 0.0001,
   holiday: 0.0001,
   both: 0.2,
+  storeCut: 0.01,
+  unheardByStore: 0.0005,
+  sleep: 0.98,
   check: 0.02,
   refused: 0.05,
   accepted: 0.7,
@@ -94,10 +104,12 @@ class Year {
   /** Its key is derived once for all processes, outside of the time that is watched. */
   readonly #seal = new Seal(secret);
   readonly #transport: Transport = createTransport();
-  #process: SimulatedProcess | undefined;
+  #processes: SimulatedProcess[] = [];
   #simulator!: Simulator;
-  /** One process after the other uses it. */
+  #server: RedisServer | null = null;
+  /** The processes use it one after the other, or together. */
   #state!: StateStore;
+  #shared: RedisStateStore | null = null;
   #directory = '';
   #pasted = '';
   #grantEnds = 0;
@@ -120,13 +132,19 @@ class Year {
     });
     this.#directory = await diskFiles.mkdtemp(join(tmpdir(), 'virtual-year-'));
     await this.#seal.seal('', '');
-    this.#state = unsyncedFiles([this.#seal], this.#directory);
+    if (this.#options.members === undefined) this.#state = unsyncedFiles([this.#seal], this.#directory);
+    else {
+      this.#server = await RedisServer.start('--appendonly', 'no');
+      this.#state = this.#shared = openRedis(this.#server.url, { clock: this.#world });
+    }
     this.#signIn();
-    this.#start();
+    this.#startAll();
   }
 
   async close(): Promise<void> {
-    this.#process?.kill();
+    for (const process of this.#processes) process.kill();
+    await this.#shared?.close();
+    await this.#server?.end();
     await this.#transport.close();
     await this.#simulator.close();
     await removeFolder(this.#directory);
@@ -135,11 +153,13 @@ class Year {
   async run(): Promise<void> {
     const end = this.#world.now() + this.#options.days * day;
     while (this.#world.now() < end) {
-      await this.#world.runFor(this.#gap());
+      await this.#pass(this.#gap());
       if (this.#random() < chance.outage) this.#outageUntil = this.#world.now() + this.#between(5 * minute, 12 * hour);
       if (this.#random() < chance.holiday) await this.#holiday();
       const which = this.#random() < 0.5 ? 0 : 1;
-      if (this.#random() < chance.kill) this.#killSoon();
+      if (this.#random() < chance.kill) this.#killSoon(this.#any());
+      if (this.#shared !== null && this.#random() < chance.storeCut)
+        this.#any()?.cutOffFor(this.#between(second, 2 * minute));
       await this.#world.settled(this.#random() < chance.both ? [this.#read(0), this.#read(1)] : [this.#read(which)]);
       if (this.#signedOut) await this.#signInAgain();
     }
@@ -150,15 +170,31 @@ class Year {
     return this.#random() < 0.01 ? this.#between(hour, 10 * hour) : this.#between(10 * second, 10 * minute);
   }
 
-  /** The process stopped properly, for less than a grant lives unused. */
+  async #pass(ms: number): Promise<void> {
+    const asleep = this.#shared !== null && this.#random() < chance.sleep ? Math.max(0, ms - 10 * second) : 0;
+    this.#world.sleepThrough(asleep);
+    await this.#world.runFor(ms - asleep);
+  }
+
+  #any(): SimulatedProcess | undefined {
+    return this.#processes[Math.floor(this.#random() * this.#processes.length)];
+  }
+
+  /** The processes stopped properly, for less than a grant lives unused. */
   async #holiday(): Promise<void> {
     await this.#stop();
     await this.#world.runFor(this.#between(day, 4 * day));
-    this.#start();
+    this.#startAll();
   }
 
   async #stop(): Promise<void> {
-    await this.#world.settled([this.#process?.stop() ?? Promise.resolve()]);
+    const processes = this.#processes;
+    this.#processes = [];
+    await this.#world.settled(processes.map((process) => process.stop()));
+  }
+
+  #startAll(): void {
+    this.#processes = Array.from({ length: this.#options.members ?? 1 }, () => this.#start());
   }
 
   #signIn(): void {
@@ -168,11 +204,12 @@ class Year {
     this.#grantEnds = end.setUTCMonth(end.getUTCMonth() + 6);
   }
 
-  #start(): void {
-    this.#process = new SimulatedProcess({
+  #start(): SimulatedProcess {
+    return new SimulatedProcess({
       world: this.#world,
       random: this.#random,
       state: this.#state,
+      shared: this.#shared,
       client: {
         audience: this.#simulator.url,
         tokenUrl: `${this.#simulator.url}/as/token.oauth2`,
@@ -186,17 +223,19 @@ class Year {
   }
 
   /** Dies within its next steps, and is started again by whatever watches over it. */
-  #killSoon(): void {
-    const process = this.#process;
+  #killSoon(process: SimulatedProcess | undefined): void {
     process?.dieAfter(Math.floor(this.#random() * 45), () => {
       this.report.killedProcesses += 1;
-      const restart = (): void => void (this.#process === process && this.#start());
+      const restart = (): void => {
+        const place = this.#processes.indexOf(process);
+        if (place >= 0) this.#processes[place] = this.#start();
+      };
       this.#world.after(this.#between(second, 30 * second), restart);
     });
   }
 
   async #read(index: number): Promise<void> {
-    const process = this.#process;
+    const process = this.#any();
     if (process === undefined || !process.alive) return;
     this.report.reads += 1;
     try {
@@ -233,7 +272,7 @@ class Year {
     await this.#stop();
     this.#signedOut = false;
     this.#signIn();
-    this.#start();
+    this.#startAll();
   }
 
   async #stored(): Promise<string> {
@@ -275,6 +314,8 @@ interface ProcessOptions {
   world: World;
   random: () => number;
   state: StateStore;
+  /** The same store, where it is shared. */
+  shared: SharedStore | null;
   client: OAuthClient;
   refreshToken: string;
   send: Send;
@@ -294,16 +335,28 @@ class SimulatedProcess {
   #stepsLeft = Infinity;
   /** A refresh token has been sent, and what came of it is not saved. */
   #unheard = false;
+  /** From the shared store. */
+  #cutOffUntil = 0;
+  readonly #isShared: boolean;
+  readonly #random: () => number;
+  readonly #endMembership: () => Promise<void>;
 
   constructor(options: ProcessOptions) {
     this.#world = options.world;
     this.#mayDieUnheard = options.mayDieUnheard;
     this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
-    const { random, state, client, refreshToken } = options;
+    const { random, state, shared, client, refreshToken } = options;
+    this.#random = random;
+    this.#isShared = shared !== null;
     const clock = this.#clock();
+    const membership =
+      shared === null
+        ? null
+        : new Membership({ store: this.#stepwiseShared(shared), clock, uptime: () => clock.monotonic() / second });
+    this.#endMembership = membership?.use() ?? (() => Promise.resolve());
     const store = new GrantStore({ state: this.#stepwise(state) });
     const send: Send = (request) => this.#send(() => options.send(request));
-    const session = new Session({ store, send, clock, random });
+    const session = new Session({ store, send, membership, clock, random });
     const source = (configNodeId: string): TokenSource =>
       createTokenSource({ client, configNodeId, refreshToken, session });
     this.sources = [source('config'), source('other')];
@@ -311,7 +364,7 @@ class SimulatedProcess {
 
   /** Ends as Node-RED does when it is asked to. */
   async stop(): Promise<void> {
-    await this.orDeath(Promise.all(this.sources.map((source) => source.close())));
+    await this.orDeath(Promise.all(this.sources.map((source) => source.close())).then(() => this.#endMembership()));
     this.#end();
   }
 
@@ -326,6 +379,10 @@ class SimulatedProcess {
     void this.#death.then(then);
   }
 
+  cutOffFor(ms: number): void {
+    this.#cutOffUntil = this.#world.now() + ms;
+  }
+
   orDeath<T>(work: Promise<T>): Promise<T | null> {
     return Promise.race([work, this.#death]);
   }
@@ -334,12 +391,13 @@ class SimulatedProcess {
     this.alive = false;
   }
 
-  /** One step of the process: nothing comes back to the dead, and nothing new begins. */
-  async #step<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#countsDown()) await never;
+  /** One step of the process: nothing comes back to the dead, and nothing new begins. @param isBeat of the membership, which goes on all the time */
+  async #step<T>(work: () => Promise<T>, isBeat = false): Promise<T> {
+    const isOver = (): boolean => (isBeat ? !this.alive : this.#countsDown());
+    if (isOver()) await never;
     try {
       const result = await this.#world.during(work());
-      if (this.#countsDown()) await never;
+      if (isOver()) await never;
       return result;
     } catch (error) {
       if (!this.alive) await never;
@@ -365,17 +423,41 @@ class SimulatedProcess {
 
   /** A process can die before and after each operation of the store; the store itself leaves no half value. */
   #stepwise(state: StateStore): StateStore {
+    const over = <T>(key: string, work: () => Promise<T>): Promise<T> =>
+      this.#step(() => this.#reach(work), key.startsWith('member/'));
     return {
-      read: (key) => this.#step(() => state.read(key)),
+      read: (key) => over(key, () => state.read(key)),
       write: (key, value, options) =>
-        this.#step(async () => {
+        over(key, async () => {
           const version = await state.write(key, value, options);
-          this.#unheard = false;
+          if (!key.startsWith('member/')) this.#unheard = false;
           return version;
         }),
-      remove: (key, condition) => this.#step(() => state.remove(key, condition)),
-      entries: (prefix) => this.#step(() => state.entries(prefix)),
+      remove: (key, condition) => over(key, () => state.remove(key, condition)),
+      entries: (prefix) => over(prefix, () => state.entries(prefix)),
     };
+  }
+
+  #stepwiseShared(shared: SharedStore): SharedStore {
+    return {
+      ...this.#stepwise(shared),
+      get settlesInMs() {
+        return shared.settlesInMs;
+      },
+      get fault() {
+        return shared.fault;
+      },
+      onChange: (listener) => shared.onChange(listener),
+      now: () => this.#step(() => this.#reach(() => shared.now()), true),
+    };
+  }
+
+  /** A shared store can be away, and its answers can be lost. */
+  async #reach<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#world.now() < this.#cutOffUntil) throw away();
+    const result = await work();
+    if (this.#isShared && this.#random() < chance.unheardByStore) throw away();
+    return result;
   }
 
   #clock(): Clock {
@@ -388,6 +470,8 @@ class SimulatedProcess {
     return clock;
   }
 }
+
+const away = (): StateFault => new StateFault('unavailable', asSentence('The shared store is away.'));
 
 const never = new Promise<never>(() => undefined);
 
@@ -427,6 +511,11 @@ class World implements Clock {
     } finally {
       this.#busy -= 1;
     }
+  }
+
+  /** What is due meanwhile comes after it. */
+  sleepThrough(ms: number): void {
+    this.#now += ms;
   }
 
   async runFor(ms: number): Promise<void> {
