@@ -112,6 +112,10 @@ export class TokenManager {
     this.#users += 1;
     this.#isForgotten = false;
     if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
+    if (this.#users > 1) return;
+    // It may have ended while it refreshed.
+    const look = (): void => void (this.#grant !== null && this.#refresh().catch(ignore));
+    this.#options.membership?.onGone(look, this.#stopping.signal);
   }
 
   /** The last release cancels everything that waits; a refresh that has been sent goes on, and its answer is saved. */

@@ -284,14 +284,14 @@ export class Membership {
     const found = await this.store.entries('member/');
     const now = this.#clock.monotonic();
     // While the store was away, or this process was stopped, nobody was seen to be silent.
-    const wasBlind = now - this.#lookedAt > beatMs;
+    const unseenMs = Math.max(0, now - this.#lookedAt - beatMs);
     this.#lookedAt = now;
     const gone = new Set(this.#seen.keys());
     for (const { key, value, version } of found) {
       const id = key.slice('member/'.length);
       if (id === this.#id) continue;
       const before = this.#seen.get(id);
-      const since = before?.version === version && !wasBlind ? before.since : now;
+      const since = before?.version === version ? before.since + unseenMs : now;
       if (now - since >= silentMs && (await this.store.remove(key, { expected: version }))) continue;
       gone.delete(id);
       this.#seen.set(id, { version, since, name: memberSchema.safeParse(value).data?.name ?? '' });

@@ -3,7 +3,7 @@ import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials } from '../support/flow';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
-import { RedisServer } from '../support/redis-server';
+import { describeOnRedis, RedisServer } from '../support/redis-server';
 
 /** A copy of the flows, with a service of its own, so that a test sees which of them reads the car. */
 interface Copy {
@@ -12,7 +12,7 @@ interface Copy {
 }
 
 /** In real time, because processes of their own keep the claims. */
-describe('two Node-REDs with the same flows and a shared store', () => {
+describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   let server: RedisServer;
   let copies: Copy[];
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
-import { RedisServer } from '../support/redis-server';
+import { describeOnRedis, RedisServer } from '../support/redis-server';
 
 const credentialSecret = 'a secret of the tests';
 
-describe('A Node-RED with a shared store', () => {
+describeOnRedis('A Node-RED with a shared store', () => {
   let server: RedisServer;
   let clock: ManualClock;
   let service: Simulator;

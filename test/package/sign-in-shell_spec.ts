@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startSimulator, type Simulator } from '../../src/simulator/index';
 import { signInAtPage } from '../support/editor-client';
-import { RedisServer } from '../support/redis-server';
+import { itOnRedis, RedisServer } from '../support/redis-server';
 import { removeFolder } from '../support/remove-folder';
 
 const cli = resolve(__dirname, '../../nodes/cli.js');
@@ -127,7 +127,7 @@ describe('connected-vehicle sign-in, on the command line', () => {
     assert.match(said, /no sign-in code/);
   });
 
-  it('stores the sign-in in the shared store that the environment chooses', async () => {
+  itOnRedis('stores the sign-in in the shared store that the environment chooses', async () => {
     const server = await RedisServer.start();
     try {
       symlinkSync(resolve(__dirname, '../../../node_modules'), join(userDir, 'node_modules'));

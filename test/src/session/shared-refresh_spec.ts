@@ -127,6 +127,24 @@ describe('a sign-in that several processes share', () => {
     assert.deepEqual(await settled(Promise.all([first, second])), ['access-2', 'access-2']);
   });
 
+  it('is refreshed again within seconds after a process ended that waited for the answer', async () => {
+    const [one, other] = [start(), start()];
+    await settled(Promise.all([one.get(), other.get()]));
+    let answer = (): void => undefined;
+    service.holds = new Promise((resolve) => (answer = resolve));
+    await clock.advanceInSteps(250_000, 5_000);
+    const unanswered = one.get();
+    await clock.advanceInSteps(1_000, 500);
+    assert.deepEqual(service.requests, ['1', '2']);
+    const [claim] = await store.entries('claim/');
+    const { member } = claim?.value as { member: string }; // Of the process that refreshes.
+    await store.remove(`member/${member}`);
+    await clock.advanceInSteps(5_000, 500);
+    assert.deepEqual(service.requests, ['1', '2', '2']);
+    answer();
+    await settled(unanswered);
+  });
+
   it('is refreshed by nobody for the time in which a restarted store may have forgotten who refreshes', async () => {
     store.settlesInMs = 15_000;
     const token = start().get();

@@ -112,6 +112,7 @@ class Year {
   #shared: RedisStateStore | null = null;
   #directory = '';
   #pasted = '';
+  #diedAt = -Infinity;
   #grantEnds = 0;
   /** The newest refresh token that the service has issued. */
   #newest = '';
@@ -170,10 +171,15 @@ class Year {
     return this.#random() < 0.01 ? this.#between(hour, 10 * hour) : this.#between(10 * second, 10 * minute);
   }
 
+  /** With a shared store, the machine sleeps most of the time, but not right after a read or a death: a refresh is repeated within the grace period. */
   async #pass(ms: number): Promise<void> {
-    const asleep = this.#shared !== null && this.#random() < chance.sleep ? Math.max(0, ms - 10 * second) : 0;
+    const awake = 10 * second;
+    if (this.#shared === null || this.#random() >= chance.sleep) return this.#world.runFor(ms);
+    await this.#world.runFor(Math.min(ms, awake));
+    const isCalm = this.#world.now() - this.#diedAt > minute;
+    const asleep = isCalm ? Math.max(0, ms - 2 * awake) : 0;
     this.#world.sleepThrough(asleep);
-    await this.#world.runFor(ms - asleep);
+    await this.#world.runFor(Math.max(0, ms - awake - asleep));
   }
 
   #any(): SimulatedProcess | undefined {
@@ -225,6 +231,7 @@ class Year {
   /** Dies within its next steps, and is started again by whatever watches over it. */
   #killSoon(process: SimulatedProcess | undefined): void {
     process?.dieAfter(Math.floor(this.#random() * 45), () => {
+      this.#diedAt = this.#world.now();
       this.report.killedProcesses += 1;
       const restart = (): void => {
         const place = this.#processes.indexOf(process);
@@ -234,8 +241,7 @@ class Year {
     });
   }
 
-  async #read(index: number): Promise<void> {
-    const process = this.#any();
+  async #read(index: number, process = this.#any()): Promise<void> {
     if (process === undefined || !process.alive) return;
     this.report.reads += 1;
     try {
@@ -266,6 +272,7 @@ class Year {
 
   /** A person signs in again, and pastes the new token into both. */
   async #signInAgain(): Promise<void> {
+    if (await this.#recovers()) return;
     if (this.#world.now() >= this.#grantEnds) this.report.endedGrants += 1;
     else if ((await this.#stored()) === this.#newest) this.report.lost += 1;
     else this.report.lostUnheard += 1;
@@ -273,6 +280,15 @@ class Year {
     this.#signedOut = false;
     this.#signIn();
     this.#startAll();
+  }
+
+  /** A process that has the newest token, and was cut off from the shared store, stores it when the store is back. */
+  async #recovers(): Promise<boolean> {
+    if (this.#shared === null) return false;
+    await this.#world.runFor(5 * minute);
+    this.#signedOut = false;
+    for (const process of this.#processes) await this.#world.settled([this.#read(0, process)]);
+    return !this.#signedOut;
   }
 
   async #stored(): Promise<string> {

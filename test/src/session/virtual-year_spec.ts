@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+import { itOnRedis } from '../../support/redis-server';
 import { virtualYear } from './virtual-year';
 
 /** The year in short; the whole of it: `npm run soak:sign-in`. */
@@ -17,6 +18,15 @@ describe('a sign-in over a virtual year', function () {
     const report = await virtualYear({ days: 3, seed: 3, graceSeconds: 0, cuts: 'outside' });
     assert.deepEqual([report.lost, report.lostUnheard, report.endedGrants], [0, 0, 0]);
   });
+
+  itOnRedis(
+    'is never lost where two processes share a Redis, one of them dies or is cut off from it, and a rotated token lives on for a minute',
+    async () => {
+      const report = await virtualYear({ days: 1, seed: 1, graceSeconds: 60, cuts: 'anywhere', members: 2 });
+      assert.deepEqual([report.lost, report.lostUnheard], [0, 0]);
+      assert.ok(report.killedProcesses > 0 && report.refreshes > 80);
+    },
+  );
 
   it('is lost only when an answer is lost and the server has no grace period', async () => {
     const report = await virtualYear({ days: 3, seed: 4, graceSeconds: 0, cuts: 'anywhere' });

@@ -80,6 +80,18 @@ describe('the membership of a process in a shared store', () => {
     assert.deepEqual(b.membership.others, []);
   });
 
+  it('takes over from a member that died also where it reaches the store for a second at a time', async () => {
+    await a.membership.claim('node/1');
+    await pass(1_000, [a, b]);
+    for (let cuts = 0; cuts < 4; cuts += 1) {
+      store.fault = new StateFault('unavailable', sentence`The store is away.`);
+      await pass(6_000, [b]);
+      store.fault = null;
+      await pass(1_500, [b]);
+    }
+    assert.ok((await b.membership.claim('node/1'))?.isHeld());
+  });
+
   it('does not believe in its claim after it was stopped, and begins again without it', async () => {
     const claim = (await a.membership.claim('node/1')) ?? assert.fail();
     await pass(1_000, [a, b]);

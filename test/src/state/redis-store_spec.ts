@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { ManualClock } from '../../support/manual-clock';
-import { openRedis, RedisServer } from '../../support/redis-server';
+import { describeOnRedis, openRedis, RedisServer } from '../../support/redis-server';
 import { checkStore, wordSentence, type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
@@ -18,7 +18,7 @@ const isUnavailable =
     return true;
   };
 
-describe('the store on Redis', () => {
+describeOnRedis('the store on Redis', () => {
   let server: RedisServer;
   let stores: RedisStateStore[] = [];
 
