@@ -136,8 +136,8 @@ describe('a sign-in that several processes share', () => {
     const unanswered = one.get();
     await clock.advanceInSteps(1_000, 500);
     assert.deepEqual(service.requests, ['1', '2']);
-    const [claim] = await store.entries('claim/');
-    const { member } = claim?.value as { member: string }; // Of the process that refreshes.
+    const [claim = assert.fail('nobody refreshes')] = await store.entries('claim/');
+    const { member } = claim.value as { member: string }; // The shape of every claim.
     await store.remove(`member/${member}`);
     await clock.advanceInSteps(5_000, 500);
     assert.deepEqual(service.requests, ['1', '2', '2']);
