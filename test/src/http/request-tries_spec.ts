@@ -1,0 +1,313 @@
+import { strict as assert } from 'node:assert';
+import { VehicleError } from '../../../src/index';
+import {
+  Requests,
+  UnconfirmedCommandError,
+  type Answer,
+  type GetRequest,
+  type PostRequest,
+} from '../../../src/http/requests';
+import type { RateLimiter } from '../../../src/http/rate-limiter';
+import { SharedReads } from '../../../src/http/shared-reads';
+import type { TokenSource } from '../../../src/http/token-source';
+import type { TransportRequest } from '../../../src/http/transport';
+import { createRedactor } from '../../../src/redact';
+import { ManualClock } from '../../support/manual-clock';
+
+const start = Date.parse('2026-06-01T08:00:00Z');
+const url = new URL('https://car.example/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors');
+const get: GetRequest = { api: 'connected', url, accept: 'application/json', scopes: ['conve:doors_status'] };
+const failed = (code: string): VehicleError => new VehicleError('NETWORK', 'No route.', { cause: { code } });
+const said = (text: string): string => JSON.stringify({ error: { message: text } });
+
+interface Given {
+  status?: number;
+  body?: string;
+  headers?: Record<string, string>;
+}
+
+describe('A request', () => {
+  let clock: ManualClock;
+  let sent: TransportRequest[];
+  let slots: string[];
+  let blocked: string[];
+  let token: number;
+  let isWorthIt: boolean;
+  let answers: (Given | VehicleError)[];
+  beforeEach(() => {
+    clock = new ManualClock(start);
+    [sent, slots, blocked, token, isWorthIt, answers] = [[], [], [], 1, true, []];
+  });
+  const requestsOf = (shareForMs = 0): Requests => {
+    const tokens: TokenSource = {
+      get: () => Promise.resolve(`token-${token}`),
+      onAccepted: (accepted) => void slots.push(`accepted ${accepted}`),
+      onUnauthorized: (refused) => {
+        assert.equal(refused, `token-${token}`);
+        if (isWorthIt) token += 1;
+        return Promise.resolve(isWorthIt);
+      },
+      describe: () => ({ ...nothingKnown, scopes: ['openid', 'conve:lock'] }),
+      close: () => Promise.resolve(),
+    };
+    const limiter = {
+      acquire: (kind: string) => Promise.resolve(void slots.push(kind)),
+      blockUntil: (code: string, until: Date, api: string) =>
+        void blocked.push(`${code} ${+until - clock.now()} ${api}`),
+    };
+    return new Requests({
+      apiKeyHeader: 'vendor-api-key',
+      apiKey: 'key',
+      tokens,
+      // A request uses two methods of it.
+      limiter: limiter as unknown as RateLimiter,
+      shared: new SharedReads<Answer>(clock),
+      owner: 'owner',
+      shareForMs,
+      transport: {
+        send: async (request) => {
+          sent.push(request);
+          const answer = answers.length > 1 ? answers.shift() : answers[0];
+          if (answer instanceof VehicleError) throw answer;
+          request.mayLeave?.();
+          await Promise.resolve();
+          return { status: answer?.status ?? 200, headers: answer?.headers ?? {}, body: answer?.body ?? '{}' };
+        },
+        close: () => Promise.resolve(),
+      },
+      redactor: createRedactor(),
+      clock,
+      random: () => 0,
+    });
+  };
+  const nothingKnown = {
+    kind: 'pasted' as const,
+    expiresAt: null,
+    signInRequiredSince: null,
+    signedInAt: null,
+    endsAt: null,
+    lastRefreshAt: null,
+    retryAt: null,
+    problem: null,
+  };
+  /** The result of a request, the number of tries, and the seconds that the pauses between them took. */
+  const outcome = async (work: Promise<unknown>): Promise<[result: string, tries: number, seconds: number]> => {
+    const before = sent.length;
+    const began = clock.monotonic();
+    const over: { result: string; at: number }[] = [];
+    const end = (result: string): void => void over.push({ result, at: clock.monotonic() });
+    void work.then(
+      () => end('ok'),
+      (error: unknown) =>
+        end(
+          error instanceof UnconfirmedCommandError
+            ? `unconfirmed ${error.isAnswerOfCar}`
+            : (error as VehicleError).code,
+        ),
+    );
+    await new Promise(setImmediate);
+    for (let ms = 0; over.length === 0 && ms < 120_000; ms += 125) await clock.advance(125);
+    const [{ result, at } = assert.fail('no end')] = over;
+    return [result, sent.length - before, (at - began) / 1000];
+  };
+
+  const reads: [what: string, answers: (Given | VehicleError)[], result: string, tries: number, seconds: number][] = [
+    ['an answer', [{ body: '{"a":1}' }], 'ok', 1, 0],
+    ['a fault, then an answer', [{ status: 500 }, {}], 'ok', 2, 0.375],
+    ['two faults, then an answer', [{ status: 502 }, failed('EAI_AGAIN'), {}], 'ok', 3, 1.125],
+    ['faults', [{ status: 500 }], 'SERVICE_ERROR', 3, 1.125],
+    ['no JSON', [{ body: '<html>' }], 'BAD_RESPONSE', 3, 1.125],
+    ['a socket that was ended', [failed('ECONNRESET'), {}], 'ok', 2, 0],
+    ['a socket that is ended each time', [failed('ECONNRESET')], 'NETWORK', 4, 1.125],
+    ['a certificate that is not trusted', [failed('CERT_HAS_EXPIRED')], 'NETWORK', 1, 0],
+    ['a redirect', [{ status: 302 }], 'SERVICE_ERROR', 1, 0],
+    ['a refused token, then an answer', [{ status: 401 }, {}], 'ok', 2, 0],
+    ['refused tokens', [{ status: 401 }], 'SIGN_IN_REQUIRED', 3, 0],
+    ['a refused key, then an answer', [{ status: 401, body: said('invalid API key') }, {}], 'ok', 2, 0],
+    ['a refused key', [{ status: 401, body: said('invalid API key') }], 'API_KEY_REFUSED', 2, 0],
+    ['too many requests', [{ status: 429, headers: { 'retry-after': '2' } }, {}], 'ok', 2, 2],
+    ['too many requests for long', [{ status: 429, headers: { 'retry-after': '61' } }], 'RATE_LIMITED', 1, 0],
+    ['a spent quota', [{ status: 403, body: said('Out of call volume quota') }], 'QUOTA_SPENT', 1, 0],
+    ['nothing of the kind', [{ status: 404 }], 'NOT_SUPPORTED', 1, 0],
+  ];
+  for (const [what, given, result, tries, seconds] of reads)
+    it(`of a read gets ${what}: ${result} after ${tries} in ${seconds} s`, async () => {
+      answers = [...given];
+      assert.deepEqual(await outcome(requestsOf().get(get)), [result, tries, seconds]);
+      assert.ok(slots.filter((slot) => slot === 'read').length === tries, 'each try is counted');
+    });
+
+  it('of a read has the headers of the service, and half a minute', async () => {
+    await requestsOf().get(get);
+    const [request] = sent;
+    assert.deepEqual(request?.headers, {
+      authorization: 'Bearer token-1',
+      'vendor-api-key': 'key',
+      accept: 'application/json',
+    });
+    assert.deepEqual([request.method, request.url, request.timeoutMs], ['GET', url, 30_000]);
+    assert.deepEqual(slots, ['read', 'accepted token-1']);
+  });
+
+  it('that keeps failing in the same way is not tried again within one read, until it works', async () => {
+    const requests = requestsOf();
+    answers = [{ status: 500 }];
+    assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 3, 1.125]);
+    assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 1, 0]);
+    assert.deepEqual(await outcome(requests.get({ ...get, kind: 'follow' })), ['SERVICE_ERROR', 3, 1.125]);
+    assert.deepEqual(await outcome(requests.get({ ...get, url: new URL('/x', url) })), ['SERVICE_ERROR', 3, 1.125]);
+    answers = [{}];
+    assert.deepEqual(await outcome(requests.get(get)), ['ok', 1, 0]);
+    answers = [{ status: 500 }];
+    assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 3, 1.125]);
+  });
+
+  it('that is refused for a time holds up all others with the key', async () => {
+    answers = [{ status: 429, headers: { 'retry-after': '61' } }];
+    await outcome(requestsOf().get(get));
+    answers = [{ status: 403, body: said('Out of call volume quota. It is refilled after 00:30:00.') }];
+    await outcome(requestsOf().get({ ...get, api: 'energy' }));
+    answers = [{ status: 503, headers: { 'retry-after': '61' } }];
+    await outcome(requestsOf().get(get));
+    assert.deepEqual(blocked, ['RATE_LIMITED 61000 connected', 'QUOTA_SPENT 1800000 energy']);
+  });
+
+  it('names the scopes that the token lacks, or all where it has them', async () => {
+    answers = [{ status: 403, body: said('Access is denied') }];
+    await assert.rejects(requestsOf().get(get), /lacks a scope that this needs: conve:doors_status\./);
+    await assert.rejects(requestsOf().get({ ...get, scopes: ['conve:lock'] }), /this needs: openid, conve:lock\./);
+  });
+
+  it('knows whether the key is refused, of any API', async () => {
+    const requests = requestsOf();
+    assert.equal(requests.isKeyRefused, null);
+    const ask = async (api: GetRequest['api'], given: Given): Promise<boolean | null> => {
+      answers = [given];
+      await requests.get({ ...get, api }).catch(() => undefined);
+      return requests.isKeyRefused;
+    };
+    const refused = { status: 401, body: said('invalid API key') };
+    assert.equal(await ask('connected', {}), false);
+    assert.equal(await ask('energy', refused), true);
+    assert.equal(await ask('connected', {}), true);
+    assert.equal(await ask('energy', { status: 404 }), true);
+    assert.equal(await ask('energy', {}), false);
+  });
+
+  it('knows how far the clock of the service is ahead, from five seconds on', async () => {
+    const requests = requestsOf();
+    for (const [date, skew] of [
+      ['Mon, 01 Jun 2026 08:00:06 GMT', 6_000],
+      ['Mon, 01 Jun 2026 08:00:05 GMT', 0],
+      ['Mon, 01 Jun 2026 07:59:54 GMT', -6_000],
+      ['', 0],
+    ] as const) {
+      answers = [{ headers: { date, 'x-operationid': 'op' } }];
+      const { operationId, receivedAt, status } = await requests.get(get);
+      assert.deepEqual([requests.clockSkewMs, operationId, receivedAt, status], [skew, 'op', start, 200]);
+    }
+  });
+
+  it('is shared as long as its answer may be old, or with its batch', async () => {
+    const requests = requestsOf(10_000);
+    const source = async (of: Requests, more: Partial<GetRequest> = {}) => (await of.get({ ...get, ...more })).source;
+    assert.deepEqual([await source(requests), await source(requests)], ['live', 'shared']);
+    assert.equal(await source(requests, { accept: 'text/plain' }), 'live');
+    assert.equal(await source(requests, { maxAgeMs: 0 }), 'live');
+    assert.equal(await source(requests, { keep: false }), 'live');
+    requests.forget('https://car.example/connected-vehicle/');
+    assert.equal(await source(requests), 'live');
+    await clock.advance(10_000);
+    assert.equal(await source(requests), 'live');
+    const alone = requestsOf(0);
+    assert.deepEqual([await source(alone), await source(alone)], ['live', 'live']);
+    const batch = 'b';
+    assert.deepEqual([await source(alone, { batch }), await source(alone, { batch })], ['live', 'shared']);
+    await clock.advance(5_000);
+    assert.equal(await source(alone, { batch }), 'live');
+  });
+
+  it('is listed with its answer, the last 30 of each, and no very long one', async () => {
+    const requests = requestsOf();
+    for (let count = 0; count < 31; count += 1)
+      await requests.get({ ...get, url: new URL(`/${'x'.repeat(count + 1)}`, url) });
+    assert.equal(requests.recent().length, 30);
+    assert.deepEqual([requests.answers().length, requests.answers()[0]?.path], [30, '/xx']);
+    answers = [{ body: JSON.stringify('x'.repeat(20_000)) }];
+    await requests.get({ ...get, url: new URL('/long', url) });
+    answers = [{ body: '{"value":"OPEN"}' }];
+    await requests.get({ ...get, url: new URL('/short', url) });
+    const last = requests.answers().at(-1);
+    assert.deepEqual(last, { method: 'GET', path: '/short', status: 200, body: { value: 'OPEN' } });
+    assert.ok(requests.answers().every(({ path }) => path !== '/long'));
+  });
+
+  const post = (steps: string[], more: Partial<PostRequest> = {}): PostRequest => ({
+    api: 'connected',
+    url,
+    contentType: 'application/json',
+    body: '{"a":1}',
+    scopes: [],
+    timeoutMs: 9,
+    signal: undefined,
+    unsentSignal: new AbortController().signal,
+    deadline: Infinity,
+    beforeSend: () => Promise.resolve(void steps.push('before')),
+    mayLeave: () => void steps.push('leaves'),
+    ...more,
+  });
+  const commands: [what: string, answer: Given | VehicleError, result: string][] = [
+    ['an answer', {}, 'ok'],
+    ['a status with an error', { status: 503, body: '{"invokeStatus":"REJECTED"}' }, 'ok'],
+    ['a refusal of its form', { status: 400 }, 'COMMAND_REFUSED'],
+    ['a refusal', { status: 404 }, 'NOT_SUPPORTED'],
+    ['no answer of a gateway', { status: 504 }, 'unconfirmed false'],
+    ['a fault', { status: 500 }, 'unconfirmed false'],
+    ['a time-out', { status: 408 }, 'unconfirmed false'],
+    ['a request that came too early', { status: 425 }, 'unconfirmed false'],
+    ['a request that was given up', { status: 499 }, 'unconfirmed false'],
+    ['an error of the car', { status: 422, body: said('Error returned from car') }, 'unconfirmed true'],
+    ['a car that is asleep', { status: 503, body: said('The car is asleep') }, 'VEHICLE_UNAVAILABLE'],
+    ['no connection', failed('ECONNREFUSED'), 'NETWORK'],
+  ];
+  for (const [what, answer, result] of commands)
+    it(`of a command gets ${what}: ${result}, after one try`, async () => {
+      answers = [answer];
+      const steps: string[] = [];
+      assert.deepEqual((await outcome(requestsOf().post(post(steps)))).slice(0, 2), [result, 1]);
+      assert.deepEqual(steps, answer instanceof VehicleError ? ['before'] : ['before', 'leaves']);
+      assert.deepEqual(slots[0], 'command');
+      assert.deepEqual([sent[0]?.method, sent[0]?.body, sent[0]?.timeoutMs], ['POST', '{"a":1}', 9]);
+      assert.equal(sent[0]?.headers['content-type'], 'application/json');
+    });
+
+  it('of a command is not repeated with a new token, and says that there is one', async () => {
+    answers = [{ status: 401 }];
+    await assert.rejects(requestsOf().post(post([])), { code: 'SERVICE_ERROR', message: /has a new token now/ });
+    isWorthIt = false;
+    await assert.rejects(requestsOf().post(post([])), { code: 'SIGN_IN_REQUIRED' });
+    assert.equal(sent.length, 2);
+    answers = [{ status: 422 }];
+    await assert.rejects(requestsOf().post(post([])), /refused the command \(HTTP 422\)/);
+  });
+
+  it('of a command is not sent after it was ended, or where it must not be', async () => {
+    const ended = AbortSignal.abort(new VehicleError('CANCELLED', 'Enough.'));
+    const steps: string[] = [];
+    await assert.rejects(requestsOf().post(post(steps, { unsentSignal: ended })), { code: 'CANCELLED' });
+    const reason = new VehicleError('READ_ONLY', 'No.');
+    await assert.rejects(requestsOf().post(post(steps, { beforeSend: () => Promise.reject(reason) })), reason);
+    assert.deepEqual([steps, sent.length], [[], 0]);
+    const mayLeave = (): never => {
+      throw reason;
+    };
+    await assert.rejects(requestsOf().post(post(steps, { mayLeave })), { code: 'READ_ONLY' });
+  });
+
+  it('needs a token', async () => {
+    await requestsOf().assertSignedIn();
+    const requests = requestsOf();
+    requests.close();
+    assert.deepEqual((await outcome(requests.get(get)))[0], 'ok');
+  });
+});
