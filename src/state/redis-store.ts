@@ -61,21 +61,24 @@ const pauseMs = 1_000;
 /** Longer than a process believes that it holds a claim without a beat. */
 const settleMs = 15_000;
 const oldestMajor = 6;
+const replicaMs = 1_000;
 
 /**
  * One hash for each collection, a field for each key, named by the hash of the key. Its value is `<version> <sealed JSON>`. A version is a counter of the
  * server and a random text of the writer, so that none is given twice, not even by a server that forgot its last writes. A write that is repeated
- * over a new connection is recognized by its random text. What another secret or a newer version of the pack wrote is not overwritten.
+ * over a new connection is recognized by its random text. What another secret or a newer version of the pack wrote is not overwritten. `write` gives the
+ * version and the number of replicas.
  */
 const scripts = {
   write: `local was = redis.call('HGET', KEYS[1], ARGV[1])
 local version = was and string.match(was, '^%S+') or ''
-if version ~= '' and string.sub(version, -#ARGV[3]) == ARGV[3] then return version end
+local replicas = string.match(redis.call('INFO', 'replication'), 'connected_slaves:(%d+)')
+if version ~= '' and string.sub(version, -#ARGV[3]) == ARGV[3] then return {version, replicas} end
 if ARGV[2] ~= '*' and ARGV[2] ~= version then return false end
 if was and not string.find(was, ARGV[4], 1, true) then return redis.error_reply('FOREIGN value') end
 version = redis.call('INCR', KEYS[2]) .. '.' .. ARGV[3]
 redis.call('HSET', KEYS[1], ARGV[1], version .. ' ' .. ARGV[5])
-return version`,
+return {version, replicas}`,
   remove: `local was = redis.call('HGET', KEYS[1], ARGV[1])
 if ARGV[2] ~= '*' and ARGV[2] ~= (was and string.match(was, '^%S+') or '') then return 0 end
 redis.call('HDEL', KEYS[1], ARGV[1])
@@ -150,7 +153,13 @@ export class RedisStateStore implements SharedStore {
     const nonce = randomBytes(9).toString('base64url');
     const keys = [this.#hashOf(collection), `${this.#prefix}:version`];
     const given = [field, conditionOf(expected), nonce, this.#keyId, record];
-    const version = await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given);
+    const [version, replicas] = listOf(await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given));
+    // A replica that takes the place of the server must know who has sent a command or refreshes a sign-in.
+    if (Number(replicas ?? 0) > 0 && (await this.#call('WAIT', '1', String(replicaMs))) === 0) {
+      const fault = unavailable(isUnconfirmed(this.place));
+      this.#set(fault);
+      throw fault;
+    }
     this.#set(null);
     return typeof version === 'string' ? version : null;
   }
@@ -373,6 +382,8 @@ type Send = (...args: string[]) => Promise<unknown>;
 
 const isReplica = (place: string): Sentence =>
   sentence`The shared store at ${place} is a read-only replica. Enter the address of its primary server.`;
+const isUnconfirmed = (place: string): Sentence =>
+  sentence`No replica of the shared store at ${place} confirms what is written. Start the replica again, or remove it from the server.`;
 const isForeign = (place: string): Sentence =>
   sentence`The shared store at ${place} was encrypted with another credentialSecret, so nothing in it is read or overwritten. Give every Node-RED the same credentialSecret, or this one a prefix of its own (CONNECTED_VEHICLE_PREFIX).`;
 const isWrongPassword = (place: string): Sentence =>

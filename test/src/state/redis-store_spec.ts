@@ -153,6 +153,26 @@ describeOnRedis('the store on Redis', () => {
     it('says that it is a replica', async () =>
       refuses((await start('--replicaof', '127.0.0.1', String(server.port))).url, /read-only replica.*primary/));
 
+    it('has written where a replica confirms it, and says that none does', async function () {
+      this.timeout(30_000);
+      const primary = await start('--repl-diskless-sync-delay', '0');
+      const replica = await start('--replicaof', '127.0.0.1', String(primary.port));
+      const store = open({}, primary.url);
+      const isThere = async (): Promise<boolean> =>
+        String(await primary.send('INFO', 'replication')).includes('state=online');
+      while (!(await isThere())) await new Promise((resolve) => setTimeout(resolve, 20));
+      await store.write('guard/a', 1);
+      await replica.stop('SIGSTOP');
+      await assert.rejects(store.write('guard/a', 2), isUnavailable(/No replica .*confirms/));
+      assert.match(store.fault?.message ?? '', /No replica/);
+      await replica.stop('SIGCONT');
+      await store.write('guard/a', 3);
+      assert.equal(store.fault, null);
+      await replica.stop();
+      while (await isThere()) await new Promise((resolve) => setTimeout(resolve, 20));
+      await store.write('guard/a', 4);
+    });
+
     it('says that it is out of memory, reads all the same, and works when there is memory', async () => {
       const full = await start();
       const store = open({}, full.url);
