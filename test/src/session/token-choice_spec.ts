@@ -24,16 +24,18 @@ describe('The token of a vehicle configuration', () => {
   let session: Session;
   let sent: number;
   let sources: TokenSource[];
+  /** In place of a token that names the refresh token. */
+  let answer: object | null;
   beforeEach(() => {
     clock = new ManualClock(start);
     state = new MemoryStateStore();
-    [sent, sources] = [0, []];
+    [sent, sources, answer] = [0, [], null];
     const send: Send = async ({ mayLeave, body }) => {
       await Promise.resolve();
       mayLeave?.();
       sent += 1;
       const token = new URLSearchParams(body).get('refresh_token');
-      return { status: 200, headers: {}, body: JSON.stringify({ access_token: `of-${token}` }) };
+      return { status: 200, headers: {}, body: JSON.stringify(answer ?? { access_token: `of-${token}` }) };
     };
     session = new Session({ store: new GrantStore({ state }), send, clock, random: () => 0.5 });
   });
@@ -160,5 +162,55 @@ describe('The token of a vehicle configuration', () => {
     await assert.rejects(other.get(aborted), { code: 'CANCELLED' });
     await assert.rejects(other.onUnauthorized('x', aborted), { code: 'CANCELLED' });
     assert.equal(sent, 1);
+  });
+
+  it('is there at once after a sign-in, whose generation follows that of the one before', async () => {
+    const source = open();
+    const signIn = async (): Promise<number | undefined> => {
+      const { state: secret } = await session.signIns.begin({
+        authorizeUrl: 'https://id.example/authorize',
+        client,
+        redirectUrl: 'https://red.example/callback',
+        scopes: ['openid'],
+        configNodeId: 'node',
+      });
+      answer = { access_token: 'by-code', refresh_token: 'r2' };
+      await session.signIns.finish({ redirected: `?code=c&state=${secret}` });
+      assert.equal(await source.get(), 'by-code');
+      return (await session.store.read(key))?.grant.generation;
+    };
+    assert.deepEqual([await signIn(), await signIn(), session.saved], [1, 2, 2]);
+    const [entry] = await state.entries('sign-in/');
+    await state.write(entry?.key ?? '', 'damaged');
+    assert.equal(await signIn(), 1);
+  });
+
+  it('is one for all configurations that use it, for as long as one of them does', async () => {
+    await session.save(key, signedIn({ accessToken: '' }));
+    const [one, two, wrong] = [open(), open(), open({ client: { ...client, clientSecret: 'mistyped' } })];
+    assert.deepEqual(await Promise.all([one.get(), two.get()]), ['of-r', 'of-r']);
+    assert.equal(sent, 1);
+    // It has a manager of its own, which finds the stored token.
+    assert.deepEqual([await wrong.get(), sent], ['of-r', 1]);
+    answer = { access_token: 'next' };
+    assert.equal(await two.onUnauthorized('of-r'), true);
+    assert.deepEqual([await one.get(), sent], ['next', 2]);
+    await assert.rejects(one.onUnauthorized('next'), { code: 'SERVICE_ERROR' });
+    await one.close();
+    for (const source of [two, open()]) await assert.rejects(source.get(), { code: 'SERVICE_ERROR' });
+    for (const source of sources) await source.close();
+    assert.equal(await open().get(), 'next', 'nobody remembers that it was refused');
+    assert.equal(sent, 2);
+  });
+
+  it('is forgotten with its grant, and with no other', async () => {
+    const other = signInKey(client, 'other');
+    await session.save(key, signedIn());
+    await session.save(other, signedIn({ accessToken: 'other' }));
+    const [one, two] = [open(), open({ configNodeId: 'other' })];
+    assert.deepEqual([await one.get(), await two.get()], ['signed-in', 'other']);
+    await session.forget(key);
+    assert.deepEqual([one.describe().expiresAt, two.describe().expiresAt], [null, '2026-08-31T08:05:00.000Z']);
+    await assert.rejects(open().get(), { code: 'TOKEN_MISSING' });
   });
 });
