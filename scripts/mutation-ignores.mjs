@@ -1,5 +1,6 @@
-// What `npm run mutation` leaves as it is, because no spec that it runs can notice a change of it: a sentence for a driver. The specs compare
-// codes; test/nodes/node-red/sentences_spec.ts compares each sentence in the sources with its translations and with the documentation.
+// What `npm run mutation` leaves as it is, because no spec that it runs can notice a change of it. Sentences for a driver: the specs compare
+// codes; test/nodes/node-red/sentences_spec.ts compares each sentence in the sources with its translations and with the documentation. What
+// NODE_DEBUG prints: it is for developers.
 import { readFileSync } from 'node:fs';
 
 const sentences = new Set(
@@ -14,6 +15,7 @@ export const strykerPlugins = [
     name: 'sentences',
     value: {
       shouldIgnore({ node }) {
+        if (node.type === 'CallExpression' && node.callee.name === 'debug') return 'Printed for developers alone';
         const text =
           node.type === 'StringLiteral'
             ? node.value

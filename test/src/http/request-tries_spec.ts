@@ -34,9 +34,14 @@ describe('A request', () => {
   let token: number;
   let isWorthIt: boolean;
   let answers: (Given | VehicleError)[];
+  /** Until when the requests may wait for their slots, in seconds from the start. */
+  let deadlines: number[];
+  let waitsMs: number;
+  let failsAfterLeaving: boolean;
   beforeEach(() => {
     clock = new ManualClock(start);
     [sent, slots, blocked, token, isWorthIt, answers] = [[], [], [], 1, true, []];
+    [deadlines, waitsMs, failsAfterLeaving] = [[], 0, false];
   });
   const requestsOf = (shareForMs = 0): Requests => {
     const tokens: TokenSource = {
@@ -50,8 +55,13 @@ describe('A request', () => {
       describe: () => ({ ...nothingKnown, scopes: ['openid', 'conve:lock'] }),
       close: () => Promise.resolve(),
     };
+    const started = clock.monotonic();
     const limiter = {
-      acquire: (kind: string) => Promise.resolve(void slots.push(kind)),
+      acquire: async (kind: string, { deadline }: { deadline: number }) => {
+        slots.push(kind);
+        deadlines.push((deadline - started) / 1000);
+        if (waitsMs > 0) await clock.advance(waitsMs);
+      },
       blockUntil: (code: string, until: Date, api: string) =>
         void blocked.push(`${code} ${+until - clock.now()} ${api}`),
     };
@@ -68,8 +78,9 @@ describe('A request', () => {
         send: async (request) => {
           sent.push(request);
           const answer = answers.length > 1 ? answers.shift() : answers[0];
-          if (answer instanceof VehicleError) throw answer;
+          if (answer instanceof VehicleError && !failsAfterLeaving) throw answer;
           request.mayLeave?.();
+          if (answer instanceof VehicleError) throw answer;
           await Promise.resolve();
           return { status: answer?.status ?? 200, headers: answer?.headers ?? {}, body: answer?.body ?? '{}' };
         },
@@ -289,6 +300,53 @@ describe('A request', () => {
     assert.equal(sent.length, 2);
     answers = [{ status: 422 }];
     await assert.rejects(requestsOf().post(post([])), /refused the command \(HTTP 422\)/);
+  });
+
+  it('of a command is unconfirmed where the connection was lost after it had left', async () => {
+    answers = [failed('ECONNRESET')];
+    failsAfterLeaving = true;
+    assert.deepEqual(await outcome(requestsOf().post(post([]))), ['unconfirmed false', 1, 0]);
+  });
+
+  it('waits for its slot for a minute at most, and has the token of then', async () => {
+    await requestsOf().get({ ...get, kind: 'follow' });
+    await requestsOf().post(post([], { deadline: clock.monotonic() + 9_000 }));
+    await requestsOf().post(post([]));
+    assert.deepEqual(deadlines, [60, 9, 60]);
+    assert.deepEqual(
+      slots.filter((slot) => !slot.startsWith('accepted')),
+      ['follow', 'command', 'command'],
+    );
+    for (const [waited, used] of [
+      [999, 1],
+      [1_000, 2],
+    ] as const) {
+      token = 1;
+      waitsMs = waited;
+      const asked = requestsOf().get(get);
+      await Promise.resolve();
+      await Promise.resolve();
+      token = 2;
+      await asked;
+      assert.equal(sent.at(-1)?.headers['authorization'], `Bearer token-${used}`);
+    }
+  });
+
+  it('that fails has the status of the answer, and its operation', async () => {
+    const failureOf = (work: Promise<unknown>): Promise<VehicleError> =>
+      work.then(
+        () => assert.fail(),
+        (error: VehicleError) => error,
+      );
+    answers = [{ status: 422, headers: { 'x-operationid': 'op' } }];
+    const refused = await failureOf(requestsOf().post(post([])));
+    assert.deepEqual([refused.httpStatus, refused.operationId], [422, 'op']);
+    answers = [{ status: 401 }];
+    assert.equal((await failureOf(requestsOf().post(post([])))).httpStatus, 401);
+    answers = [{ status: 202, body: 'x' }];
+    const odd = failureOf(requestsOf().get(get));
+    await clock.advance(10_000);
+    assert.equal((await odd).httpStatus, 202);
   });
 
   it('of a command is not sent after it was ended, or where it must not be', async () => {
