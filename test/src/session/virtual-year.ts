@@ -500,6 +500,7 @@ interface Timer {
 class World implements Clock {
   #now = Date.parse('2026-01-01T00:00:00Z');
   #busy = 0;
+  #rest = (): void => undefined;
   readonly #timers = new Set<Timer>();
 
   now(): number {
@@ -526,6 +527,7 @@ class World implements Clock {
       return await work;
     } finally {
       this.#busy -= 1;
+      if (this.#busy === 0) this.#rest();
     }
   }
 
@@ -565,7 +567,9 @@ class World implements Clock {
   async #quiet(): Promise<void> {
     for (let turns = 0; turns < 3; turns++) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (this.#busy > 0) turns = -1;
+      if (this.#busy === 0) continue;
+      await new Promise<void>((resolve) => (this.#rest = resolve));
+      turns = -1;
     }
   }
 }
