@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStateStore, VehicleError } from '../../../src/index';
+import { asSentence, MemoryStateStore, VehicleError } from '../../../src/index';
 import type { TokenSource } from '../../../src/http/token-source';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { fingerprint, GrantStore, pastedKey, signInKey, type Grant } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { Session } from '../../../src/session/session';
+import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
@@ -26,6 +27,8 @@ describe('The token of a saved sign-in', () => {
   let sent: (string | null)[];
   /** What the service answers; it can throw before the request has left, or after it. */
   let answer: (leave: () => void) => { status?: number; body: object };
+  /** The answer is on its way until then. */
+  let holds: Promise<void> | null;
   const grant = (changes: Partial<Grant> = {}): Grant => ({
     generation: 4,
     refreshToken: 'r4',
@@ -45,15 +48,18 @@ describe('The token of a saved sign-in', () => {
     state = new MemoryStateStore();
     store = new GrantStore({ state });
     sent = [];
+    holds = null;
     answer = () => ({ body: { access_token: 'a5', refresh_token: 'r5', expires_in: 300 } });
     const send: Send = async ({ body, mayLeave }) => {
       await Promise.resolve();
       const form = new URLSearchParams(body);
+      assert.equal(form.get('grant_type'), 'refresh_token');
       const leave = (): void => {
         mayLeave?.();
         sent.push(form.get('refresh_token'));
       };
       const { status = 200, body: json } = answer(leave);
+      await holds;
       if (sent.length === 0 || status !== 0) leave();
       return { status, headers: {}, body: JSON.stringify(json) };
     };
@@ -278,5 +284,98 @@ describe('The token of a saved sign-in', () => {
     await clock.advance(2);
     await new Promise(setImmediate);
     assert.equal(sent.length, 1);
+  });
+
+  const away = (): never => {
+    throw new VehicleError('NETWORK', 'Cut.');
+  };
+
+  it('is the one at hand while a new one cannot be had, unless the service refused it', async () => {
+    await store.write(key, grant());
+    assert.equal(await source.get(), 'a4');
+    answer = away;
+    clock.skip(295_000);
+    assert.equal(await source.get(), 'a4');
+    await store.write(key, grant());
+    await assert.rejects(source.onUnauthorized('a4'), { code: 'NETWORK' });
+    await assert.rejects(source.get(), { code: 'NETWORK' });
+  });
+
+  it('is asked for again by itself, after growing pauses', async () => {
+    await store.write(key, grant({ accessToken: '' }));
+    answer = (leave) => {
+      leave();
+      return away();
+    };
+    await problemOf();
+    const tries = [sent.length];
+    for (const ms of [1_999, 1, 3_999, 1, 7_999, 1]) {
+      await clock.advance(ms);
+      await new Promise(setImmediate);
+      tries.push(sent.length);
+    }
+    assert.deepEqual(tries, [1, 1, 2, 2, 3, 3, 4]);
+  });
+
+  it('is looked for each quarter of an hour after a refusal: a person may have signed in elsewhere', async () => {
+    // The start of the source has asked once.
+    await clock.advance(500);
+    await store.write(key, grant({ accessToken: '' }));
+    answer = () => ({ status: 400, body: { error: 'invalid_grant' } });
+    await problemOf();
+    answer = () => ({ body: { access_token: 'a5' } });
+    await store.write(key, grant({ accessToken: '', refreshToken: 'other' }));
+    await clock.advance(899_999);
+    await new Promise(setImmediate);
+    assert.deepEqual(sent, ['r4']);
+    await clock.advance(1);
+    await new Promise(setImmediate);
+    assert.deepEqual(sent, ['r4', 'other']);
+  });
+
+  it('is looked for each two seconds while a shared store is away, however long that lasts', async () => {
+    // The start of the source has asked once.
+    await clock.advance(500);
+    await store.write(key, grant());
+    assert.equal(await source.get(), 'a4');
+    const read = state.read.bind(state);
+    let reads = 0;
+    state.read = () => {
+      reads += 1;
+      return Promise.reject(new StateFault('unavailable', asSentence('Away.')));
+    };
+    clock.skip(300_000);
+    await assert.rejects(source.get(), { code: 'STORE_UNAVAILABLE', retryable: true });
+    const before = reads;
+    for (let count = 0; count < 5; count += 1) {
+      await clock.advance(2_000);
+      await new Promise(setImmediate);
+    }
+    assert.equal(reads - before, 5);
+    state.read = read;
+    await clock.advance(2_000);
+    await new Promise(setImmediate);
+    assert.equal(await source.get(), 'a5');
+  });
+
+  it('is waited for by a deploy for three seconds, and saved when it comes later', async () => {
+    await store.write(key, grant({ accessToken: '' }));
+    let arrive: () => void = () => assert.fail();
+    holds = new Promise((resolve) => (arrive = resolve));
+    answer = (leave) => {
+      leave();
+      return { status: 0 as never, body: {} };
+    };
+    const asked = source.get().catch(() => 'ended');
+    await clock.advance(0);
+    assert.deepEqual(sent, ['r4']);
+    let isClosed = false;
+    const closing = source.close().then(() => (isClosed = true));
+    await clock.advance(2_999);
+    assert.equal(isClosed, false);
+    await clock.advance(1);
+    await closing;
+    arrive();
+    await asked;
   });
 });
