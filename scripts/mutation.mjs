@@ -134,11 +134,12 @@ const [folder, file] = process.argv.slice(2).filter((argument) => !argument.star
 const chosen = process.argv.find((argument) => argument.startsWith('--specs='))?.slice('--specs='.length);
 const specs = chosen?.split(',') ?? [`src/${folder}/*`, ...users[folder]];
 const files = await mutate(folder, file, { bin: await install(), isFast, isAgain, specs });
-const count = { Killed: 0, Timeout: 0, Survived: 0, NoCoverage: 0, Ignored: 0 };
+/** `RuntimeError`: a module cannot be loaded any more, which everybody notices. */
+const count = { Killed: 0, Timeout: 0, Survived: 0, NoCoverage: 0, Ignored: 0, RuntimeError: 0 };
 for (const [name, { source, mutants }] of Object.entries(files))
   for (const { status, replacement, location } of mutants) {
     count[status] += 1;
-    if (status === 'Killed' || status === 'Ignored') continue;
+    if (!['Survived', 'NoCoverage', 'Timeout'].includes(status)) continue;
     const { start, end } = location;
     const lines = source.split('\n').slice(start.line - 1, end.line);
     const text = [...lines.slice(0, -1), lines.at(-1).slice(0, end.column - 1)].join('\n').slice(start.column - 1);
