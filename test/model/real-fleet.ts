@@ -71,10 +71,12 @@ interface Asked {
   /** Who got the message, and when it entered the flow. */
   lives: Map<Life, number | null>;
   results: { at: number; life: Life; outcome: string }[];
-  codes: string[];
+  codes: { code: string; life: Life }[];
   settle: () => void;
   settled: Promise<void>;
 }
+
+const codesOf = ({ codes }: Asked): string[] => codes.map(({ code }) => code);
 
 type Said =
   { entered: number } | { result: number; outcome: string } | { failed: number; code: string } | { read: string };
@@ -423,7 +425,7 @@ class RealFleet {
     if (asked === undefined) return;
     if ('entered' in said) asked.lives.set(life, at);
     else if ('result' in said) asked.results.push({ at, life, outcome: said.outcome });
-    else asked.codes.push(said.code);
+    else asked.codes.push({ code: said.code, life });
     if (asked.results.length > 0 || asked.codes.length === asked.lives.size) asked.settle();
   };
 
@@ -549,8 +551,10 @@ class RealFleet {
   #open(sent = this.#sent()): Asked[] {
     return this.#asked.filter((asked) => {
       if (asked.results.length > 0) return false;
-      const isAlive = [...asked.lives.keys()].some(({ diedAt }) => diedAt === null);
-      return sent.has(asked) ? asked.codes.length === 0 : isAlive && asked.codes.length < asked.lives.size;
+      if (sent.has(asked)) return asked.codes.length === 0;
+      return [...asked.lives.keys()].some(
+        (life) => life.diedAt === null && !asked.codes.some((code) => code.life === life),
+      );
     });
   }
 
@@ -575,7 +579,7 @@ class RealFleet {
       const received = (sent.get(asked) ?? []).map(
         ({ receivedAt, timeline }) => `${time(receivedAt)}-${time(timeline.at(-1)?.at ?? receivedAt)}`,
       );
-      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${asked.codes.join(', ') || 'none'}`;
+      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${codesOf(asked).join(', ') || 'none'}`;
     };
     const sent = this.#sent();
     const hasForgotten = (asked: Asked, until: number): boolean =>
@@ -625,7 +629,7 @@ class RealFleet {
           else doubled.push(asked);
       } else if (isSent && asked.codes.length > 0) wrong.push(asked);
       else if (open.has(asked)) late.push(asked);
-      else if (asked.codes.length > 0) count(`not sent: ${asked.codes.join(' and ')}`);
+      else if (asked.codes.length > 0) count(`not sent: ${codesOf(asked).join(' and ')}`);
       else if (!isSent) count('not sent: it waited in a process that was killed');
       else late.push(asked);
     }
