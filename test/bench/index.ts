@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { growth } from './growth';
 import { sharing } from './sharing';
 import { start } from './start';
+import { stores } from './stores';
 import { tableOf, passed, type Row } from './table';
 import { throughput } from './throughput';
 
@@ -14,6 +15,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   start: () => start(),
   throughput: () => throughput(),
   growth: () => growth(),
+  stores: () => stores(),
   day: async () => [
     {
       what: 'the day: promises that are broken',
