@@ -1,5 +1,5 @@
 // Several processes on one store. `npm run fleet [-- histories]`: random histories of 2 and 5 processes that command and read one car, with kills
-// and cuts; then what a fleet asks of its store: operations and bytes a second of 50 processes with 10 API keys.
+// and cuts; then what a fleet asks of its store: operations and bytes a second of 10, 50 and 200 processes with 10 API keys and 1,000 cars.
 // `npm run fleet -- --real`: real Node-REDs, Redis and one simulated service, in real time, with a table for each run of what the service saw; ends with 1 where
 // something happened that must not. Sizes, with their defaults: --processes 2,5 (a run for each) --commands 200 --kills 10 --pauses 1 --cuts 4 --restarts 1, of
 // the run in which the store loses its last second --losses 2 (0: no such run), and --minutes 20 for each run.
@@ -43,8 +43,10 @@ async function runHistories(histories) {
     );
     console.table(total);
   }
-  console.log('What 50 processes with 10 API keys ask of one store');
-  console.table(await askOfStore());
+  for (const processes of [10, 50, 200]) {
+    console.log(`What ${processes} processes with 10 API keys ask of one store, a second`);
+    console.table(await askOfStore(processes));
+  }
 }
 
 async function runReal(processes, given) {

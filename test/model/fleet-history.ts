@@ -151,10 +151,15 @@ export async function runFleet(random: Random, count: number): Promise<FleetMet>
   return met;
 }
 
-/** Operations a second, and bytes a second, that 50 processes with 10 API keys ask of their store. */
-export async function askOfStore(): Promise<Record<string, { operations: number; bytes: number }>> {
-  const all = new Processes();
-  const processes = Array.from({ length: 50 }, (_, index) => all.start(null, most, false, `key-${index % 10}`));
+const cars = Array.from({ length: 1_000 }, (_, index) => ({ ...demoCar, vin: `YV4952NA4F1${100_000 + index}` }));
+
+/**
+ * What processes ask of one store, with 10 API keys: while nothing happens, with 1,000 cars that are read every two minutes and locked once an
+ * hour, and while each process reads as often as the keys allow.
+ */
+export async function askOfStore(count: number): Promise<Record<string, { operations: number; bytes: number }>> {
+  const all = new Processes(() => null, { cars: [demoCar, ...cars] });
+  const processes = Array.from({ length: count }, (_, index) => all.start(null, most, false, `key-${index % 10}`));
   const measure = async (ms: number): Promise<{ operations: number; bytes: number }> => {
     for (const { line } of processes) [line.calls.length, line.bytes] = [0, 0];
     await all.clock.advance(ms);
@@ -164,6 +169,26 @@ export async function askOfStore(): Promise<Record<string, { operations: number;
   };
   await all.clock.advance(20 * second);
   const idle = await measure(minute);
+  const day = new AbortController();
+  const repeat = async (everyMs: number, firstMs: number, work: () => Promise<unknown>): Promise<void> => {
+    for (let wait = firstMs; !day.signal.aborted; wait = everyMs) {
+      await all.clock.sleep(wait, day.signal).catch(() => undefined);
+      if (!day.signal.aborted) await work().catch(() => undefined);
+    }
+  };
+  cars.forEach(({ vin: own }, index) => {
+    const process = processes[index % count];
+    if (process === undefined) return;
+    const { client, dispatcher } = process.account;
+    const options = { vin: own, interface: 'v2', origin: { node: own, msg: {} } } as const;
+    void repeat(2 * minute, index * 120, () => client.read('doors', { vin: own, maxAgeMs: 0 }));
+    void repeat(60 * minute, index * 3_600, () =>
+      dispatcher.send('lock', options, new CommandAttempt({ clock: all.clock })),
+    );
+  });
+  await all.clock.advance(2 * minute);
+  const ordinary = await measure(3 * minute);
+  day.abort();
   const until = all.clock.now() + 3 * minute;
   const readOn = async ({ account }: Process): Promise<void> => {
     while (all.clock.now() < until)
@@ -173,5 +198,9 @@ export async function askOfStore(): Promise<Record<string, { operations: number;
   await all.clock.advance(minute);
   const reading = await measure(minute);
   await all.end();
-  return { idle, 'reading as often as 10 keys allow': reading };
+  return {
+    idle,
+    '1,000 cars, a read every 2 min and a command an hour': ordinary,
+    'as often as 10 keys allow': reading,
+  };
 }
