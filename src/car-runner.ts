@@ -101,10 +101,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #fault: StateFault | null = null;
   /** Whether the record has to be read before the next change. */
   #isStale = false;
-  /** The events that steps have returned, as JSON: with their sender, or null where the next nodes have them and that is not stored yet. */
+  /** The events that steps have returned and that the record still has, as JSON: with the process that sends them, or null once they were sent. */
   readonly #given = new Map<string, string | null>();
-  /** Where there are no other copies, no process but a former one can have left something. */
-  readonly #name = randomUUID();
+  /** The sender where there is no membership: nobody else writes the record then, and another sender in it is an earlier run of this process. */
+  readonly #runId = randomUUID();
   #last: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
   #hasEnded = false;
@@ -128,18 +128,18 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   ): Promise<CarRunner<Read, State, Input, Event>> {
     const runner = new CarRunner(reducer, options);
     await runner.#load();
-    if (!runner.#isActive) runner.handOver();
+    if (!runner.#isActive) runner.standBy();
     return runner;
   }
 
-  /** Another process reads the car from now on. */
-  handOver(): void {
+  /** Stops the timer. The record is read again before the next change, because another copy may write it. */
+  standBy(): void {
     this.#cancel();
     this.#isStale = true;
   }
 
   get #sender(): string {
-    return this.#options.membership?.id ?? this.#name;
+    return this.#options.membership?.id ?? this.#runId;
   }
 
   get #isActive(): boolean {
@@ -188,7 +188,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     for (const event of events) this.#given.delete(JSON.stringify(event));
   }
 
-  /** Takes a step now. The events are stored, as not sent until `markSent`, before they are returned; before them, those that were left unsent. */
+  /** Takes a step now. Returns the events to send, which are stored as unsent until `markSent`: first those that were left, then those of this step. */
   async step(input: Input): Promise<Event[]> {
     const { clock, client, onDropped } = this.#options;
     const sender = this.#sender;

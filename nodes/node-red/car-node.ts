@@ -15,7 +15,7 @@ interface OpenedCar<Read, Event> {
     mayBeSent(events: readonly Event[]): boolean;
     markSent(events: readonly Event[]): Promise<void>;
     giveBack(events: readonly Event[]): void;
-    handOver(): void;
+    standBy(): void;
     end(): Promise<void>;
   };
   /** @returns ends the polling */
@@ -123,7 +123,7 @@ export function startCarNode<Read, Event, Opened>(
       endPolling();
       if (closing.aborted) return;
       isActive = false;
-      runner.handOver();
+      runner.standBy();
     };
   };
   const begin = async (): Promise<void> => {

@@ -7,13 +7,13 @@ import { RedisStateStore, sentence, VehicleError, type Clock } from '../../src/i
 import { redactor } from './redaction';
 import { settingOf, sharedSecret } from './store-secret';
 
-const blankless = z.string().check(z.trim());
+const trimmedText = z.string().check(z.trim());
 /** `connectedVehicle` of settings.js. */
 const settingsSchema = z.lazy(() =>
   z.object({
-    store: z.optional(blankless),
-    group: z.optional(blankless),
-    prefix: z.optional(blankless),
+    store: z.optional(trimmedText),
+    group: z.optional(trimmedText),
+    prefix: z.optional(trimmedText),
     /** `each`: the same command from the same node of two copies is sent twice. */
     commands: z.optional(z.enum(['joined', 'each'])),
     /** As `tls.connect` takes them. */
@@ -23,7 +23,7 @@ const settingsSchema = z.lazy(() =>
 
 export interface SharedStoreChoice {
   store: RedisStateStore;
-  /** Copies of the same flows have the same one: one of them polls. Null: the nodes run in each process. */
+  /** Copies of the same flows have the same one: one of them polls. Null: this process has flows of its own. */
   group: string | null;
   joinsCommands: boolean;
   /** What belongs to the nodes of this process, or of its group, in the store. */
@@ -61,6 +61,12 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
       clock,
       load() {
         if (isUsable) return loadClient(userDir);
+        const [wrong] = settings.error?.issues[0]?.path ?? [];
+        if (wrong !== undefined)
+          throw new VehicleError(
+            'STORE_UNAVAILABLE',
+            sentence`The value of connectedVehicle.${String(wrong)} in settings.js is not valid. Correct it as docs/several-node-reds.md says, or remove it.`,
+          );
         throw new VehicleError(
           'STORE_UNAVAILABLE',
           'The address of the shared store is not valid. Write it as redis://user:password@host:6379, or rediss:// for TLS, into CONNECTED_VEHICLE_STORE, or into connectedVehicle.store of settings.js.',

@@ -191,7 +191,7 @@ export class Dispatcher {
     try {
       const record = await this.post(route, attempt, async (begun) => {
         const command = new LoggedCommand(begun, account, sender, clock.now());
-        await Promise.all([this.#save(log.add(command, clock.now())), queue.leave(turn, begun)]);
+        await Promise.all([this.#save(log.add(command, clock.now())), queue.claimSending(turn, begun)]);
       });
       const logged = log.find(attempt.id) ?? new LoggedCommand(record, account, sender, clock.now());
       logged.answer(record, attempt, clock.now());

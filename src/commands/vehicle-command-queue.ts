@@ -31,18 +31,18 @@ const placeShape = z.object({
   command: z.string(),
   /** Equal for the same command with the same body. */
   what: z.string(),
-  /** The process that sends it; empty for a command from before this process began. */
+  /** The process that sends it; empty without a shared store, and for a command from before this process began. */
   member: z.string(),
   /** The node that sends it, in all copies of the flow. */
   sender: z.string(),
-  /** `over`: dropped by another process, or kept for a copy of the flow that may ask for the same. */
+  /** `over`: ended, and kept for a copy of the flow that may ask for the same. */
   status: z.enum(['waiting', 'sent', 'over']),
-  /** Why another process dropped it. */
+  /** Why it was dropped before it was sent. */
   why: z.nullable(z.enum(['replaced', 'cancelled'])),
   /** While it is the first one and not sent, a newer command replaces it. */
   waitsForCar: z.boolean(),
   askedAt: z.number(),
-  /** Until when it may wait. */
+  /** While it waits: until when it may wait. When it is over: until when it is kept. */
   until: z.number(),
   sentAt: z.number(),
   isAnswered: z.boolean(),
@@ -64,7 +64,7 @@ interface QueueRequest {
   attempt: CommandAttempt;
 }
 
-/** The turn of a command at its car: it blocks the queue until `end` of the queue, or as `sent` says. */
+/** The turn of a command at its car: it blocks the car until `end`, or, after `sent`, until its result is known. */
 export interface Turn {
   readonly key: string;
   readonly attempt: CommandAttempt;
@@ -292,11 +292,11 @@ export class VehicleCommandQueue {
   }
 
   /**
-   * The command is sent next.
+   * Records that this command is about to be sent. It keeps its place and blocks the car until `sent` or `end`.
    * @param record the one that is valid if no answer ever comes
    * @throws VehicleError CANCELLED where another process has dropped it; STORE_UNAVAILABLE
    */
-  async leave(turn: Turn, record: CommandRecord): Promise<void> {
+  async claimSending(turn: Turn, record: CommandRecord): Promise<void> {
     const {
       key,
       attempt: { id, signal },
@@ -387,7 +387,10 @@ export class VehicleCommandQueue {
       first = this.#carOf(key).places.find((one) => one.id === id);
       if (first === undefined && record !== null) return record;
     }
-    throw lostTurn();
+    throw new VehicleError(
+      'CANCELLED',
+      'The same command of another Node-RED disappeared from the shared store, so this one was not sent. Look at the car before you send it again.',
+    );
   }
 
   /** Takes a command that was not sent out of the queue. */
@@ -407,7 +410,7 @@ export class VehicleCommandQueue {
     return places.filter((place) => place.status !== 'over' && this.#mayBlock(this.#carOf(key), place));
   }
 
-  /** Whether a command of a queue is to be kept. */
+  /** Whether a command still counts: one that can block the car, or one that is kept for another copy. */
   #mayBlock({ attempts, blocksUntil }: CarQueue, { id, status, until, sentAt }: Place): boolean {
     const now = this.#now();
     if (status === 'over') return now < until;
@@ -452,7 +455,7 @@ export class VehicleCommandQueue {
       if (place === undefined || place.status === 'over')
         attempt.cancel(place?.why ? droppedError(place.why) : lostTurn());
     }
-    // The queue of a group is never empty.
+    // In a group, commands that are over stay for a while: what is known of the others is removed one by one.
     for (const known of [car.logged, car.blocksUntil])
       for (const id of known.keys()) if (!places.some((place) => id.startsWith(place.id))) known.delete(id);
     for (const wake of car.waiting) wake();

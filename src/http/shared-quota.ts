@@ -92,8 +92,8 @@ interface SharedQuotaOptions {
  * The counts of one API key that several processes share: a record `quota/<hash>`, changed by compare-and-set. A process takes blocks of
  * requests ahead, so that most requests cost no access to the store; what it did not use of a block is returned with the next access.
  *
- * A process that cannot reach the store does not know whether the others can. So all of them always leave a tenth of the limits, which
- * those who cannot divide among them: each sends its share of it, as the record gave it, for a day at most.
+ * A process that cannot reach the store does not know whether the others can. So where another one has used the key in the last
+ * day, each leaves a tenth of the limits. Those that cannot reach the store divide it: each sends its share, as the record gave it, for a day at most.
  */
 export class SharedQuota {
   readonly #options: SharedQuotaOptions;
@@ -114,7 +114,7 @@ export class SharedQuota {
     this.#clock = options.clock;
   }
 
-  /** How many requests this process may let a window have that has `used` now. */
+  /** The limit of a window for this process: less the tenth for those without the store; without it, `used` and what is left of its own share. */
   size(of: keyof Quota, api: ApiName, limit: number, used: number): number {
     if (of === 'commandsPerMinute') return limit;
     const left = Math.floor(limit * leftToAway);
@@ -126,7 +126,7 @@ export class SharedQuota {
     return Math.min(limit, used + Math.floor(left * share) - sent.length);
   }
 
-  /** The strictest limits of other processes, as far as they are known. */
+  /** The limits of all processes, also of this one, as far as they are known. */
   get limits(): readonly Quota[] {
     const now = this.#now();
     return this.#counts.limits.filter(({ until }) => until > now);

@@ -104,7 +104,7 @@ export class Membership {
     };
   }
 
-  /** The names of the other members, as they were last seen. Their number and 1 is how many share the quota. */
+  /** The names of the other members, as they were last seen. At most their number and 1 share an API key. */
   get others(): string[] {
     return [...this.#seen.values()].map(({ name }) => name);
   }
@@ -114,7 +114,7 @@ export class Membership {
     return this.#id;
   }
 
-  /** Milliseconds since 1970 by the clock of the store, as it was at the last beat; by this machine's before the first one. */
+  /** Milliseconds since 1970 by the clock of the store: the monotonic time of this machine and the difference at the last beat; before the first one, its own clock. */
   now(): number {
     return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
   }
@@ -283,7 +283,7 @@ export class Membership {
   async #look(): Promise<boolean> {
     const found = await this.store.entries('member/');
     const now = this.#clock.monotonic();
-    // While the store was away, or this process was stopped, nobody was seen to be silent.
+    // Time in which this process did not look is no silence of the others.
     const unseenMs = Math.max(0, now - this.#lookedAt - beatMs);
     this.#lookedAt = now;
     const gone = new Set(this.#seen.keys());

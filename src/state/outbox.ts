@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** If the process ends so often while the same message is sent, the message is dropped. */
+/** A message whose sending was interrupted by so many crashes is dropped. */
 export const maxTries = 3;
 
 const entryShape = z.lazy(() =>
@@ -21,7 +21,7 @@ interface Entry<Message> {
 
 /**
  * Messages that were not sent yet. They are stored in the record that they follow from, sent, and then removed from it: a process that
- * is killed on the way sends the same message again, rather than none. Who wrote the record sends them. An outbox is never changed.
+ * is killed on the way sends the same message again, rather than none. After the end of a sender, another one takes its messages over. An outbox is never changed.
  */
 export class Outbox<Message> {
   readonly entries: readonly Entry<Message>[];

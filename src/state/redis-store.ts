@@ -76,6 +76,7 @@ local replicas = string.match(redis.call('INFO', 'replication'), 'connected_slav
 if version ~= '' and string.sub(version, -#ARGV[3]) == ARGV[3] then return {version, replicas} end
 if ARGV[2] ~= '*' and ARGV[2] ~= version then return false end
 if was and not string.find(was, ARGV[4], 1, true) then return redis.error_reply('FOREIGN value') end
+if was and not string.find(was, ARGV[6], 1, true) then return redis.error_reply('NEWER value') end
 version = redis.call('INCR', KEYS[2]) .. '.' .. ARGV[3]
 redis.call('HSET', KEYS[1], ARGV[1], version .. ' ' .. ARGV[5])
 return {version, replicas}`,
@@ -152,7 +153,7 @@ export class RedisStateStore implements SharedStore {
     const record = JSON.stringify({ format, ...(await sealing) });
     const nonce = randomBytes(9).toString('base64url');
     const keys = [this.#hashOf(collection), `${this.#prefix}:version`];
-    const given = [field, conditionOf(expected), nonce, this.#keyId, record];
+    const given = [field, conditionOf(expected), nonce, this.#keyId, record, `"format":${format},`];
     const [version, replicas] = listOf(await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given));
     // A replica that takes the place of the server must know who has sent a command or refreshes a sign-in.
     if (Number(replicas ?? 0) > 0 && (await this.#call('WAIT', '1', String(replicaMs))) === 0) {
@@ -275,7 +276,7 @@ export class RedisStateStore implements SharedStore {
       );
   }
 
-  /** The salt is the same in all processes, so that each derives one key, and is not stored, so that the server cannot lose it. */
+  /** The salt is the same in all processes, so that each derives the same key, and is not stored, so that the server cannot lose it. */
   async #checkSecret(send: Send): Promise<void> {
     const [hash, field] = [this.#hashOf('store'), 'secret'];
     const seal = new Seal(this.#options.secret(), hashed(this.#prefix));
@@ -399,6 +400,8 @@ const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
   OOM: (place) =>
     sentence`The shared store at ${place} is out of memory. Give it more memory (maxmemory), and set maxmemory-policy to noeviction.`,
   FOREIGN: isForeign,
+  NEWER: (place) =>
+    sentence`The shared store at ${place} holds what a newer version of the pack has written. Update the pack in this Node-RED.`,
 };
 
 const unavailable = (problem: Sentence): StateFault => new StateFault('unavailable', problem);

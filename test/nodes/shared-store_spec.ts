@@ -77,7 +77,12 @@ describeOnRedis('A Node-RED with a shared store', () => {
       { credentialSecret, connectedVehicle: { store: 'redis://:50%off@localhost' } },
       /not valid.*redis:\/\//,
     ],
-    ['settings that are none', { credentialSecret, connectedVehicle: { store: 5 } }, /not valid.*redis:\/\//],
+    ['settings that are none', { credentialSecret, connectedVehicle: 5 }, /not valid.*redis:\/\//],
+    [
+      'a value of the settings',
+      { credentialSecret, connectedVehicle: { commands: 'both' } },
+      /connectedVehicle\.commands/,
+    ],
     ['no credentialSecret', { connectedVehicle: { store: 'redis://127.0.0.1:1' } }, /needs a credentialSecret/],
   ] as const)
     it(`says what is wrong with ${what}, and keeps nothing in files instead`, async () => {
