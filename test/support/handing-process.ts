@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
-import { DirectoryOwner, FileStateStore } from '../../src/index';
+import { FileStateStore } from '../../src/state/file-state-store';
+import { DirectoryOwner } from '../../src/state/owner';
 
 /**
  * The child of the proof of hand-overs: as soon as it may use the directory, it counts up in one key, on condition of the version, and

@@ -1,4 +1,8 @@
-import { CommandLog, DirectoryOwner, FileStateStore, Subscriptions, systemClock } from '../../src/index';
+import { CommandLog } from '../../src/commands/log';
+import { Subscriptions } from '../../src/commands/subscriptions';
+import { FileStateStore } from '../../src/state/file-state-store';
+import { DirectoryOwner } from '../../src/state/owner';
+import { systemClock } from '../../src/util/clock';
 
 /**
  * The child of a test with two processes: uses a directory, stores a command that is followed in it, and lives until it is killed or
