@@ -1,18 +1,22 @@
-// `npm run model [histories]`: commands and their watches against the simulated car, and the guard and the events against their
-// brute-force oracles, each on 10,000 random histories or as many as asked for. A failure names the seed that repeats it.
+// `npm run model [-- factor [options of Mocha]]`: whatever `npm test` tries at random (commands and their watches against the simulated car,
+// guard and events against brute-force oracles, polling on random days, kills of processes, properties of parsers, conditions and
+// stores), 100 times or `factor` times as often. SEED chooses other random numbers. A failure names the seed that repeats it.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const histories = process.argv[2] ?? '10000';
+const cwd = fileURLToPath(new URL('..', import.meta.url));
+const [factor = '100', ...options] = process.argv.slice(2);
 const specs = [
-  'commands/watch-model_spec',
-  'commands/dispatch-model_spec',
-  'guard/guard-oracle_spec',
-  'events/events-oracle_spec',
-].map((name) => `${root}dist/test/src/${name}.js`);
+  'src/commands/*-model',
+  'src/commands/kill',
+  'src/guard/guard-oracle',
+  'src/events/events-oracle',
+  'src/polling/profile',
+  'properties/*',
+].map((name) => `dist/test/${name}_spec.js`);
 
-spawn(process.execPath, [`${root}node_modules/mocha/bin/mocha.js`, '--no-config', '--timeout', '0', ...specs], {
+spawn(process.execPath, ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '0', ...options, ...specs], {
+  cwd,
   stdio: 'inherit',
-  env: { MODEL_HISTORIES: histories, GUARD_HISTORIES: histories, EVENT_HISTORIES: histories, ...process.env },
+  env: { FACTOR: factor, ...process.env },
 }).on('close', (code) => (process.exitCode = code ?? 1));

@@ -32,7 +32,7 @@ const users = {
   http: ['src/account', 'src/client'],
 };
 /** Random histories take long; some of them notice most. */
-const histories = { EVENT_HISTORIES: '60', GUARD_HISTORIES: '60', MODEL_HISTORIES: '20' };
+const histories = { FACTOR: '0.5' };
 /** These kill processes, or simulate a year. */
 const left = ['commands/kill', 'session/virtual-year', 'events/sign-in-events'];
 

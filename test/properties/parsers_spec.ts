@@ -137,7 +137,7 @@ describe('Whatever a service answers', function () {
             assert.equal(JSON.stringify(payload), JSON.stringify(plain(payload)), name);
         },
       ),
-      tried(40),
+      tried(20),
     ));
 
   it('a failed read gives an error of the pack that is not its own fault, and a pause of a day at most', () =>
@@ -163,7 +163,7 @@ describe('Whatever a service answers', function () {
           assert.ok(error.retryAt === null || (error.retryAt.getTime() - now) / 86_400_000 <= 1, String(error.retryAt));
         },
       ),
-      tried(100),
+      tried(50),
     ));
 
   it('a command succeeds only where the answer says so', () =>
@@ -197,7 +197,7 @@ describe('Whatever a service answers', function () {
           if (outcome === 'succeeded') assert.match(text, /"\s*(completed|success)\s*"/i);
         },
       ),
-      tried(150),
+      tried(75),
     ));
 });
 
@@ -304,7 +304,7 @@ describe('A value that is missing or unreadable', function () {
           }
         },
       ),
-      tried(40),
+      tried(20),
     ));
 
   /** The values of a payload: its own, or those of its members. */

@@ -1,3 +1,9 @@
+/** How often a test tries what is random: so often in `npm test`, FACTOR times as often in `npm run model`. */
+export const times = (few: number): number => Math.max(1, Math.ceil(few * Number(process.env['FACTOR'] ?? 1)));
+
+/** The seed of the first random history, or of the random cases. A failure names the seed that repeats it. */
+export const firstSeed = Number(process.env['SEED'] ?? 1);
+
 /** Repeatable chance: the same seed gives the same numbers on every machine (mulberry32). */
 export class Random {
   #state: number;

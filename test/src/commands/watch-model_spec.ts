@@ -1,13 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { liveThrough, type Met } from '../../model/watch-history';
-import { Random } from '../../support/random';
+import { firstSeed, Random, times } from '../../support/random';
 
 /*
  * The watch of a command on random histories, with the real client, the real watch and the simulated service. `npm run model` lives
- * through 10,000 of them. A failure names its seed; MODEL_SEED=<seed> MODEL_HISTORIES=1 runs that history alone.
+ * through 10,000 of them. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
  */
-const firstSeed = Number(process.env['MODEL_SEED'] ?? 1);
-const histories = Number(process.env['MODEL_HISTORIES'] ?? 500);
+const histories = times(100);
 
 describe('The watch on random histories', () => {
   const met: Met[] = [];
@@ -18,7 +17,7 @@ describe('The watch on random histories', () => {
       try {
         met.push(await liveThrough(new Random(seed)));
       } catch (error) {
-        throw new Error(`seed ${seed}: repeat with MODEL_SEED=${seed} MODEL_HISTORIES=1. ${String(error)}`, {
+        throw new Error(`seed ${seed}: repeat with SEED=${seed} FACTOR=0. ${String(error)}`, {
           cause: error,
         });
       }
@@ -26,7 +25,7 @@ describe('The watch on random histories', () => {
   });
 
   it('met everything on the way', function () {
-    if (histories < 500) this.skip();
+    if (histories < 100) this.skip();
     const count = (test: (one: Met) => boolean): number => met.filter(test).length;
     const counts = {
       succeeded: count(({ outcome }) => outcome === 'succeeded'),
