@@ -203,7 +203,8 @@ describe(`The forms in a browser${pendingNote}`, function () {
         await openFolds(opened);
         assert.deepEqual(await axeFindings(opened, '.car-form'), [], id);
         await picture(opened, `${locale}-${id}-open`);
-        if (ofEachType.includes(id)) {
+        // The colors are the same in each language.
+        if (locale === 'en-US' && ofEachType.includes(id)) {
           await showTheme(opened, 'dark');
           await picture(opened, `${locale}-${id}-dark`);
           assert.deepEqual(await axeFindings(opened, '.car-form', 'color-contrast'), [], `${id}, dark`);
