@@ -503,6 +503,8 @@ class RealFleet {
 
   /** As a machine that lost its power does with `appendfsync everysec`. */
   async #forgetLastSecond(): Promise<void> {
+    const isKnown = (): boolean => this.#sizes.some(({ at }) => at <= Date.now() - second);
+    while (!isKnown() && !this.#ending.signal.aborted) await this.#pause(100);
     await this.#store.stop();
     const killedAt = Date.now();
     this.#losses.push(killedAt);

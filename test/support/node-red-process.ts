@@ -38,6 +38,7 @@ async function main(userDir: string, settings: object): Promise<void> {
   });
   // The types of Node-RED leave this function out.
   const { getNode } = RED.nodes as unknown as { getNode: (id: string) => Node | null };
+  RED.events.setMaxListeners(0);
   process.on('message', ({ node, msg }: { node: string; msg: NodeMessage }) => {
     const deliver = (): void => getNode(node)?.receive(msg);
     // Node-RED has started before its flows have.
