@@ -48,4 +48,5 @@ export { demoService } from './vehicle/demo-car';
 export { redactor } from './vehicle/redaction';
 export { notifyEditors } from './cars/runtime/notify-editors';
 export { endPack } from './pack';
+export { chooseSharedStore } from './vehicle/shared-store';
 export { storeSecrets } from './vehicle/store-secret';

@@ -13,6 +13,7 @@ import { parseOptions } from '../node-red/options';
 import { endPack } from '../pack';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { safeError } from '../vehicle/redaction';
+import { packOf, sharedStoreOf } from '../vehicle/state-store';
 import { signInsOf } from './sign-in';
 
 const usage = `connected-vehicle sign-in [--user-dir DIRECTORY] [--settings FILE] [--config ID]
@@ -42,7 +43,7 @@ export async function runCli(given: readonly string[]): Promise<number> {
     const settings = readSettings(values.settings ?? join(userDir, 'settings.js'));
     RED = standIn({ ...settings, userDir }, (text) => stderr.write(`${text}\n`));
     await signIn(RED, chooseConfig(readConfigs(userDir, settings), values.config));
-    stdout.write('Signed in. This Node-RED, or every copy of its group, reads with it from now on.\n');
+    stdout.write(`Signed in. ${readersOf(RED, userDir)} reads with it from now on.\n`);
     return 0;
   } catch (error) {
     stderr.write(`${wordSentence(safeError(error).sentence)}\n`);
@@ -50,6 +51,16 @@ export async function runCli(given: readonly string[]): Promise<number> {
   } finally {
     if (RED !== undefined) await endPack(RED);
   }
+}
+
+/** Who finds the sign-in: the environment of a shell is often another one than that of Node-RED. */
+function readersOf(RED: NodeAPI, userDir: string): string {
+  const place = sharedStoreOf(RED)?.place;
+  if (place === undefined) return `The Node-RED that keeps its files in ${userDir}, and none with a shared store,`;
+  const group = packOf(RED).membership?.group ?? null;
+  return group === null
+    ? `The Node-RED of the machine ${hostname()} and the user directory ${userDir} without a group, with the shared store at ${place},`
+    : `Every copy of the group ${group}, with the shared store at ${place},`;
 }
 
 function parseArguments(args: readonly string[]) {
@@ -82,8 +93,10 @@ async function signIn(RED: NodeAPI, { id, credentials, ...config }: Config): Pro
 function standIn(settings: Record<string, unknown>, warn: (text: string) => void): NodeAPI {
   const nodes = { getNode: () => null, eachNode: () => undefined, getCredentials: () => undefined };
   const log = { warn, error: warn, info: () => undefined };
+  // A fault of the shared store is told to open editors, too.
+  const comms = { publish: () => undefined };
   // The sign-in uses these members only.
-  return { settings, nodes, log, events: new EventEmitter(), _: (key: string) => key } as unknown as NodeAPI;
+  return { settings, nodes, log, comms, events: new EventEmitter(), _: (key: string) => key } as unknown as NodeAPI;
 }
 
 function readSettings(file: string): Record<string, unknown> {

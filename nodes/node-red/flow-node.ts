@@ -178,15 +178,22 @@ export class FlowNode implements NodeOfFlow, Words {
   inOneCopy(vin: string, begin: () => () => void): void {
     const { closing, node } = this;
     const { membership } = this.pack;
-    let end = (): void => undefined;
+    let end: (() => void) | null = null;
     const change = (isHeld: boolean): void => {
-      end();
-      end = isHeld && !closing.aborted ? begin() : () => undefined;
-      if (!isHeld) this.status.show('waiting', 'standby');
+      end?.();
+      end = isHeld && !closing.aborted ? begin() : null;
+      showWhy();
     };
-    closing.addEventListener('abort', () => end());
+    // While the store is away, nobody knows whether another copy reads.
+    const showWhy = (): void => {
+      if (end !== null || closing.aborted) return;
+      if (membership?.store.fault) this.status.show('failed', 'failed.STORE_UNAVAILABLE');
+      else this.status.show('waiting', 'standby');
+    };
+    closing.addEventListener('abort', () => end?.());
     if (membership === null || membership.group === null) return change(true);
-    this.status.show('waiting', 'standby');
+    closing.addEventListener('abort', membership.store.onChange(showWhy));
+    showWhy();
     // Equal nodes of a fleet have different cars.
     membership.hold(`node/${membership.group}/${node.id}/${vin}`, change, closing);
   }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import * as z from 'zod/mini';
 import { RedisStateStore, sentence, VehicleError, type Clock } from '../../src/index';
@@ -41,11 +41,14 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   const { data: { store = '', group = '', prefix = '', commands = 'joined', tls } = {} } = settings;
   const url = env['CONNECTED_VEHICLE_STORE']?.trim() || store;
   if (url === '' && settings.success) return null;
-  const { userDir = '' } = RED.settings;
-  const password = settings.success ? passwordOf(url) : null;
-  const isUsable = password !== null;
-  if (isUsable) redactor().learn(password);
-  const ownGroup = env['CONNECTED_VEHICLE_GROUP']?.trim() || group || env['FF_INSTANCE_ID'] || null;
+  // settings.js may name it with a slash at its end, or from where Node-RED was started.
+  const userDir = RED.settings.userDir ? resolve(RED.settings.userDir) : '';
+  const address = settings.success ? addressOf(url, tls !== undefined) : null;
+  const isUsable = address !== null;
+  if (isUsable) redactor().learn(decodeURIComponent(address.password));
+  // The devices of an instance of FlowFuse have its id, too, and each may have a car of its own.
+  const ofFlowFuse = env['FF_DEVICE_ID'] ? undefined : env['FF_INSTANCE_ID'];
+  const ownGroup = env['CONNECTED_VEHICLE_GROUP']?.trim() || group || ofFlowFuse || null;
   const ownPrefix = env['CONNECTED_VEHICLE_PREFIX']?.trim() || prefix;
   const scope = ownGroup ?? `${hostname()}\n${userDir}`;
   return {
@@ -53,7 +56,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
     joinsCommands: (env['CONNECTED_VEHICLE_COMMANDS']?.trim() || commands) !== 'each',
     scope,
     store: new RedisStateStore({
-      url: isUsable ? url : 'redis://unknown',
+      url: isUsable ? address.href : 'redis://unknown',
       ...(ownPrefix !== '' && { prefix: ownPrefix }),
       ...(tls !== undefined && { tls }),
       scope,
@@ -76,11 +79,14 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   };
 }
 
-/** Null where that is no address of a store. */
-function passwordOf(url: string): string | null {
+/** Null where that is no address of a store, such as one with a password that is not percent-encoded, or one without TLS although TLS has options. */
+function addressOf(text: string, hasTlsOptions: boolean): URL | null {
   try {
-    const { protocol, password } = new URL(url);
-    return /^(redis|valkey)s?:$/.test(protocol) ? decodeURIComponent(password) : null;
+    const url = new URL(text);
+    const { protocol, hostname: host, password, pathname, search, hash } = url;
+    decodeURIComponent(password);
+    const isAddress = (hasTlsOptions ? /^(redis|valkey)s:$/ : /^(redis|valkey)s?:$/).test(protocol);
+    return isAddress && host !== '' && /^\/?\d*$/.test(pathname) && search + hash === '' ? url : null;
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { MemoryStateStore, untilChanged, type StateStore } from '../state/state-store';
+import { MemoryStateStore, readToChange, untilChanged, type StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
 
 export interface ArmingOptions {
@@ -116,7 +116,7 @@ export class Arming {
   /** @returns what was stored before */
   #change(change: (before: Stored) => Stored): Promise<Stored> {
     const attempt = async (): Promise<Stored | null> => {
-      const found = await this.#store.read(this.#key);
+      const found = await readToChange(this.#store, this.#key);
       const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0 };
       const after = change(before);
       const isSame =

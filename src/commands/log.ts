@@ -38,6 +38,8 @@ export class CommandLog {
   #commands = new Map<string, LoggedCommand>();
   /** The nodes that follow a command, by its id; each with the end of the write of its subscription. */
   readonly #followers = new Map<string, Map<string, Promise<unknown>>>();
+  /** The nodes that followed a command when the store was read last, by its id: those of other processes are among them. */
+  #stored = new Map<string, Set<string>>();
   #loading: Promise<void> | null = null;
   #order = 0;
 
@@ -68,9 +70,11 @@ export class CommandLog {
     const stored = entries.flatMap((entry) => this.#parse(entry) ?? []).sort((a, b) => a.order - b.order);
     const lost = entries.length - stored.length;
     if (lost > 0) this.#warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
-    for (const { key } of await this.store.entries('follow/')) {
+    const followers = await this.store.entries('follow/');
+    this.#stored = new Map();
+    for (const { key } of followers) {
       const [, node = '', id = ''] = /^follow\/([^/]*)\/(.*)$/s.exec(key) ?? [];
-      this.follow(id, decodeURIComponent(node), Promise.resolve());
+      this.#stored.set(id, (this.#stored.get(id) ?? new Set()).add(decodeURIComponent(node)));
     }
     this.#order = Math.max(this.#order, stored.at(-1)?.order ?? 0);
     // A command of this process is newer than the stored ones, and newer than itself on disk.
@@ -150,22 +154,26 @@ export class CommandLog {
   /** A node follows a command from now on; `null` ends that. */
   follow(id: string, node: string, stored: Promise<unknown> | null): void {
     const nodes = this.#followers.get(id) ?? new Map<string, Promise<unknown>>();
-    if (stored === null) nodes.delete(node);
-    else nodes.set(node, stored);
+    if (stored === null) {
+      nodes.delete(node);
+      this.#stored.get(id)?.delete(node);
+    } else nodes.set(node, stored);
     if (nodes.size > 0) this.#followers.set(id, nodes);
     else this.#followers.delete(id);
   }
 
   /** The ids of the commands that a node follows. */
   followedBy(node: string): string[] {
-    return [...this.#followers].filter(([, nodes]) => nodes.has(node)).map(([id]) => id);
+    const known = [...this.#stored, ...this.#followers].filter(([, nodes]) => nodes.has(node));
+    return [...new Set(known.map(([id]) => id))];
   }
 
   /** Whether a node follows the command, or has had its result. Fulfilled when that is stored. */
   async isTakenOver(id: string): Promise<boolean> {
     const nodes = this.#followers.get(id);
+    const isFollowed = this.#isFollowed(id);
     await Promise.allSettled(nodes?.values() ?? []);
-    return nodes !== undefined || Object.keys(this.find(id)?.results ?? {}).length > 0;
+    return isFollowed || Object.keys(this.find(id)?.results ?? {}).length > 0;
   }
 
   /**
@@ -194,11 +202,13 @@ export class CommandLog {
     return this.#writeShared(command);
   }
 
+  #isFollowed = (id: string): boolean => this.#followers.has(id) || (this.#stored.get(id)?.size ?? 0) > 0;
+
   #mayBeTakenOver = ({ id, origin, results }: LoggedCommand): boolean =>
-    origin !== null && !this.#followers.has(id) && Object.keys(results).length === 0;
+    origin !== null && !this.#isFollowed(id) && Object.keys(results).length === 0;
 
   #isOpen = (command: LoggedCommand): boolean =>
-    this.#followers.has(command.id) || (this.#mayBeTakenOver(command) && command.origin?.handedOnAt === null);
+    this.#isFollowed(command.id) || (this.#mayBeTakenOver(command) && command.origin?.handedOnAt === null);
 
   /**
    * The node has sent the record on.

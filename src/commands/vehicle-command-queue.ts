@@ -6,7 +6,7 @@ import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import type { Membership } from '../state/membership';
-import { MemoryStateStore, StateFault, untilChanged, type StateStore } from '../state/state-store';
+import { MemoryStateStore, readToChange, StateFault, untilChanged, type StateStore } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { CommandAttempt } from './attempt';
@@ -309,6 +309,17 @@ export class VehicleCommandQueue {
     signal.throwIfAborted();
     turn.place = places.find((place) => place.id === id);
     if (turn.place?.status !== 'sent') throw lostTurn();
+    void this.#keepSent(key, turn.place);
+  }
+
+  /** The answer of a car may take longer than a store waits that was restarted and may have forgotten the command: it gets it again before. */
+  async #keepSent(key: string, place: Place): Promise<void> {
+    const { id } = place;
+    const isOpen = (): boolean => this.#cars.get(key)?.attempts.has(id) === true;
+    const add = (places: readonly Place[]): readonly Place[] =>
+      places.some((one) => one.id === id) ? places : [place, ...places];
+    for (; this.#membership !== null && isOpen(); await this.#clock.sleep(pollEveryMs))
+      if (this.#membership.store.settlesInMs > 0) await this.#change(key, add).catch(() => undefined);
   }
 
   /** Asked in the last statement before the command is sent. @throws VehicleError CANCELLED where others may have taken its turn */
@@ -427,7 +438,7 @@ export class VehicleCommandQueue {
   }
 
   async #read(key: string): Promise<void> {
-    const stored = await this.#store.read(key);
+    const stored = await readToChange(this.#store, key);
     const places = queueShape.safeParse(stored?.value);
     this.#learn(key, stored?.version ?? null, places.data ?? []);
   }

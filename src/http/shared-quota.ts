@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import type { Membership } from '../state/membership';
-import { StateFault, untilChanged } from '../state/state-store';
+import { readToChange, StateFault, untilChanged } from '../state/state-store';
 import type { Clock } from '../util/clock';
 
 /** The limits of one API key (docs/internals/contract.md 2). */
@@ -144,7 +144,7 @@ export class SharedQuota {
   /** Reads what the others have counted. @throws StateFault */
   async load(): Promise<void> {
     const { membership, key } = this.#options;
-    const stored = await membership.store.read(key);
+    const stored = await readToChange(membership.store, key);
     this.#isAway = false;
     this.#learn(this.#recorded(countsShape.safeParse(stored?.value).data ?? nothing()), stored?.version ?? null);
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../util/clock';
-import type { SharedStore } from './state-store';
+import { readToChange, type SharedStore } from './state-store';
 
 export interface MembershipOptions {
   store: SharedStore;
@@ -142,7 +142,7 @@ export class Membership {
     if (!this.isSure) return null;
     const { store } = this;
     const key = `claim/${name}`;
-    const stored = await store.read(key);
+    const stored = await readToChange(store, key);
     const holder = claimSchema.safeParse(stored?.value).data?.member;
     const isOwn = this.#held.get(name)?.member === this.#id;
     if (isOwn || (holder !== undefined && holder !== this.#id && !(await this.hasEnded(holder)))) return null;

@@ -108,6 +108,7 @@ export class RedisStateStore implements SharedStore {
   #isClosed = false;
   #seal: Seal | null = null;
   #keyId = '';
+  #salt = '';
   /** Sealing takes time: changes keep their order. */
   #sealed: Promise<unknown> = Promise.resolve();
   #info: ReadonlyMap<string, string> = new Map();
@@ -138,8 +139,13 @@ export class RedisStateStore implements SharedStore {
     const [collection, field] = [collectionOf(key), hashed(key)];
     const found = await this.#call('HGET', this.#hashOf(collection), field);
     if (typeof found !== 'string') return null;
-    const { value, version } = await this.#open(found, collection, field);
-    return { value, version };
+    try {
+      const { value, version } = await this.#open(found, collection, field);
+      return { value, version };
+    } catch (error) {
+      if (error instanceof StateFault) error.version = /^\S+/.exec(found)?.[0] ?? null;
+      throw error;
+    }
   }
 
   async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
@@ -147,7 +153,7 @@ export class RedisStateStore implements SharedStore {
     const text = JSON.stringify({ key, value: value ?? null });
     const sealing = this.#sealed.then(async () => {
       await this.#connected();
-      return this.#seal?.seal(text, `${collection}/${field}`);
+      return this.#seal?.seal(text, this.#contextOf(collection, field));
     });
     this.#sealed = sealing.catch(() => undefined);
     const record = JSON.stringify({ format, ...(await sealing) });
@@ -190,8 +196,11 @@ export class RedisStateStore implements SharedStore {
   /** @throws StateFault `unavailable` */
   async report(): Promise<RedisReport> {
     const info = (name: string): string | null => this.#info.get(name) ?? null;
-    // A hosted server may refuse these.
-    const list = (...args: string[]): Promise<unknown[]> => this.#call(...args).then(listOf, () => []);
+    // A hosted server may refuse these, which says nothing of the store.
+    const list = async (...args: string[]): Promise<unknown[]> => {
+      const client = await this.#connected();
+      return this.#inTime(client.sendCommand(args)).then(listOf, () => []);
+    };
     const config = async (name: string): Promise<string | null> => {
       const [, value] = await list('CONFIG', 'GET', name);
       return typeof value === 'string' ? value : null;
@@ -280,10 +289,10 @@ export class RedisStateStore implements SharedStore {
   async #checkSecret(send: Send): Promise<void> {
     const [hash, field] = [this.#hashOf('store'), 'secret'];
     const seal = new Seal(this.#options.secret(), hashed(this.#prefix));
-    const { keyId } = await seal.seal('', '');
+    const { keyId, salt } = await seal.seal('', '');
     if ((await send('HGET', hash, field)) === null) await send('HSETNX', hash, field, keyId);
     if ((await send('HGET', hash, field)) !== keyId) throw unavailable(isForeign(this.place));
-    [this.#seal, this.#keyId] = [seal, keyId];
+    [this.#seal, this.#keyId, this.#salt] = [seal, keyId, salt];
   }
 
   /** A server that was restarted, or another one in its place, may have forgotten the last writes. */
@@ -348,11 +357,18 @@ export class RedisStateStore implements SharedStore {
   async #open(text: string, collection: string, field: string): Promise<StoredEntry> {
     const [, version = '', json = ''] = /^(\S+) (.*)$/s.exec(text) ?? [];
     const sealed = parseSealed(json, collection);
-    const opened = await this.#seal?.open(sealed, `${collection}/${field}`);
+    // Deriving the key of another secret takes time, which whoever can write to the server could waste.
+    if (sealed.keyId !== this.#keyId) throw new StateFault('foreign', collection);
+    const opened = await this.#seal?.open({ ...sealed, salt: this.#salt }, this.#contextOf(collection, field));
     if (opened === undefined || !('text' in opened)) throw new StateFault(opened?.fault ?? 'damaged', collection);
     const { data: record } = recordSchema.safeParse(parseJson(opened.text));
     if (record === undefined) throw new StateFault('damaged', collection);
     return { key: record.key, value: record.value, version };
+  }
+
+  /** A value is opened in its own scope only, whoever copies it into another one. */
+  #contextOf(collection: string, field: string): string {
+    return `${this.#hashOf(collection)}/${field}`;
   }
 
   #hashOf(collection: string): string {
@@ -370,6 +386,9 @@ export class RedisStateStore implements SharedStore {
     // The choice of the store cannot work.
     if (error instanceof VehicleError) return unavailable(error.sentence);
     if (!isReply(error)) return this.#unreachable(systemCodeOf(error) || 'closed');
+    // So Redis 7 refuses a command in a script.
+    if (/The user executing the script|ACL failure in script/.test(error.message))
+      return unavailable(isForbidden(this.place));
     const codes = error.message.match(/\b[A-Z]{3,}\b/g) ?? [];
     // Redis 6 puts the reply of a command in a script behind other words.
     const code = codes.find((one) => Object.hasOwn(refusals, one)) ?? codes[0] ?? '';
@@ -387,6 +406,8 @@ const isUnconfirmed = (place: string): Sentence =>
   sentence`No replica of the shared store at ${place} confirms what is written. Start the replica again, or remove it from the server.`;
 const isForeign = (place: string): Sentence =>
   sentence`The shared store at ${place} was encrypted with another credentialSecret, so nothing in it is read or overwritten. Give every Node-RED the same credentialSecret, or this one a prefix of its own (CONNECTED_VEHICLE_PREFIX).`;
+const isForbidden = (place: string): Sentence =>
+  sentence`The user of the shared store at ${place} lacks a permission. Allow it eval, hget, hset, hsetnx, hdel, hgetall, incr, time, wait, info and scan on the keys of the prefix.`;
 const isWrongPassword = (place: string): Sentence =>
   sentence`The shared store at ${place} does not accept the user name or the password. Correct them in CONNECTED_VEHICLE_STORE or settings.js.`;
 
@@ -394,9 +415,9 @@ const isWrongPassword = (place: string): Sentence =>
 const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
   WRONGPASS: isWrongPassword,
   NOAUTH: isWrongPassword,
-  NOPERM: (place) =>
-    sentence`The user of the shared store at ${place} lacks a permission. Allow it eval, hget, hset, hsetnx, hdel, hgetall, incr, time, wait, info and scan on the keys of the prefix.`,
+  NOPERM: isForbidden,
   READONLY: isReplica,
+  NOREPLICAS: isUnconfirmed,
   OOM: (place) =>
     sentence`The shared store at ${place} is out of memory. Give it more memory (maxmemory), and set maxmemory-policy to noeviction.`,
   FOREIGN: isForeign,

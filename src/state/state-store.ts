@@ -74,6 +74,8 @@ export class StateFault extends VehicleError {
   readonly fault: keyof typeof sentences | 'inaccessible' | 'unavailable';
   /** The code of the file system or network, such as ENOSPC; empty where there is none. */
   readonly systemCode: string;
+  /** Of a damaged value, where a store can overwrite it on condition of its version. */
+  version: string | null = null;
 
   constructor(fault: keyof typeof sentences, collection: string);
   constructor(fault: 'inaccessible', collection: string, place: string, systemCode: string);
@@ -101,6 +103,20 @@ export async function readUndamaged(store: Pick<StateStore, 'read'>, key: string
     return (await store.read(key))?.value;
   } catch (error) {
     if (error instanceof StateFault && error.fault === 'damaged') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What is stored under a key, to be changed on condition of its version; in place of a damaged value, which is lost in any case, undefined.
+ * @throws StateFault
+ */
+export async function readToChange(store: Pick<StateStore, 'read'>, key: string): Promise<Stored | null> {
+  try {
+    return await store.read(key);
+  } catch (error) {
+    if (error instanceof StateFault && error.fault === 'damaged' && error.version !== null)
+      return { value: undefined, version: error.version };
     throw error;
   }
 }

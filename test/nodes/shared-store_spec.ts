@@ -1,6 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { NodeAPI } from 'node-red';
+import { chooseSharedStore } from '../../nodes/runtime';
+import { systemClock } from '../../src/index';
 import type { Simulator } from '../../src/simulator/index';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
@@ -57,6 +60,40 @@ describeOnRedis('A Node-RED with a shared store', () => {
     assert.deepEqual(flow.outputs[0], []);
   });
 
+  it('says in a group that the store is away, and not that another copy reads the car', async () => {
+    flow.settings = { credentialSecret, connectedVehicle: { store: 'redis://127.0.0.1:1', group: 'copies' } };
+    await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
+    await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'store-unavailable', 1_000);
+    await flow.endProcess();
+  });
+
+  it('knows its user directory in whatever form settings.js names it', () => {
+    const scopeOf = (userDir: string): string | undefined => {
+      const settings = { credentialSecret, userDir, connectedVehicle: { store: 'REDIS://127.0.0.1:1' } };
+      // It reads nothing else of Node-RED.
+      return chooseSharedStore({ settings } as unknown as NodeAPI, systemClock)?.scope;
+    };
+    assert.equal(scopeOf('/data/'), scopeOf('/data'));
+    assert.equal(scopeOf('data'), scopeOf(resolve('data')));
+  });
+
+  it('makes one group of the copies of an instance of FlowFuse, and none of its devices', () => {
+    const groupOf = (env: Record<string, string>): string | null | undefined => {
+      const before = { ...process.env };
+      Object.assign(process.env, env);
+      const settings = { credentialSecret, userDir: '/data', connectedVehicle: { store: 'redis://127.0.0.1:1' } };
+      try {
+        // It reads nothing else of Node-RED.
+        return chooseSharedStore({ settings } as unknown as NodeAPI, systemClock)?.group;
+      } finally {
+        process.env = before;
+      }
+    };
+    assert.equal(groupOf({ FF_INSTANCE_ID: 'one' }), 'one');
+    assert.equal(groupOf({ FF_INSTANCE_ID: 'one', FF_DEVICE_ID: 'two' }), null);
+    assert.equal(groupOf({ FF_INSTANCE_ID: 'one', FF_DEVICE_ID: 'two', CONNECTED_VEHICLE_GROUP: 'three' }), 'three');
+  });
+
   it('has demo cars that need no store', async () => {
     flow.settings = { credentialSecret, connectedVehicle: { store: 'redis://127.0.0.1:1' } };
     await flow.load({ type: 'connected-vehicle-status', read: 'doors' });
@@ -82,6 +119,22 @@ describeOnRedis('A Node-RED with a shared store', () => {
       'a value of the settings',
       { credentialSecret, connectedVehicle: { commands: 'both' } },
       /connectedVehicle\.commands/,
+    ],
+    [
+      'a password with a number sign',
+      { credentialSecret, connectedVehicle: { store: 'redis://user:12#34@localhost:6379' } },
+      /not valid/,
+    ],
+    [
+      'a database that is no number',
+      { credentialSecret, connectedVehicle: { store: 'redis://localhost/cars' } },
+      /not valid/,
+    ],
+    ['no host', { credentialSecret, connectedVehicle: { store: 'redis:localhost:6379' } }, /not valid/],
+    [
+      'options of TLS for an address without it',
+      { credentialSecret, connectedVehicle: { store: 'redis://127.0.0.1:1', tls: {} } },
+      /not valid.*rediss:\/\/ for TLS/,
     ],
     ['no credentialSecret', { connectedVehicle: { store: 'redis://127.0.0.1:1' } }, /needs a credentialSecret/],
   ] as const)

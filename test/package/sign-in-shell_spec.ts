@@ -78,7 +78,7 @@ describe('connected-vehicle sign-in, on the command line', () => {
     writeFlows();
     const { code, output } = await run();
     assert.equal(code, 0, output);
-    assert.match(output, /Signed in\./);
+    assert.match(output, /Signed in\. The Node-RED that keeps its files in /);
     assert.equal(stored().length, 1);
     for (const text of [output, ...stored()])
       for (const hidden of ['demo-secret', 'demo-key', secret, 'access_token', 'refresh'])
@@ -127,6 +127,15 @@ describe('connected-vehicle sign-in, on the command line', () => {
     assert.match(said, /no sign-in code/);
   });
 
+  it('says why the shared store cannot be used', async () => {
+    symlinkSync(resolve(__dirname, '../../../node_modules'), join(userDir, 'node_modules'));
+    writeFlows();
+    const { code, output } = await run([], { CONNECTED_VEHICLE_STORE: 'redis://127.0.0.1:1' });
+    assert.equal(code, 1);
+    assert.match(output, /cannot be reached \(ECONNREFUSED\)/);
+    assert.doesNotMatch(output, /fault in this pack/);
+  });
+
   itOnRedis('stores the sign-in in the shared store that the environment chooses', async () => {
     const server = await RedisServer.start();
     try {
@@ -137,6 +146,7 @@ describe('connected-vehicle sign-in, on the command line', () => {
         CONNECTED_VEHICLE_GROUP: 'mine',
       });
       assert.equal(code, 0, output);
+      assert.ok(output.includes(`Every copy of the group mine, with the shared store at ${server.url}, reads`), output);
       assert.deepEqual(stored(), []);
       assert.equal(await server.send('HLEN', 'connected-vehicle:sign-in'), 1);
     } finally {

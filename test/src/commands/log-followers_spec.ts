@@ -62,6 +62,23 @@ describe('The nodes that follow a command', () => {
     assert.deepEqual(log.followedBy('node/1'), ['a/b\nc']);
   });
 
+  it('of another process are forgotten when they have ended, so that the oldest command is the one that is not kept', async () => {
+    const membership = { id: 'two', hasEnded: () => Promise.resolve(false) } as unknown as Membership;
+    const one = sharedLogOf('one');
+    const two = new CommandLog({ store, membership, limit: 2 });
+    for (const id of ['a', 'b']) {
+      await begin(one, id);
+      await store.write(`follow/n/${id}`, {});
+      assert.deepEqual(await journal(two), id === 'a' ? ['a'] : ['b', 'a']);
+      assert.deepEqual(two.followedBy('n'), [id]);
+      await store.remove(`follow/n/${id}`);
+    }
+    await two.ready();
+    assert.deepEqual(two.followedBy('n'), []);
+    await begin(two, 'c', {}, now + 10);
+    assert.deepEqual(await journal(two), ['c', 'b']);
+  });
+
   it('have taken it over once that is stored, though it failed, and have it while a result is there', async () => {
     const log = logOf();
     let isStored = false;

@@ -184,6 +184,21 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock']);
   });
 
+  it('blocks the car where its answer takes longer than a restarted store waits, which has forgotten the command', async () => {
+    all.service.car.set({ commandPlan: { answerAfterMs: 100 * second } });
+    const first = send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(second);
+    for (const { key } of await all.store.entries('turn/')) await all.store.remove(key);
+    all.store.settlesInMs = 15 * second;
+    await all.clock.advance(15 * second);
+    all.store.settlesInMs = 0;
+    await all.clock.advance(second);
+    assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
+    assert.deepEqual(posts(), ['lock']);
+    await all.clock.advance(90 * second);
+    assert.equal((await first).outcome, 'succeeded');
+  });
+
   it('sends nothing for 15 s where its first access finds that the store was restarted', async () => {
     const { store } = one.pack;
     const write = store.write.bind(store);

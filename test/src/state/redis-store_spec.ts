@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { ManualClock } from '../../support/manual-clock';
 import { describeOnRedis, openRedis, RedisServer } from '../../support/redis-server';
-import { checkStore, wordSentence, type RedisStateStore } from '../../../src/index';
+import { checkStore, Membership, wordSentence, type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
 import { keepsTheContract } from './state-store-contract';
@@ -106,6 +107,40 @@ describeOnRedis('the store on Redis', () => {
     });
   });
 
+  it('derives no key for a forged value, and opens no value that was copied from another scope', async function () {
+    // Each derivation of a key takes 40 ms.
+    this.timeout(10_000);
+    const store = open();
+    await store.write('guard/a', 1);
+    await open({ scope: 'b' }).write('guard/a', 2);
+    const any = (): string => randomBytes(16).toString('base64');
+    for (let count = 0; count < 500; count += 1) {
+      const forged = { format: 1, keyId: any(), salt: any(), nonce: any(), tag: any(), data: any() };
+      await server.send('HSET', 'connected-vehicle:member', any(), `1.x ${JSON.stringify(forged)}`);
+    }
+    assert.deepEqual(await store.entries('member/'), []);
+
+    const keys = ((await server.send('KEYS', '*:guard')) as string[]).sort();
+    assert.equal(keys.length, 2);
+    const [field = ''] = (await server.send('HKEYS', keys[0] ?? '')) as string[];
+    const [own, other] = await Promise.all(keys.map(async (key) => String(await server.send('HGET', key, field))));
+    await server.send('HSET', keys[0] ?? '', field, other ?? '');
+    await server.send('HSET', keys[1] ?? '', field, own ?? '');
+    for (const scope of ['a', 'b']) await assert.rejects(open({ scope }).read('guard/a'), { fault: 'damaged' });
+  });
+
+  it('gives a claim, a turn and a quota again where what is stored of them is damaged', async () => {
+    const store = open();
+    const version = await store.write('claim/a', { member: 'gone' });
+    const [field = ''] = (await server.send('HKEYS', 'connected-vehicle:claim')) as string[];
+    const sealed = String(await server.send('HGET', 'connected-vehicle:claim', field));
+    await server.send('HSET', 'connected-vehicle:claim', field, sealed.replace('"data":"', '"data":"AAAA'));
+    await assert.rejects(store.read('claim/a'), { fault: 'damaged', version });
+    const membership = new Membership({ store });
+    assert.equal((await membership.claim('a'))?.isHeld(), true);
+    assert.deepEqual((await store.read('claim/a'))?.value, { member: membership.id });
+  });
+
   it('does not overwrite what a newer version of the pack has written', async () => {
     const store = open();
     await store.write('guard/a', 1);
@@ -196,6 +231,29 @@ describeOnRedis('the store on Redis', () => {
       const strict = await start();
       await strict.send('ACL', 'SETUSER', 'someone', 'on', '>open', '~connected-vehicle*', '+info', '+hget');
       await refuses(`redis://someone:open@127.0.0.1:${strict.port}`, /lacks a permission.*eval/);
+    });
+
+    it('says so where the user may run the script, and not what is in it', async () => {
+      const strict = await start();
+      const allowed = ['info', 'hget', 'hset', 'hsetnx', 'time', 'eval'].map((name) => `+${name}`);
+      await strict.send('ACL', 'SETUSER', 'someone', 'on', '>open', '~connected-vehicle*', ...allowed);
+      const store = open({}, `redis://someone:open@127.0.0.1:${strict.port}`);
+      await assert.rejects(store.write('guard/a', 1), isUnavailable(/lacks a permission.*eval/));
+    });
+
+    it('says that too few replicas are there', async () => {
+      const lonely = await start('--min-replicas-to-write', '1');
+      await refuses(lonely.url, /No replica .*confirms/);
+    });
+
+    it('reports what it can of a server that refuses to tell its settings, and that is no fault', async () => {
+      const hosted = await start('--rename-command', 'CONFIG', '');
+      const store = open({}, hosted.url);
+      const told: unknown[] = [];
+      store.onChange(() => told.push(store.fault));
+      await store.write('guard/a', 1);
+      const { appendonly, appendfsync } = await store.report();
+      assert.deepEqual([appendonly, appendfsync, told, store.fault], [true, null, [], null]);
     });
 
     it('says that nothing is there', () => refuses('redis://127.0.0.1:1', /cannot be reached \(ECONNREFUSED\)/));
