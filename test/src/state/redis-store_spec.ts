@@ -113,10 +113,10 @@ describeOnRedis('the store on Redis', () => {
     const store = open();
     await store.write('guard/a', 1);
     await open({ scope: 'b' }).write('guard/a', 2);
-    const any = (): string => randomBytes(16).toString('base64');
+    const text = (): string => randomBytes(16).toString('base64');
     for (let count = 0; count < 500; count += 1) {
-      const forged = { format: 1, keyId: any(), salt: any(), nonce: any(), tag: any(), data: any() };
-      await server.send('HSET', 'connected-vehicle:member', any(), `1.x ${JSON.stringify(forged)}`);
+      const forged = { format: 1, keyId: text(), salt: text(), nonce: text(), tag: text(), data: text() };
+      await server.send('HSET', 'connected-vehicle:member', text(), `1.x ${JSON.stringify(forged)}`);
     }
     assert.deepEqual(await store.entries('member/'), []);
 
