@@ -1,7 +1,6 @@
 /**
  * Everything that the nodes run, with the library and its dependencies: the build bundles it into one file (scripts/build.mjs), so
- * that each module and its state exist once. In the package, only node-red/on-demand.ts
- * loads it; tests and benchmarks import it, too.
+ * that each module and its state exist once. In the package, only register.ts loads it; tests and benchmarks import it, too.
  */
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { FlowNode } from './node-red/flow-node';
@@ -24,7 +23,7 @@ const nodeTypes = {
 };
 
 export function startNode(RED: NodeAPI, node: Node, type: keyof typeof nodeTypes, config: NodeDef): void {
-  nodeTypes[type](new FlowNode(RED, node, config), config);
+  nodeTypes[type](new FlowNode(RED, node, config));
 }
 export { editorRoutes } from './admin';
 export { runCli } from './admin/sign-in-shell';
@@ -46,7 +45,7 @@ export { expiryNote } from './node-red/flow-node';
 export { describeReading } from './status/reading-text';
 export { demoService } from './vehicle/demo-car';
 export { redactor } from './vehicle/redaction';
-export { notifyEditors } from './cars/runtime/notify-editors';
+export { editorsOf } from './cars/runtime/notify-editors';
 export { endPack } from './pack';
 export { chooseSharedStore } from './vehicle/shared-store';
 export { storeSecrets } from './vehicle/store-secret';

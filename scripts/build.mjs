@@ -1,13 +1,13 @@
 // Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts forms, message catalogues, help and
 // icons where Node-RED looks for them: beside the compiled nodes. What the forms share and the panel of the tab "Cars" go to resources/.
-// With --changed it keeps what the last build made of files that have not changed since (`npm run test:file`).
+// With --changed it keeps what the last build made of files that have not changed since (`npm start`, `npm run test:file`).
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
-import { expandRows } from './form-rows.mjs';
+import { wholeForm } from './form-rows.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const from = `${root}nodes/`;
@@ -36,7 +36,7 @@ const filesOfTheirOwn = {
       resolve(resolveDir, path) === `${root}src/errors` ? { path: './errors.js', external: true } : undefined,
     );
     onResolve({ filter: /\/src\/simulator\/index$/ }, () => ({ path: './simulator.js', external: true }));
-    onResolve({ filter: /^\.\.\/runtime$/ }, () => ({ path: './runtime.js', external: true }));
+    onResolve({ filter: /^\.\.?\/runtime$/ }, () => ({ path: './runtime.js', external: true }));
   },
 };
 
@@ -49,7 +49,7 @@ async function bundleRuntime() {
   await rm(to, { recursive: true });
   const { metafile } = await build({
     entryPoints: [
-      ...nodeTypes.map((type) => ({ in: `${from}${type}.ts`, out: type })),
+      ...nodeTypes.map((type) => ({ in: `${from}register.ts`, out: type })),
       { in: `${from}admin/cli.ts`, out: 'cli' },
       { in: `${from}runtime.ts`, out: 'runtime' },
       { in: `${root}src/errors.ts`, out: 'errors' },
@@ -165,16 +165,19 @@ const sharedWords = {
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
   // A form can ask for a text only, not for an object. Only the help needs what is said of the properties of several nodes.
+  // The catalogue of a language that the editor does not have holds the name of the language alone.
   'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command }) => ({
     ...texts,
-    cause,
-    command,
-    search: {
-      ...search,
-      words: Object.entries(search.words)
-        .map((pair) => pair.join(':'))
-        .join(';'),
-    },
+    ...(search && {
+      cause,
+      command,
+      search: {
+        ...search,
+        words: Object.entries(search.words)
+          .map((pair) => pair.join(':'))
+          .join(';'),
+      },
+    }),
   }),
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, read }) => {
     const { readNames, titleOf } = catalogueOfReads();
@@ -225,7 +228,7 @@ async function buildEditor() {
   await writeFile(`${root}resources/connected-vehicle-cars.mjs`, carsTab);
   for (const [type, folder] of Object.entries(JSON.parse(await readFile(`${from}folders.json`, 'utf8')))) {
     const script = await bundleForBrowser(`${folder}/form.ts`, { plugins: [carsTabApart] });
-    const form = await minifyForm(expandRows(await readFile(`${from}${folder}/form.html`, 'utf8')));
+    const form = await minifyForm(wholeForm(type, await readFile(`${from}${folder}/form.html`, 'utf8')));
     await writeFile(`${to}${type}.html`, `${form}<script type="text/javascript">\n${script}</script>\n`);
   }
   await cp(`${from}locales`, `${to}locales`, { recursive: true });
@@ -290,7 +293,9 @@ async function haveSourcesChanged() {
       (await readdir(root + folder, { recursive: true })).map((name) => `${folder}/${name}`),
     ),
   );
-  const times = ['package.json', ...folders, ...below.flat()].map(async (name) => (await stat(root + name)).mtimeMs);
+  const times = ['package.json', 'package-lock.json', ...folders, ...below.flat()].map(
+    async (name) => (await stat(root + name)).mtimeMs,
+  );
   return Math.max(...(await Promise.all(times))) > bundledAt;
 }
 

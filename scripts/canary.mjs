@@ -1,4 +1,4 @@
-// `npm run canary`: secrets and VINs that exist nowhere else go through every success and every failure; then whatever came
+// `npm run canary`: secrets and VINs that exist nowhere else go through every success and every failure; then everything that came
 // out of the process is searched for them, stdout, stderr and files included. Ends with 1 where one is found.
 import { createRequire } from 'node:module';
 

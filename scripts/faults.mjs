@@ -1,5 +1,5 @@
 // `npm run faults [faults] [seed]`: random faults between real nodes and the simulated service, 2,000 or as many as asked for. Ends with
-// 1 where a message was not done exactly once, a command was sent twice or told wrongly, or a connection was left open.
+// 1 where a message was not done exactly once, a command was sent twice or reported wrongly, or a connection was left open.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

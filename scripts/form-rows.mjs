@@ -1,5 +1,5 @@
-// The rows of the forms. A form.html has `<row name="poll" icon="clock-o" label="label.poll" … />` for each property, and the build writes
-// the html of Node-RED in its place.
+// The html of the forms. A form.html has `<row name="poll" icon="clock-o" label="label.poll" … />` for each property, and the build writes
+// the html of Node-RED instead.
 //   label, check, after, hint   keys of texts; `shared:` names the catalogue of the vehicle configuration
 //   kind                        number, typed, password; an input of text without it
 //   options                     a dropdown: the key of its texts, and its values
@@ -57,10 +57,13 @@ function expandRow(idPrefix, text) {
   ].join('\n');
 }
 
-/** A form with its rows written out. */
-export const expandRows = (html) =>
-  html
-    .replace(/<row (.*?) \/>/g, (_, text) =>
-      expandRow(html.includes('data-template-name="connected-vehicle"') ? 'node-config-input-' : 'node-input-', text),
-    )
+/** What Node-RED loads: the styles of a form, and its other elements as the template of the type with the rows written out. */
+export function wholeForm(type, html) {
+  const [, styles = '', elements] = /^(?:<!-- prettier-ignore -->\n)?(<style>.*?<\/style>\n+)?(.*)$/s.exec(html);
+  const prefix = type === 'connected-vehicle' ? 'node-config-input-' : 'node-input-';
+  const rows = elements
+    .replace(/<row (.*?) \/>/g, (_, text) => expandRow(prefix, text))
     .replaceAll('shared:', '@connected-vehicle/node-red/connected-vehicle:');
+  const template = `<script type="text/html" data-template-name="${type}">\n<div class="car-form">\n${rows}</div>\n</script>\n`;
+  return `<script src="resources/@connected-vehicle/node-red/connected-vehicle.js"></script>\n\n${styles}${elements && template}`;
+}

@@ -26,7 +26,7 @@ const run = (command, args, options = {}) =>
 /** The npm package that contains the Node binary; the package `node` would download it in an install script, which is switched off. */
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
-/** @returns where it stands */
+/** @returns its folder */
 async function install(name, version) {
   const folder = join(root, '.cache/matrix', `${name}-${version}`);
   await mkdir(folder, { recursive: true });

@@ -514,7 +514,7 @@ async function measureFirstUnlock() {
 /** The child of `measureFirstUnlock`. */
 async function unlockAtOnce([userDir, service, host]) {
   require('node:os').hostname = () => host;
-  // Nothing of the pack keeps the process alive while it waits for the directory.
+  // The pack does not keep the process running while it waits for the directory.
   setInterval(() => undefined, 1_000);
   const unlock = node('unlock', 'connected-vehicle-command', { command: 'unlock', interface: 'v2', deadline: 60 });
   const RED = await startNodeRed(userDir, [...beginning(JSON.parse(service)), { ...unlock, wires: [['end']] }]);

@@ -1,5 +1,5 @@
-// `npm run model [-- factor [options of Mocha]]`: whatever `npm test` tries at random (commands and their watches against the simulated car,
-// guard and events against brute-force oracles, polling on random days, kills of processes, properties of parsers, conditions and
+// `npm run model [-- factor [options of Mocha]]`: everything that `npm test` tries at random (commands and their watches against the simulated car,
+// guard and events against brute-force oracles, polling on random days, the rate limiter, kills, properties of parsers, conditions and
 // stores), 100 times or `factor` times as often. SEED chooses other random numbers. A failure names the seed that repeats it.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ const specs = [
   'src/guard/guard-oracle',
   'src/events/events-oracle',
   'src/polling/profile',
+  'src/http/rate-limiter',
   'properties/*',
 ].map((name) => `dist/test/${name}_spec.js`);
 

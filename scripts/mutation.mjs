@@ -77,7 +77,7 @@ async function copy(folder) {
   return to;
 }
 
-/** A schema that is made once, with its first use, would be unchanged for every later test. It is made when its module is loaded. */
+/** A schema that is made at its first use would stay unchanged for every later test. So it is made when its module is loaded. */
 async function makeSchemasAtOnce(folder) {
   for (const name of await readdir(folder)) {
     const text = await readFile(join(folder, name), 'utf8');
@@ -114,7 +114,7 @@ async function mutate(folder, file, { bin, isFast, isAgain, specs }) {
     incremental: true,
     incrementalFile: join(home, `${name}.last.json`),
     force: !isAgain,
-    concurrency: 2,
+    concurrency: Number(process.env.MUTATION_WORKERS ?? 2),
     timeoutMS: Number(process.env.MUTATION_TIMEOUT ?? 15_000),
     // TypeScript 7 has no interface with which Stryker could rewrite the paths in it.
     tsconfigFile: 'none.json',
@@ -123,7 +123,7 @@ async function mutate(folder, file, { bin, isFast, isAgain, specs }) {
     allowConsoleColors: false,
   };
   await writeFile(join(cwd, 'stryker.conf.json'), JSON.stringify(config));
-  const env = { ...process.env, ...histories, PATH: bin + delimiter + process.env.PATH };
+  const env = { ...histories, ...process.env, PATH: bin + delimiter + process.env.PATH };
   await run(join(bin, 'node'), [join(home, 'node_modules/@stryker-mutator/core/bin/stryker.js'), 'run'], { cwd, env });
   await rm(cwd, { recursive: true });
   return JSON.parse(await readFile(report, 'utf8')).files;

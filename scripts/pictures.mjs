@@ -78,7 +78,7 @@ async function withEditor(content, prepare, ready, work) {
   }
 }
 
-/** Takes a picture and notes the texts that stand in it, and the files that it shows besides. */
+/** Takes a picture and notes the texts and files that it shows. */
 async function take(page, name, area, files = []) {
   const path = `${name}.png`;
   await page.screenshot({ path: `${folder}${path}`, ...(area && { clip: area }), animations: 'disabled' });

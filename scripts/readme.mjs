@@ -10,15 +10,7 @@ import { format, resolveConfig } from 'prettier';
 import * as runtime from '../dist/nodes/runtime.js';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
-import {
-  isLocalReadName,
-  readNames,
-  readThemes,
-  requestNameOf,
-  routeOf,
-  titleOf,
-  valueTypeOf,
-} from '../dist/src/catalogue/reads.js';
+import { readNames, readThemes, requestNameOf, routeOf, titleOf, valueTypeOf } from '../dist/src/catalogue/reads.js';
 import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dist/src/catalogue/scopes.js';
 import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
@@ -39,7 +31,7 @@ const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 
 /** What a read gives, in the words of the form, with the fixed words of the service. */
 function valueOf(name) {
-  const type = isLocalReadName(name) ? undefined : valueTypeOf(name);
+  const type = name === 'journal' ? undefined : valueTypeOf(name);
   if (type?.words) return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${type.words.false}`;
   if (type?.values) return type.values.map(code).join(', ');
   if (type?.unit) return `number, ${type.unit}`;
@@ -48,7 +40,7 @@ function valueOf(name) {
 
 /** The reads that one request answers at Volvo Cars; empty where it answers one only. */
 function togetherWith(name) {
-  if (isLocalReadName(name)) return '';
+  if (name === 'journal') return '';
   if (!routeOf(name, interfacesOfVolvo)) return 'not at Volvo Cars';
   const request = requestNameOf(name, interfacesOfVolvo);
   return request === name ? '' : code(request);
@@ -157,7 +149,7 @@ async function members(type, heading) {
 const transcripts = new Map();
 const started = Date.parse('2026-11-21T17:40:00.000Z');
 
-/** A message of a transcript (test/transcripts), with an example for each name that stands for what differs from run to run. */
+/** A message of a transcript (test/transcripts), with an example for each placeholder of a value that differs from run to run. */
 async function message(file, ...path) {
   if (!transcripts.has(file)) transcripts.set(file, await jsonOf(`test/${file}.json`));
   const found = path.reduce((at, name) => at[name], transcripts.get(file));
@@ -181,7 +173,7 @@ async function message(file, ...path) {
   };
   const example = exampleOf(found);
   const { payload, vehicle } = example;
-  // What a result node hands on of the record that it got.
+  // What a result node passes on of the record that it got.
   const came = found.payload?.['as it came'];
   if (came) {
     const record = exampleOf(

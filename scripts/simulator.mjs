@@ -42,7 +42,7 @@ try {
     accessToken,
     mediaTypeVendor: dialect === 'real' ? 'volvocars' : 'vendor',
   });
-  const { vin } = running.car();
+  const [{ vin }] = cars;
   const list = profiles.map((name, index) => `  VIN (${name})`.padEnd(26) + cars[index].vin).join('\n');
   console.log(`The simulated service (${dialect}) answers at ${running.url}
 Open this address in a browser to see the cars and to click them.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isLocalReadName, type AnyReadName } from './catalogue/reads';
+import type { AnyReadName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
@@ -41,7 +41,7 @@ export interface AccountOptions {
   observer?: VehicleObserver;
   /** Names the account in the log of the commands. Default: a name that no other account has. */
   id?: string;
-  /** Gets a sentence for people that belongs to no message. */
+  /** Is called with a sentence for the user that is not part of a message. */
   warn?: (sentence: string) => void;
 }
 
@@ -127,8 +127,8 @@ export function openAccount(options: AccountOptions): Account {
     shareForMs,
     clock,
   });
-  const observer = bothObservers(poller, options.observer);
-  const client = new VehicleClient({ service, requests, observer, facts });
+  const observers = [poller, ...(options.observer ? [options.observer] : [])];
+  const client = new VehicleClient({ service, requests, observers, facts });
   const warn = options.warn ?? (() => undefined);
   const journal = (): Promise<JournalEntry[]> => log.journal(id);
   const onSaveFailed = (): void =>
@@ -138,7 +138,7 @@ export function openAccount(options: AccountOptions): Account {
   const dispatcher = new Dispatcher({
     client,
     requests,
-    observer,
+    observers,
     readOnly: options.readOnly ?? false,
     queue: pack.queueFor(service.baseUrl),
     log,
@@ -153,7 +153,7 @@ export function openAccount(options: AccountOptions): Account {
     journal,
     poller,
     async read(name, { clear = false, ...read }) {
-      if (!isLocalReadName(name)) return client.read(name, read);
+      if (name !== 'journal') return client.read(name, read);
       if (clear) await log.clear(id);
       return journalReading(await journal(), new Date(clock.now()), redactor.text);
     },
@@ -188,14 +188,3 @@ export function openAccount(options: AccountOptions): Account {
     },
   };
 }
-
-const bothObservers = (poller: Poller, other: VehicleObserver | undefined): VehicleObserver => ({
-  observe(read, vin, reading) {
-    poller.observe(read, vin, reading);
-    other?.observe(read, vin, reading);
-  },
-  commandSent(vin) {
-    poller.commandSent(vin);
-    other?.commandSent(vin);
-  },
-});

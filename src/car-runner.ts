@@ -46,10 +46,10 @@ export interface CarRunnerOptions {
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /** The key of the record with state and unsent events. */
+  /** The key of the record with state and unsent events. With a membership, the runner adds the VIN, because nodes with the same id in the copies of a flow can have different cars. */
   key: string;
   clock: Clock;
-  /** Of this process among the copies of the flow. Default: there are no others. */
+  /** The membership of this process among the copies of the flow. Default: it is the only one. */
   membership?: Pick<Membership, 'id' | 'isStill' | 'hasEnded'> | null;
   /** Whether this process reads the car, and not another copy of the flow. Default: it does. */
   isActive?: () => boolean;
@@ -84,8 +84,8 @@ const awayPauseMs = 10_000;
 const minClockSetMs = 2_000;
 
 /**
- * Reads a car for a reducer, and keeps its state over restarts. Each step is read, reduce, write on condition: the events stand in the
- * same record as the state that they follow from, until they were sent.
+ * Reads a car for a reducer, and keeps its state over restarts. Each step is read, reduce, write on condition: the record holds the
+ * events together with the state that they follow from, until they were sent.
  */
 export class CarRunner<Read extends ReadName, State, Input, Event> {
   readonly #reducer: CarReducer<Read, State, Input, Event>;
@@ -101,9 +101,9 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #fault: StateFault | null = null;
   /** Whether the record has to be read before the next change. */
   #isStale = false;
-  /** The events that steps have returned and that the record still has, as JSON: with the process that sends them, or null once they were sent. */
+  /** The events that steps have returned and that are still in the record: for each, as JSON, the process that sends it, or null after it was sent. */
   readonly #given = new Map<string, string | null>();
-  /** The sender where there is no membership: nobody else writes the record then, and another sender in it is an earlier run of this process. */
+  /** The sender without a membership. No other process writes the record then, so another sender in it is an earlier run of this Node-RED. */
   readonly #runId = randomUUID();
   #last: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
@@ -112,8 +112,12 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** Wall time minus monotonic time, as of the last step. */
   #wallOffset: number;
 
+  /** The key of the record, with the VIN if there is a membership. */
+  readonly key: string;
+
   private constructor(reducer: CarReducer<Read, State, Input, Event>, options: CarRunnerOptions) {
-    const { clock } = options;
+    const { clock, key, vin, membership = null } = options;
+    this.key = membership === null ? key : `${key}/${vin}`;
     this.#reducer = reducer;
     this.#options = options;
     this.#startedAt = clock.now();
@@ -150,14 +154,14 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     return this.#state;
   }
 
-  /** Why the last step could not be stored in a shared store: it sent nothing, and the next one takes it again. */
+  /** Why the last step could not be stored in a shared store: it sent nothing, and the next step starts from the stored state. */
   get fault(): StateFault | null {
     return this.#fault;
   }
 
   async #load(): Promise<void> {
-    const { store, key, vin, clock } = this.#options;
-    const read = await store.read(key).catch((error: unknown) => {
+    const { store, vin, clock } = this.#options;
+    const read = await store.read(this.key).catch((error: unknown) => {
       if (error instanceof StateFault && error.fault === 'damaged') return undefined;
       throw error;
     });
@@ -169,7 +173,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#stored = this.#textOf(this.#state, this.#outbox);
   }
 
-  /** Whether events that a step has returned may be sent: asked in the last statement before. False where another process may have taken them over. */
+  /** Whether events that a step has returned may be sent. Call it in the statement before the events are sent. False if another process may have taken them over. */
   mayBeSent(events: readonly Event[]): boolean {
     const { membership = null } = this.#options;
     return (
@@ -216,11 +220,11 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     return events;
   }
 
-  /** @throws what is no fault of a shared store */
+  /** @throws any error but a fault of a shared store */
   #noteFault = (error: unknown): void => {
     if (!(error instanceof StateFault)) throw error;
     this.#fault = error;
-    // Nobody knows what the store took, and what other processes did meanwhile.
+    // It is unknown whether the store took the change, and what other processes have written meanwhile.
     this.#isStale = true;
   };
 
@@ -290,7 +294,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#hasEnded = true;
     this.#cancel();
     if (this.#isActive || this.#outbox.messagesOf(this.#sender).length > 0)
-      await this.#change((state, outbox) => ({ state, outbox: outbox.left(this.#sender) }), true);
+      await this.#change((state, outbox) => ({ state, outbox: outbox.released(this.#sender) }), true);
   }
 
   /**
@@ -335,12 +339,12 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** @returns false where another process has written the record meanwhile */
   async #save(state: State, outbox: Outbox<Event>, isForced: boolean): Promise<boolean> {
-    const { store, key, vin, onSaveFailed } = this.#options;
+    const { store, vin, onSaveFailed } = this.#options;
     const text = this.#textOf(state, outbox);
     if (text === this.#stored && this.#isSaved && !isForced) return true;
     try {
       const condition = this.#version === undefined ? {} : { expected: this.#version };
-      const version = await store.write(key, { vin, state, unsent: outbox.entries }, condition);
+      const version = await store.write(this.key, { vin, state, unsent: outbox.entries }, condition);
       if (version === null) return false;
       this.#version = version;
       this.#stored = text;

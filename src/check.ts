@@ -56,7 +56,7 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
   const { proxy, verifiesCertificates } = account.connection;
   return [
     ...(proxy === null ? [] : [finding('proxy', 'good', { label: proxy })]),
-    ...(verifiesCertificates ? [] : [bad('certificates', unverified())]),
+    ...(verifiesCertificates ? [] : [bad('certificates', new VehicleError('CONFIG', unverified))]),
     ...(await checkAccess(account, options)),
   ];
 }
@@ -66,7 +66,7 @@ export async function checkStore(store: RedisStateStore, membership: Membership 
   const { place } = store;
   const report = await store.report().catch(asVehicleError);
   if (report instanceof VehicleError) return [bad('store', report)];
-  const { appendonly, appendfsync, maxmemoryPolicy, otherPrefixes } = report;
+  const { appendonly, appendfsync, maxmemoryPolicy, writesWithoutReplicas, otherPrefixes } = report;
   const weak = [
     ...(appendonly === false ? ['appendonly no'] : []),
     ...(appendfsync !== null && appendfsync !== 'always' ? [`appendfsync ${appendfsync}`] : []),
@@ -76,6 +76,10 @@ export async function checkStore(store: RedisStateStore, membership: Membership 
   if (weak.length > 0)
     problems.push(
       sentence`The shared store at ${place} can lose what it has just stored (${weak}): then a message can be sent twice, or a sign-in be lost. Set appendonly yes, appendfsync always and maxmemory-policy noeviction.`,
+    );
+  if (writesWithoutReplicas)
+    problems.push(
+      sentence`The shared store at ${place} goes on without its replicas, also after one of them has taken its place: then a command can be sent twice. Set min-replicas-to-write 1.`,
     );
   if (otherPrefixes.length > 0)
     problems.push(
@@ -87,11 +91,8 @@ export async function checkStore(store: RedisStateStore, membership: Membership 
   ];
 }
 
-const unverified = (): VehicleError =>
-  new VehicleError(
-    'CONFIG',
-    'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: whoever is on the way to the service can read the key and the token. Remove the variable and restart Node-RED.',
-  );
+const unverified =
+  'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: whoever is on the way to the service can read the key and the token. Remove the variable and restart Node-RED.';
 
 async function checkAccess(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
   // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.

@@ -3,15 +3,13 @@ import { requestDetails } from './catalogue/commands';
 import { burnsFuel } from './catalogue/groups';
 import { openingIfFitted } from './catalogue/openings';
 import {
-  apiOf,
-  needsVehicle,
+  interfaces,
   reads,
   routeOf,
   titleOf,
   type InterfaceChoice,
   type InterfaceName,
   type ReadName,
-  type ReadRoute,
 } from './catalogue/reads';
 import type { CarFacts } from './car/facts';
 import type { ServiceProfile } from './catalogue/services';
@@ -22,7 +20,7 @@ import type { Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { parseVin } from './vin';
 import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
-import { parseRead, type ReadPayload } from './wire/parsers';
+import type { ReadPayload } from './wire/parsers';
 
 export interface ReadOptions {
   vin?: unknown;
@@ -36,7 +34,7 @@ export interface ReadOptions {
   signal?: AbortSignal;
 }
 
-/** Is told of each reading and sent command: the poller (src/polling/poller.ts) and the tab “Cars”. */
+/** Is called with each reading and each sent command: the poller (src/polling/poller.ts) and the tab “Cars”. */
 export interface VehicleObserver {
   observe(read: ReadName, vin: string, reading: Reading): void;
   commandSent(vin: string): void;
@@ -45,7 +43,7 @@ export interface VehicleObserver {
 interface VehicleClientOptions {
   service: ServiceProfile;
   requests: Requests;
-  observer: VehicleObserver;
+  observers: readonly VehicleObserver[];
   facts: CarFacts;
 }
 
@@ -65,7 +63,7 @@ export class VehicleClient {
   }
 
   /**
-   * The VIN that a person or a message named. Where none is named and nobody is signed in, the error says the latter, because only then
+   * The VIN that the user or a message named. Without a VIN and without a sign-in, the error names the missing sign-in, because only then
    * *Find my car* works.
    * @throws VehicleError VIN_INVALID, and what getting a token throws
    */
@@ -74,16 +72,17 @@ export class VehicleClient {
     return parseVin(vin);
   }
 
-  /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `parseRead` what the answer means. */
+  /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, batch, forCommand, signal } = options;
-    const vin = needsVehicle(read) ? await this.requireVin(options.vin, signal) : null;
-    const route = this.#routeOf(read, choice);
+    const vin = read === 'vehicles' ? null : await this.requireVin(options.vin, signal);
+    const route = routeOf(read, this.service.availableInterfaces, choice);
+    if (route === undefined) throw notOffered(read, choice);
     const { interface: iface } = route;
     const fuel = route.needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;
     try {
       const answer = await this.#options.requests.get({
-        api: apiOf[iface],
+        api: interfaces[iface].api,
         url: addressOf(this.service, iface, route.path, { vin: vin ?? '' }),
         accept: mediaType(this.service, route.accept),
         scopes: route.scopes,
@@ -93,13 +92,12 @@ export class VehicleClient {
         kind: forCommand ? 'follow' : 'read',
         signal,
       });
-      const opening = openingIfFitted(read);
+      const opening = openingIfFitted[read];
       const isFitted = vin === null || opening === undefined ? null : await this.#options.facts.isFitted(vin, opening);
-      const parsed = parseRead(read, answer.body, { interface: iface, isFitted, burnsFuel: fuel });
-      const reading = readingOf(parsed, answer, { vin, read, interface: iface });
+      const reading = readingOf({ vin, read }, answer, { interface: iface, isFitted, burnsFuel: fuel });
       if (vin !== null) {
         await this.#options.facts.observe(vin, read, reading.payload);
-        this.#options.observer.observe(read, vin, reading);
+        for (const observer of this.#options.observers) observer.observe(read, vin, reading);
       }
       return reading;
     } catch (error) {
@@ -141,19 +139,6 @@ export class VehicleClient {
     return parseInvocation(answer.body, answer.receivedAt);
   }
 
-  #routeOf(read: ReadName, choice: InterfaceChoice): ReadRoute {
-    const route = routeOf(read, this.service.availableInterfaces, choice);
-    if (route !== undefined) return route;
-    const { routes, hasVersions, onlyExtended } = reads[read];
-    if (hasVersions) throw noInterface(read, new Set(routes.map((one) => one.interface)), choice);
-    throw new VehicleError(
-      'NOT_SUPPORTED',
-      onlyExtended === undefined
-        ? sentence`${titleOf(read)} cannot be read: this service does not offer ${titleOfInterface[routes[0]?.interface ?? 'connected-v2']}.`
-        : sentence`${titleOf(read)} is offered by the extended vehicle interface, which this service no longer has; ${onlyExtended}.`,
-    );
-  }
-
   /** Asked once for each car and kept (docs/internals/contract.md 3); null where the service does not report it. */
   #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
     return this.#options.facts.fuelType(vin, async () => {
@@ -165,6 +150,17 @@ export class VehicleClient {
       }
     });
   }
+}
+
+function notOffered(read: ReadName, choice: InterfaceChoice): VehicleError {
+  const { routes, hasVersions, onlyExtended } = reads[read];
+  if (hasVersions) return noInterface(read, new Set(routes.map((one) => one.interface)), choice);
+  return new VehicleError(
+    'NOT_SUPPORTED',
+    onlyExtended === undefined
+      ? sentence`${titleOf(read)} cannot be read: this service does not offer ${titleOfInterface[routes[0]?.interface ?? 'connected-v2']}.`
+      : sentence`${titleOf(read)} is offered by the extended vehicle interface, which this service no longer has; ${onlyExtended}.`,
+  );
 }
 
 const titleOfInterface = {

@@ -113,6 +113,19 @@ export const systemCodeOf = (error: unknown): string =>
     ? error.code
     : '';
 
+/** Codes of Node for a certificate that this machine does not trust, of X509_verify_cert of OpenSSL. */
+const untrustedCodes =
+  /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|PATH_LENGTH_EXCEEDED$|INVALID_(?:CA|PURPOSE)$|UNSPECIFIED$)/;
+
+/** What Node says with a code about a failed TLS connection; null where the code says nothing of TLS. */
+export function tlsFaultOf(code: string): 'expired' | 'early' | 'host' | 'untrusted' | 'tls' | null {
+  if (code === 'CERT_HAS_EXPIRED') return 'expired';
+  if (code === 'CERT_NOT_YET_VALID') return 'early';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'host';
+  if (untrustedCodes.test(code)) return 'untrusted';
+  return /^ERR_(?:OS)?SSL_|^EPROTO$/.test(code) ? 'tls' : null;
+}
+
 /** Converts any thrown value to the one error of the library. A fault of the pack itself becomes INTERNAL and stays as the cause. */
 export function asVehicleError(error: unknown): VehicleError {
   if (error instanceof VehicleError) return error;

@@ -5,15 +5,7 @@ import {
   runtimeMinutesLimits,
   unlockDurationLimits,
 } from './catalogue/commands';
-import {
-  interfaceChoices,
-  isLocalReadName,
-  isReadName,
-  localReadNames,
-  readNames,
-  type AnyReadName,
-  type InterfaceChoice,
-} from './catalogue/reads';
+import { interfaceChoices, readNames, type AnyReadName, type InterfaceChoice } from './catalogue/reads';
 import { VehicleError } from './errors';
 import { asSentence, sentence } from './sentence';
 import { closestName } from './util/closest';
@@ -42,8 +34,7 @@ function parseAnyReadName(input: unknown): AnyReadName {
   if (typeof input !== 'string')
     throw new VehicleError('INPUT_INVALID', 'What to read must be a name, such as “windows”, or a list of names.');
   const name = input.trim();
-  if (isReadName(name) || isLocalReadName(name)) return name;
-  const names: readonly AnyReadName[] = [...readNames, ...localReadNames];
+  const names: readonly AnyReadName[] = [...readNames, 'journal'];
   const word = name.toLowerCase();
   const found = names.find((other) => other.toLowerCase() === word);
   if (found !== undefined) return found;

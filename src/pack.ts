@@ -19,7 +19,7 @@ export interface PackOptions {
   membership?: Membership;
   /** Removes the secrets that it knows from the service's answers. Default: one that knows none yet. */
   redactor?: Redactor;
-  /** Gets a sentence for people that belongs to no message. */
+  /** Is called with a sentence for the user that is not part of a message. */
   warn?: (warning: Sentence) => void;
   /** Called when a command is logged or changes. */
   onCommand?: () => void;
@@ -56,7 +56,7 @@ export class Pack {
 
   /**
    * What all accounts with one API key at one service share: the quota counts for the key (docs/internals/vendor-api.md 4.3, 5), and the answer to
-   * one account serves another that reads with the same token.
+   * one account is reused for another that reads with the same token.
    */
   stateOfKey(baseUrl: string, apiKey: string) {
     // The key itself is stored nowhere.
@@ -72,13 +72,10 @@ export class Pack {
 
   /** The queue of a service: a car takes one command at a time, and a command outlives the account that sent it. */
   queueFor(baseUrl: string): VehicleCommandQueue {
-    const queue = this.#queues.get(baseUrl) ?? this.#newQueue(baseUrl);
+    const { clock, membership, store } = this;
+    const shared = membership && { membership, store };
+    const queue = this.#queues.get(baseUrl) ?? new VehicleCommandQueue({ clock, baseUrl, ...shared });
     this.#queues.set(baseUrl, queue);
     return queue;
-  }
-
-  #newQueue(baseUrl: string): VehicleCommandQueue {
-    const { clock, membership, store } = this;
-    return new VehicleCommandQueue({ clock, baseUrl, ...(membership && { membership, store }) });
   }
 }

@@ -68,7 +68,7 @@ export function createRedactor(): Redactor {
     text,
     value: <Value>(input: Value) => value(input) as Value, // A copy of the input.
     answer<Body>(body: Body): Body {
-      // A body can have 100,000 texts, so each is searched for those secrets only that stand somewhere in the body.
+      // A body can have 100,000 texts, so each is searched only for the secrets that occur in the body.
       const whole = JSON.stringify(body) ?? '';
       const found = known.filter((secret) => whole.includes(JSON.stringify(secret).slice(1, -1)));
       // A copy of the body.
@@ -99,7 +99,7 @@ function without(secrets: readonly string[], input: string): string {
   return output;
 }
 
-/** The secret as it is, and as it stands in a URL, in a form, and in either with lower-case escapes. */
+/** The secret unchanged, encoded for a URL, encoded for a form, and each of them with lower-case escapes. */
 function formsOf(secret: string): string[] {
   if (secret.length < minSecretLength) return [];
   // encodeURIComponent throws at a lone surrogate, which Buffer replaces.

@@ -15,7 +15,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
   const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
   const account = await node.account().catch(safeError);
   const opened = 'client' in account ? account : null;
-  return redactor().value({
+  return redactor.value({
     pack: version,
     nodeRed: RED.version?.(),
     node: process.version,

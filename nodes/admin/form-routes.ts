@@ -1,4 +1,5 @@
 import type { NodeAPI } from 'node-red';
+import * as z from 'zod/mini';
 import { openAccount, VehicleError, type Account, type AccountOptions } from '../../src/index';
 import { accountOptionsOf, serviceOf } from '../vehicle/account-options';
 import { throwIfInUse } from '../vehicle/state-store';
@@ -7,7 +8,44 @@ import { parseBody, parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from '../vehicle/options';
 import { storedNodes } from '../node-red/flows';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
-import type { FormBody } from './bodies';
+
+/** Every length is limited, because it comes from a browser. */
+export const shortText = z.string().check(z.maxLength(500));
+export const longText = z.string().check(z.maxLength(20_000));
+
+/** Null: not typed, so the stored one is meant. */
+const typed = z._default(z.nullable(longText), null);
+
+/** The request body of the configuration dialog. */
+export const formBody = z.lazy(() =>
+  z.object({
+    /** As typed: a number may be the name of an environment variable still. */
+    options: z.record(z.string(), z.unknown()),
+    credentials: z.object({
+      apiKey: typed,
+      accessToken: typed,
+      clientId: typed,
+      clientSecret: typed,
+      refreshToken: typed,
+    }),
+    /** The address of this editor. A sign-in without a redirect URL returns to it. */
+    callback: z._default(shortText, ''),
+    /** The nodes of the flows that use the configuration. */
+    nodes: z._default(
+      z
+        .array(
+          z.object({
+            label: shortText,
+            reads: z.array(shortText).check(z.maxLength(100)),
+            commands: z.array(shortText).check(z.maxLength(100)),
+          }),
+        )
+        .check(z.maxLength(1000)),
+      [],
+    ),
+  }),
+);
+type FormBody = z.infer<typeof formBody>;
 
 /** The values of the open dialog, with the deployed configuration for those that it leaves out. */
 export interface Form {

@@ -1,7 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
+import * as z from 'zod/mini';
 import { diagnosticsOf } from './diagnostics';
-import { readForm, withAccount, type Form } from './form-routes';
+import { formBody, longText, readForm, shortText, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
 import { signInsOf } from './sign-in';
 import { redactor, shownFailure } from '../vehicle/redaction';
@@ -11,11 +12,10 @@ import { worded, wordsOf, wordsOfRequest } from '../node-red/i18n';
 import { reportedError } from '../node-red/failures';
 import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, picturesOf, positionOf, readCar } from '../cars/runtime/cars';
-import { demoPage } from '../cars/runtime/demo';
-import { notifyEditors } from '../cars/runtime/notify-editors';
+import { demoPage } from '../vehicle/demo-car';
+import { editorsOf } from '../cars/runtime/notify-editors';
 import type { TestableNode } from '../node-red/car-node';
 import { parseBody } from '../node-red/options';
-import { diagnosticsBody, finishBody, formBody, readBody, testBody, vehicleBody } from './bodies';
 import {
   checkAccount,
   checkStore,
@@ -27,6 +27,21 @@ import {
   readEach,
   VehicleError,
 } from '../../src/index';
+
+/** The address that the browser was sent to, pasted back. */
+const finishBody = z.object({ redirected: longText });
+/** The read that a status form shows. */
+const readBody = z.object({
+  vin: z._default(shortText, ''),
+  reads: z.array(shortText).check(z.minLength(1), z.maxLength(100)),
+  interface: z._default(shortText, 'auto'),
+});
+/** The event that a test sends. */
+const testBody = z.object({ event: z.optional(shortText) });
+/** Whether the last answers of the service are wanted as well. */
+const diagnosticsBody = z.object({ answers: z._default(z.boolean(), false) });
+/** The vehicle of a node; empty: that of the configuration. */
+const vehicleBody = z.object({ vin: z._default(shortText, '') });
 
 /** A person does not wait longer than this for a dialog. */
 const timeLimitMs = 45_000;
@@ -96,7 +111,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     );
     const store = sharedStoreOf(RED);
     const ofStore = store === null ? [] : await checkStore(store, packOf(RED).membership);
-    return redactor().value({ findings: [...ofStore, ...findings] });
+    return redactor.value({ findings: [...ofStore, ...findings] });
   });
 
   formRoute('sign-in', async (form, { callback }) => signIns.begin(form, callback));
@@ -104,7 +119,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   route('sign-in-finish', 'write', async (id, input) => {
     const { redirected } = parseBody(finishBody, input);
     const { scopes, missing, expiresAt } = await signIns.finish(redirected, id);
-    notifyEditors(RED);
+    editorsOf(RED).notify();
     return { scopes, missing, expiresAt };
   });
 
@@ -120,7 +135,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const signIn = await signIns.resultOf(id);
     // Perhaps another copy of the flows has got the answer.
     if (signIn?.error === null) await account?.refreshToken().catch(() => undefined);
-    return redactor().value({
+    return redactor.value({
       token: account?.token() ?? null,
       quota: account?.quota() ?? null,
       signIn,
@@ -137,7 +152,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const { payload, failures } = await withTimeLimit((signal) =>
       readEach(names, (name, batch) => account.read(name, { ...readOptions, batch, signal })),
     );
-    return redactor().value({ payloads: payload, errors: failures.map(shownFailure) });
+    return redactor.value({ payloads: payload, errors: failures.map(shownFailure) });
   });
 
   route('commands', 'write', async (id, input) => {
@@ -194,7 +209,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
       if (handle === undefined) next();
       else handle(request, response);
     },
-    callback: (request, response) => void signIns.answerCallback(request, response).then(() => notifyEditors(RED)),
+    callback: (request, response) => void signIns.answerCallback(request, response).then(() => editorsOf(RED).notify()),
   };
 }
 

@@ -38,7 +38,7 @@ export function protectRoute(RED: NodeAPI): Handler {
   };
 }
 
-/** The name of the user; where there are no users, the address of the browser. */
+/** The name of the user; without users, the address of the browser. */
 function userOf({ user, ip }: UserRequest): string {
   const name = isLoggedIn(user) && 'username' in user ? user.username : undefined;
   return typeof name === 'string' ? `user ${name}` : `address ${ip ?? ''}`;

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir, hostname } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, posix, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import type { NodeAPI } from 'node-red';
@@ -22,6 +22,8 @@ Signs in to the account of a vehicle configuration, for a Node-RED without an ed
   --user-dir   the user directory of Node-RED; default ~/.node-red
   --settings   its settings file; default settings.js in the user directory
   --config     the id or name of the vehicle configuration, where the flows have several
+The redirect URL is the one of the vehicle configuration; where that is empty, /connected-vehicle/callback on localhost,
+with uiPort and httpAdminRoot of the settings. It has to be listed by your application at the developer portal.
 Without a flow file, or to replace what it says: CONNECTED_VEHICLE_CLIENT_ID, CONNECTED_VEHICLE_CLIENT_SECRET,
 and other properties in the same way, such as CONNECTED_VEHICLE_SERVICE and CONNECTED_VEHICLE_REDIRECT_URL.
 `;
@@ -53,7 +55,7 @@ export async function runCli(given: readonly string[]): Promise<number> {
   }
 }
 
-/** Who finds the sign-in: the environment of a shell is often another one than that of Node-RED. */
+/** Which Node-REDs use the sign-in. The user can compare it, because the environment of a shell often differs from that of Node-RED. */
 function readersOf(RED: NodeAPI, userDir: string): string {
   const place = sharedStoreOf(RED)?.place;
   if (place === undefined) return `The Node-RED that keeps its files in ${userDir}, and none with a shared store,`;
@@ -77,7 +79,7 @@ async function signIn(RED: NodeAPI, { id, credentials, ...config }: Config): Pro
   const options = parseOptions(vehicleOptions, config);
   const form = { id, options, credentials: parseOptions(vehicleCredentials, credentials ?? {}) };
   const signIns = signInsOf(RED);
-  const { url, redirectUrl } = await signIns.begin(form, 'http://localhost:1880/connected-vehicle/callback');
+  const { url, redirectUrl } = await signIns.begin(form, callbackUrl(RED.settings));
   process.stdout.write(
     `Open this address in a browser and sign in:\n\n${url}\n\nThe browser then goes to ${redirectUrl}, which may show an error. Copy the whole address of that page.\n`,
   );
@@ -89,11 +91,18 @@ async function signIn(RED: NodeAPI, { id, credentials, ...config }: Config): Pro
   for (const { scopes } of missing) process.stdout.write(`Not granted: ${scopes.join(', ')}\n`);
 }
 
+/** Where the dialog would send the browser back, if the editor is opened on the machine of Node-RED. */
+function callbackUrl(settings: object): string {
+  const { uiPort, https, httpRoot, httpAdminRoot = httpRoot } = settings as Record<string, unknown>;
+  const path = posix.join('/', String(httpAdminRoot || ''), 'connected-vehicle/callback');
+  return new URL(path, `http${https ? 's' : ''}://localhost:${Number(uiPort) || 1880}`).href;
+}
+
 /** What this module needs of Node-RED, which does not run. */
 function standIn(settings: Record<string, unknown>, warn: (text: string) => void): NodeAPI {
   const nodes = { getNode: () => null, eachNode: () => undefined, getCredentials: () => undefined };
   const log = { warn, error: warn, info: () => undefined };
-  // A fault of the shared store is told to open editors, too.
+  // The pack reports a fault of the shared store to open editors through this; here no editor is open.
   const comms = { publish: () => undefined };
   // The sign-in uses these members only.
   return { settings, nodes, log, comms, events: new EventEmitter(), _: (key: string) => key } as unknown as NodeAPI;

@@ -117,13 +117,13 @@ class SignInRoutes {
    */
   async forget(config: NodeDef, given: unknown): Promise<void> {
     const signIns = sessionOf(this.#RED)?.signIns;
-    await signIns?.forget(config.id);
+    await signIns?.refuseAnswers(config.id);
     const credentials = parseOptions(vehicleCredentials, given ?? {});
     if (credentials.clientId === '') return;
     const service = serviceOf(parseOptions(vehicleOptions, config));
     const refreshToken = this.#isPastedElsewhere(config.id, credentials.refreshToken) ? '' : credentials.refreshToken;
     if (service.tokenUrl !== '')
-      await signIns?.forgetSaved({
+      await signIns?.removeGrants({
         client: clientOf(service, credentials),
         configNodeId: config.id,
         refreshToken,
@@ -138,7 +138,7 @@ class SignInRoutes {
       const { key, at } = undeployedSchema.parse(entry.value);
       const isDeployed = deployed.has(entry.key.slice('undeployed/'.length));
       if (!isDeployed && clock().now() - at < maxUndeployedMs) continue;
-      if (!isDeployed) await this.#requireSession().forget(key);
+      if (!isDeployed) await this.#requireSession().removeGrant(key);
       await store.remove(entry.key);
     }
   }

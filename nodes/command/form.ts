@@ -51,15 +51,8 @@ function showCommand(): void {
   const needs = isCommandName(name)
     ? [{ title: titleOfCommand(name), ...shared.needsOfCommand(name, interfaces) }]
     : [];
-  const scopes = needs.flatMap((one) => one.scopes);
-  const isForbidden = needs.some(({ access }) => shared.isNotAllowed(access));
-  const forbidden = isForbidden ? sharedText('notAllowed', { titles: titleOfCommand(name) }) : '';
-  part('access').text(shared.isReadOnly() ? say('readOnly') : forbidden);
-  shared.showScopes(
-    part('scopes'),
-    scopes.length > 0 && shared.chosenService() !== 'demo' ? ['openid', ...scopes] : [],
-  );
-  shared.showInterface(needs, textOf(field('interface')));
+  shared.showNeeds(needs);
+  if (RED.nodes.node(textOf(field('vehicle')))?.readOnly === true) part('access').text(say('readOnly'));
 }
 
 /** Only version 1 takes a duration, so entering one chooses it. The editor reports a change also when it opens a form. */
@@ -119,13 +112,11 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   oneditprepare() {
     // A flow that names no command takes it from the message; only a new node locks.
     const { command = '', commandType = 'str' } = this;
-    shared.showProperties(this, field);
+    shared.prepareNode(this);
     if (this.command === undefined) field('command').val('').data('shown-default', '');
-    shared.chooseVehicle(this);
     const source = command === '' ? 'message' : isCommandName(command) ? 'str' : 'other';
     shared.showTyped({ ...this, commandType: commandType === 'str' ? source : commandType }, 'command', typesOf([]));
     shared.showTyped(this, 'unlockDuration', ['num', ...shared.sources]);
-    shared.showTyped(this, 'vin', ['str', ...shared.sources]);
     for (const name of ['vehicle', 'command', 'interface', 'whenUnavailable', 'whenBusy'])
       field(name).on('change', showCommand);
     field('vehicle').on('change', offerListed);

@@ -227,9 +227,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: shared.giveVehicle,
   oneditprepare() {
-    shared.showProperties(this, field);
-    shared.chooseVehicle(this);
-    shared.showTyped(this, 'vin', ['str', ...shared.sources]);
+    shared.prepareNode(this);
     const choices = valueChoices();
     const list = part('conditions').editableList({
       addButton: say('label.add'),
@@ -240,7 +238,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
       removeItem: showReason,
     });
     const rows = rowsIn(this.conditions);
-    // A new node begins with a row, which is not stored while nobody fills it in.
+    // A new node begins with a row, which is not stored while it is empty.
     list.editableList('addItems', rows.length > 0 ? rows : [{}]);
     part('conditions').add(field('vehicle')).on('change', showReason);
     offerSearch(list);

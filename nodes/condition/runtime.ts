@@ -1,4 +1,3 @@
-import type { NodeDef } from 'node-red';
 import {
   combine,
   isRecord,
@@ -15,22 +14,22 @@ import {
   type ReadName,
 } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
-import { errorOf, onInput, showFailure } from '../node-red/input-handler';
+import type { Words } from '../node-red/i18n';
+import { errorOf, onInput } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
-import { parseOptions } from '../node-red/options';
 import { clock } from '../node-red/time';
-import { literalTypes } from '../node-red/typed-property';
+import { literalTypes, typedProperty } from '../node-red/typed-property';
 import { textOf } from '../status/reading-text';
 import { safeError } from '../vehicle/redaction';
 import { conditionOptions, type ConditionOptions } from './options';
 
 /** `connected-vehicle-condition` (docs/internals/contract.md 5c): sends a message on by what is known of the car. */
-export function connectedVehicleCondition(own: FlowNode, config: NodeDef & Partial<ConditionOptions>): void {
+export function connectedVehicleCondition(own: FlowNode): void {
   own.showCause();
   const nodeStatus = own.status;
 
   onInput(own, async ({ msg, send, signal, alone }) => {
-    const options = parseOptions(conditionOptions, config);
+    const options = own.options(conditionOptions);
     const conditions = await parseConditions(own, options, msg);
     const { account, vin: chosen } = await own.car(options, msg);
     const { client } = account;
@@ -50,10 +49,10 @@ export function connectedVehicleCondition(own: FlowNode, config: NodeDef & Parti
       judged.map((one) => one.result),
     );
     const decisive = judged.filter((one) => one.result === result);
-    const facts = factsText(own, decisive, now);
+    const facts = factsText(own.words, decisive, now);
     const failure =
       result === null ? decisive.map(({ condition }) => failures.get(condition.value.read)).find(Boolean) : undefined;
-    if (failure !== undefined) showFailure(nodeStatus, failure);
+    if (failure !== undefined) nodeStatus.showFailure(failure);
     else if (result === null) nodeStatus.showWithTime('unclear', 'cannotTell', { facts });
     else nodeStatus.showWithTime(result ? 'good' : 'waiting', result ? 'yes' : 'no', { facts });
     const out = {
@@ -61,8 +60,8 @@ export function connectedVehicleCondition(own: FlowNode, config: NodeDef & Parti
       vehicle: {
         ...(isRecord(msg['vehicle']) && msg['vehicle']),
         condition: { result, conditions: judged.map(({ condition: _condition, ...one }) => one) },
-        text: result === null ? own.say('condition.cannotTell', { facts }) : facts,
-        ...(failure && { error: errorOf(failure, nodeStatus) }),
+        text: result === null ? own.words.say('condition.cannotTell', { facts }) : facts,
+        ...(failure && { error: errorOf(own, failure) }),
       },
     };
     send([true, false, null].map((port) => (port === result ? out : null)));
@@ -98,13 +97,13 @@ async function parseConditions(own: FlowNode, { conditions }: ConditionOptions, 
   return Promise.all(
     rows.map(async (row, index) => {
       const { operand, operandType } = conditions[index] ?? { operand: '', operandType: 'str' };
-      const found = await own.typed({ operand, operandType }, 'operand', msg);
+      const found = await typedProperty(own, { operand, operandType }, 'operand', msg);
       return parseCondition(index + 1, row, found, literalTypes.has(operandType) ? 'CONFIG' : 'INPUT_INVALID');
     }),
   );
 }
 
-/** More make a sentence that nobody reads. */
+/** More of them would make the sentence too long to read. */
 const maxFacts = 5;
 
 interface Judged extends ConditionResult {
@@ -112,16 +111,16 @@ interface Judged extends ConditionResult {
 }
 
 /** "Battery level: 24 %, Charging cable: not plugged in". Never contains the position, because the node status has it. */
-function factsText(own: FlowNode, judged: readonly Judged[], now: number): string {
+function factsText(words: Words, judged: readonly Judged[], now: number): string {
   const fact = (one: Judged): string =>
-    own.say('condition.fact', { title: titleOf(own, one.condition.value), value: factText(own, one, now) });
+    words.say('condition.fact', { title: titleOf(words, one.condition.value), value: factText(words, one, now) });
   const texts = [...new Set(judged.map(fact))];
   const facts = texts.slice(0, maxFacts).join(', ');
   const count = texts.length - maxFacts;
-  return count > 0 ? own.say('condition.more', { facts, count }) : facts;
+  return count > 0 ? words.say('condition.more', { facts, count }) : facts;
 }
 
-function titleOf({ language, say }: FlowNode, { read, member }: ConditionValue): string {
+function titleOf({ language, say }: Words, { read, member }: ConditionValue): string {
   if (member === undefined) return say(`reading.title.${read}`);
   const key = member === 'locked' ? 'carLocked' : openingKeyOf(member, read);
   const title = say(member === 'allClosed' ? `guard.${read}` : `part.${key}`);
@@ -129,11 +128,11 @@ function titleOf({ language, say }: FlowNode, { read, member }: ConditionValue):
 }
 
 function factText(
-  own: FlowNode,
+  words: Words,
   { condition: { value, operator, operand }, is, unit, measuredAt, result }: Judged,
   now: number,
 ): string {
-  const { say } = own;
+  const { say } = words;
   const { type } = value;
   if (is === null || result === null) return say('condition.unknown');
   if (operator === 'older than') {
@@ -146,5 +145,5 @@ function factText(
   }
   if (value.member !== undefined && type.kind === 'boolean')
     return say(`reading.word.${type.words[is === true ? 'true' : 'false']}`);
-  return textOf({ value: is, unit }, own, value.read) ?? String(is);
+  return textOf({ value: is, unit }, words, value.read) ?? String(is);
 }

@@ -1,6 +1,3 @@
-import { defaultAccess, type AccessName } from '../../src/index';
-import { sharedText } from './texts';
-
 interface Choice {
   value: string;
   text: string;
@@ -16,6 +13,21 @@ export const configField: Field = (name) => $(`#node-config-input-${name}`);
 
 /** An element of the open form other than a field, by its `data-part`. */
 export const part = (name: string): JQuery => $(`.car-form [data-part="${name}"]`);
+
+/** The names that are ticked or chosen in a list of the open form, in its order. */
+export const chosenIn = (list: string): string[] =>
+  part(list)
+    .find<HTMLInputElement>('input:checked')
+    .get()
+    .map(({ value }) => value);
+
+/** A line of such a list. */
+export const choiceLine = (value: string, text: string, isChosen: boolean, kind: 'checkbox' | 'radio' = 'checkbox') =>
+  $('<label>').append($(`<input type="${kind}">`).val(value).prop('checked', isChosen), $('<span>').text(text));
+
+/** Whether two lists have the same names, in any order. */
+export const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((name) => other.includes(name));
 
 /** The text of an input or a dropdown, without blanks around it. */
 export const textOf = (element: JQuery): string => String(element.val() ?? '').trim();
@@ -78,13 +90,6 @@ export function saveProperties(node: AnyNode, field: Field): void {
   }
 }
 
-/** Names the scopes, each once; says nothing where there is none. */
-export function showScopes(line: JQuery, scopes: readonly string[]): void {
-  line.empty();
-  if (scopes.length > 0)
-    line.append(sharedText('scopes'), ...[...new Set(scopes)].flatMap((scope) => [' ', $('<code>').text(scope)]));
-}
-
 /** Italic where a person gave the node its name, as everywhere in Node-RED. */
 export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
@@ -114,18 +119,6 @@ export function chooseVehicle(node: EditorNode<{ vehicle: string }>): void {
   const vehicle = defaultVehicle(node.z);
   if (!node.vehicle && vehicle !== undefined) nodeField('vehicle').val(vehicle);
 }
-
-/** Whether the configuration of the chosen vehicle leaves out what a read or a command needs. */
-export function isNotAllowed(access: AccessName | null): boolean {
-  const { service = 'demo', access: allowed = defaultAccess } = RED.nodes.node(textOf(nodeField('vehicle'))) ?? {};
-  return service !== 'demo' && access !== null && !allowed.includes(access);
-}
-
-/** Whether the chosen vehicle sends no command at all. */
-export const isReadOnly = (): boolean => RED.nodes.node(textOf(nodeField('vehicle')))?.readOnly === true;
-
-/** The service of the chosen vehicle, or an empty text as long as there is none. */
-export const chosenService = (): string => RED.nodes.node(textOf(nodeField('vehicle')))?.service ?? '';
 
 /** Node-RED searches the palette by type and label. This adds the words that a driver would look for. */
 export function addSearchWords(type: string, words: string): void {

@@ -3,44 +3,19 @@
  * `connectedVehicle`; Node-RED loads that file before the script of each form. The file runs once for each form, so
  * nothing in it may keep state.
  */
-export { ask, errorText, ownVin, unreached } from './runtime-request';
-export { validatePoll } from './requests-per-day';
-export {
-  addSearchWords,
-  choose,
-  chooseVehicle,
-  chosenService,
-  configField,
-  giveVehicle,
-  isNotAllowed,
-  isReadOnly,
-  labelStyle,
-  nodeField,
-  optionElements,
-  part,
-  saveProperties,
-  showProperties,
-  showScopes,
-  textOf,
-} from './forms';
-export { addPlaceFields, textOfPlace } from './places';
-export { showHours, validateHours, validateTimeZone } from './hours';
-export { showTest } from './test-now';
-export { serviceInterfaces, showInterface } from './interfaces';
-export { addSearch, matches } from './search';
-export { clearAnswer, showAnswer } from './show-values';
-export { showTyped, sources, startSources, validateTyped, validateTypedVin, typeOf } from './typed-inputs';
+export * from './forms';
+export * from './hours';
+export * from './interfaces';
+export * from './places';
+export * from './requests-per-day';
+export * from './runtime-request';
+export * from './search';
+export * from './show-values';
+export * from './test-now';
+export * from './texts';
+export * from './typed-inputs';
+export * from './validators';
 export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../vehicle/dialog';
-export {
-  loadCredentials,
-  validateAddress,
-  validateCredentials,
-  validateVehicle,
-  validateVin,
-  validateWhole,
-  type Validity,
-} from './validators';
-export { editorLanguage, numberText, sharedText, timeText, wordsOf } from './texts';
 export {
   commandAccess,
   conditionValue,

@@ -1,4 +1,4 @@
-import { services, type InterfaceName } from '../../src/index';
+import { defaultAccess, services, type AccessName, type InterfaceName } from '../../src/index';
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
@@ -9,10 +9,12 @@ interface Versions {
   v2Unlisted?: boolean;
 }
 
-/** A read or a command as the reader calls it, and where it is served. */
-interface Served {
+/** A read or a command as the reader calls it, where it is served, and what it needs; without versions: of another interface. */
+interface Needs {
   title: string;
-  versions: Versions;
+  versions: Versions | null;
+  scopes: readonly string[];
+  access: AccessName | null;
 }
 
 /** The interfaces of the chosen vehicle's service; all of them as long as the service is not known. */
@@ -23,18 +25,36 @@ export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): reado
   return (profiles[service] ?? services.custom).availableInterfaces;
 }
 
+/** Says what reads or commands need: scopes, permissions that the configuration leaves out, and an interface. */
+export function showNeeds(needs: readonly Needs[]): void {
+  const car = RED.nodes.node(textOf(nodeField('vehicle')));
+  const { service = 'demo', access: allowed = defaultAccess } = car ?? {};
+  const isAllowed = ({ access }: Needs): boolean => service === 'demo' || access === null || allowed.includes(access);
+  const forbidden = needs.filter((one) => !isAllowed(one)).map(({ title }) => title);
+  part('access').text(forbidden.length > 0 ? sharedText('notAllowed', { titles: forbidden.join(', ') }) : '');
+  const scopes = new Set(car?.service === 'demo' ? [] : needs.flatMap((one) => one.scopes));
+  part('scopes').empty();
+  if (scopes.size > 0)
+    part('scopes').append(
+      sharedText('scopes'),
+      ...[...new Set(['openid', ...scopes])].flatMap((scope) => [' ', $('<code>').text(scope)]),
+    );
+  showInterface(needs.flatMap(({ title, versions }) => (versions ? [{ title, versions }] : [])));
+}
+
 /**
- * Says what an interface choice means (`auto` is version 2 where it is offered, docs/internals/contract.md 3), as a warning
+ * Says what the choice of an interface means (`auto` is version 2 where it is offered, docs/internals/contract.md 3), as a warning
  * where the chosen version does not serve what is asked for. A service with one version leaves nothing to choose.
  */
-export function showInterface(served: readonly Served[], choice: string): void {
+function showInterface(served: readonly { title: string; versions: Versions }[]): void {
+  const choice = textOf(nodeField('interface'));
   const interfaces = serviceInterfaces();
   const isChoice = (['connected-v1', 'connected-v2'] as const).every((name) => interfaces.includes(name));
   nodeField('interface')
     .closest('.form-row')
     .add(part('interface'))
     .toggle(isChoice || choice !== 'auto');
-  const has = ({ versions }: Served, version: 'v1' | 'v2'): boolean =>
+  const has = ({ versions }: { versions: Versions }, version: 'v1' | 'v2'): boolean =>
     interfaces.includes(`connected-${version}`) && versions[version];
   const missing = choice === 'v1' || choice === 'v2' ? served.filter((one) => !has(one, choice)) : [];
   const titles = missing.map(({ title }) => title).join(', ');

@@ -47,7 +47,6 @@ interface EditorDefinition<Options, Credentials> {
   labelStyle?(this: EditorNode<Options>): string;
   inputLabels?(): string;
   outputLabels?(index: number): string;
-  align?: 'right';
   /** Called when the palette shows the type. */
   onpaletteadd?(): void;
   /** Called when a node is dragged out of the palette, and when one is pasted. */

@@ -20,7 +20,7 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
     url: `connected-vehicle/${id}/${action}`,
     method: 'POST',
     contentType: 'application/json',
-    // The page of a proxy is no answer.
+    // A proxy may answer with a page.
     dataType: 'json',
     // The language of the editor, which need not be that of the browser.
     headers: { 'accept-language': RED.i18n.lang() },

@@ -29,11 +29,13 @@ export function addSearch(list: JQuery): void {
     let found = 0;
     list.find('fieldset').each((_, group) => {
       const heading = $(group).find('legend').text();
-      const labels = $(group).find('label').hide();
+      const labels = $(group).find('label');
       const left = labels.filter((_at, line) =>
         matches(`${heading} ${$(line).find('span').text()} ${textOf($(line).find('input'))}`, textOf(input)),
       );
-      left.show();
+      // `hide` and `show` would ask for the computed style of each of a hundred labels.
+      labels.css('display', 'none');
+      left.css('display', '');
       $(group).toggle(left.length > 0);
       found += left.length;
     });

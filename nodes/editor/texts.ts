@@ -1,4 +1,4 @@
-/** A text of a message catalogue, without the prefix of the node it belongs to. */
+/** A text of a message catalogue, without the prefix of its node. */
 export type Say = (key: string, values?: Record<string, unknown>) => string;
 
 /** With the namespace spelled out: validators and label functions run where no node is at hand. */

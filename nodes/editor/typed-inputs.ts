@@ -1,4 +1,4 @@
-import { nodeField, textOf } from './forms';
+import { chooseVehicle, nodeField, showProperties, textOf } from './forms';
 import { validateVin, type Validity } from './validators';
 import { sharedText } from './texts';
 
@@ -33,6 +33,16 @@ export function showTyped(
   nodeField(`${name}Type`).val(String(node[`${name}Type`] ?? (typeof first === 'string' ? first : first.value)));
   field.typedInput({ types, typeField: `#node-input-${name}Type` });
   labelTyped(field);
+}
+
+/** Shows the properties that all nodes for a car have. @param offered the sources of the VIN besides itself */
+export function prepareNode(
+  node: EditorNode<{ vehicle: string }> & Record<string, unknown>,
+  offered: readonly string[] = sources,
+): void {
+  showProperties(node, nodeField);
+  chooseVehicle(node);
+  showTyped(node, 'vin', ['str', ...offered]);
 }
 
 /** Node-RED gives the parts of a typed input no names: they get that of the label, and a button its own text as well. */

@@ -4,7 +4,7 @@ import { sharedText } from './texts';
 
 /**
  * Validators of the forms: true, or the reason in words. The editor itself takes `${NAME}` for valid before it asks, so
- * none of them has to.
+ * a form need not do it.
  */
 export type Validity = true | string;
 

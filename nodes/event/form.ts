@@ -23,8 +23,7 @@ function fillEvents(chosen: readonly string[]): void {
       group = $('<fieldset>')
         .append($('<legend>').text(say(`heading.${heading}`)))
         .appendTo(part('events'));
-    const box = $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name));
-    group.append($('<label>').append(box, $('<span>').text(say(`event.${name}`))));
+    group.append(shared.choiceLine(name, say(`event.${name}`), chosen.includes(name)));
   }
   shared.addSearch(part('events'));
 }
@@ -50,13 +49,6 @@ const placesOf = (): Record<string, string>[] =>
     .map((row) => ($(row).data('place') as () => Record<string, string>)())
     .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
 
-/** The names of the checked events. */
-const eventsOf = (): string[] =>
-  part('events')
-    .find<HTMLInputElement>('input:checked')
-    .get()
-    .map(({ value }) => value);
-
 /** Why the events cannot be reported with these places; true where they can. */
 function validatePlaces(events: readonly string[], places: readonly unknown[]): true | string {
   if (!places.every((place) => shared.parsePlace(place) !== null)) return say('reason.place');
@@ -65,7 +57,7 @@ function validatePlaces(events: readonly string[], places: readonly unknown[]): 
 
 /** Shows the level and the places only where a chosen event needs them, and says when an event or a place is missing. */
 function showNeeded(): void {
-  const events = eventsOf();
+  const events = shared.chosenIn('events');
   part('nothing').toggle(events.length === 0);
   const tested = textOf(part('tested'));
   part('tested')
@@ -124,21 +116,17 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
       part('places').find('.place:last-child input').first().trigger('focus');
       showNeeded();
     });
-    shared.showProperties(this, field);
-    shared.chooseVehicle(this);
+    shared.prepareNode(this, shared.startSources);
     shared.showTyped(this, 'level', ['num', ...shared.startSources]);
-    shared.showTyped(this, 'vin', ['str', ...shared.startSources]);
     shared.showHours(this);
     shared.showTest(this.id, $('<select data-part="tested" style="flex: 1">').attr('aria-label', say('label.events')));
     part('events').add(part('places')).on('change', showNeeded);
     showNeeded();
   },
   oneditsave() {
-    const events = eventsOf();
-    const kept = this.events ?? [];
+    const events = shared.chosenIn('events');
     // A flow file may have the same events in another order, and numbers as such.
-    if (events.length !== kept.length || !events.every((name) => kept.some((other) => other === name)))
-      this.events = events;
+    if (!shared.isSameList(events, this.events ?? [])) this.events = events;
     const places = placesOf();
     const [now, before] = [places, this.places ?? []].map((list) => JSON.stringify(list.map(shared.textOfPlace)));
     if (now !== before) this.places = places;

@@ -1,4 +1,3 @@
-import type { NodeDef } from 'node-red';
 import {
   CarEvents,
   CarRunner,
@@ -8,21 +7,21 @@ import {
   type EventRead,
   type VehicleEvent,
 } from '../../src/index';
-import { onInput, showFailure } from '../node-red/input-handler';
-import { eventOptions, type EventOptions } from './options';
-import { parseOptions } from '../node-red/options';
+import type { Words } from '../node-red/i18n';
+import { onInput } from '../node-red/input-handler';
+import { eventOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-event` (docs/internals/contract.md 5a): sends a message when something happens to the car. */
-export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<EventOptions>): void {
+export function connectedVehicleEvent(own: FlowNode): void {
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
   const messageOf = (event: VehicleEvent, vin: string) => ({
     topic: event.event,
-    payload: { ...event, vin, text: eventText(event, eventWordsOf(own)) },
+    payload: { ...event, vin, text: eventText(event, eventWordsOf(own.words)) },
     vehicle: { vin },
   });
 
@@ -30,7 +29,7 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
     own,
     'event',
     async ({ options: runnerOptions, signal, wake }: RunnerContext<EventRead>) => {
-      const options = parseOptions(eventOptions, config);
+      const options = own.options(eventOptions);
       const { client, poller, signIn, cause, vin, value: level } = await openCar(own, options, 'level');
       const events = new CarEvents({ ...options, level }, signIn);
       const runner = await CarRunner.open(events, { ...runnerOptions, client, vin });
@@ -60,7 +59,7 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
     await carNode.deliver(events, sendEvent, signal);
     const unread = chosen.reads.length === 0 ? cause() : null;
-    if (failure !== null) showFailure(nodeStatus, failure);
+    if (failure !== null) nodeStatus.showFailure(failure);
     else if (unread !== null) nodeStatus.show('failed', `failed.${unread}`);
     // Without a read, the status of the last one stays.
     else if (!showsEvent && (reads.length > 0 || chosen.reads.length === 0)) nodeStatus.show('good', 'listening');
@@ -71,7 +70,7 @@ export function connectedVehicleEvent(own: FlowNode, config: NodeDef & Partial<E
 }
 
 /** The words for the sentences of events. */
-const eventWordsOf = ({ language, say }: FlowNode) => ({
+const eventWordsOf = ({ language, say }: Words) => ({
   language,
   sentence: (key: string) => say(`event.${key}`),
   name: (event: string, member: string): string =>

@@ -25,11 +25,11 @@ function fillList({ watch = [...shared.defaultWatch], minutesFor = {} }: Partial
   part('kinds').toggleClass('has-single', singleOf(watch).length > 0);
   part('kinds').append(
     shared.openingKinds.map((kind) => {
-      const box = $('<input type="checkbox">').val(kind).prop('checked', watch.includes(kind));
+      const line = shared.choiceLine(kind, say(`kind.${kind}`), watch.includes(kind));
       const minutes = $('<input type="text" inputmode="numeric">')
         .attr('aria-label', say('label.minutesOf', { kind: say(`kind.${kind}`) }))
         .val(String(minutesFor[kind] ?? ''));
-      return $('<div class="kind">').append($('<label>').append(box, $('<span>').text(say(`kind.${kind}`))), minutes);
+      return $('<div class="kind">').append(line, minutes);
     }),
   );
 }
@@ -68,10 +68,9 @@ function showList(): void {
 function readList(node: Partial<GuardOptions>): void {
   const { watch = [...shared.defaultWatch], minutesFor = {} } = node;
   const lines = linesOf();
-  const single = singleOf(watch);
   const watched = lines.flatMap(({ kind, isWatched }) => (isWatched ? [kind] : []));
-  const isSame = watched.length + single.length === watch.length && watched.every((kind) => watch.includes(kind));
-  if (!isSame) node.watch = [...watched, ...single];
+  const chosen = [...watched, ...singleOf(watch)];
+  if (!shared.isSameList(chosen, watch)) node.watch = chosen;
   const stored = (kind: OpeningKind, text: string): string | number => {
     const before = minutesFor[kind];
     if (String(before ?? '') === text) return before ?? '';
@@ -128,10 +127,8 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   onadd: shared.giveVehicle,
   oneditprepare() {
     fillList(this);
-    shared.showProperties(this, field);
-    shared.chooseVehicle(this);
+    shared.prepareNode(this, shared.startSources);
     shared.showTyped(this, 'minutes', ['num', ...shared.startSources]);
-    shared.showTyped(this, 'vin', ['str', ...shared.startSources]);
     shared.showHours(this);
     shared.showTest(this.id);
     part('kinds').on('input change', showList);

@@ -1,31 +1,32 @@
-import type { NodeDef } from 'node-red';
 import {
   CarRunner,
   Guard,
   guardText,
+  openingKeyOf,
+  openings,
   parseGuardRequest,
   VehicleError,
   type GuardEvent,
   type GuardRead,
+  type GuardView,
 } from '../../src/index';
-import { guardWordsOf, showGuardState } from './status';
-import { onInput, showFailure } from '../node-red/input-handler';
-import { guardOptions, type GuardOptions } from './options';
-import { parseOptions } from '../node-red/options';
+import type { Words } from '../node-red/i18n';
+import { onInput } from '../node-red/input-handler';
+import { guardOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
-export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<GuardOptions>): void {
+export function connectedVehicleGuard(own: FlowNode): void {
   const nodeStatus = own.status;
-  const payloadOf = (event: GuardEvent) => ({ text: guardText(event, guardWordsOf(own)), ...event });
+  const payloadOf = (event: GuardEvent) => ({ text: guardText(event, guardWordsOf(own.words)), ...event });
 
   const carNode = startCarNode(
     own,
     'guard',
     async ({ options: runnerOptions, signal, wake }: RunnerContext<GuardRead>) => {
-      const options = parseOptions(guardOptions, config);
+      const options = own.options(guardOptions);
       const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
       const guard = new Guard({ ...options, minutes });
       const runner = await CarRunner.open(guard, { ...runnerOptions, client, vin });
@@ -79,7 +80,7 @@ export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<G
     opened.hasRead ||= reading !== undefined || reads.length > 0;
     if (ask !== undefined) await deliver(await runner.step({ type: 'ask', ...ask }));
     const failure = runner.fault ?? polled.failure;
-    if (runner.fault !== null) showFailure(nodeStatus, runner.fault);
+    if (runner.fault !== null) nodeStatus.showFailure(runner.fault);
     else if (opened.polls && !opened.hasRead) nodeStatus.show('waiting', 'checking');
     else showGuardState(own, guard.view(runner.state), failure);
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
@@ -90,3 +91,42 @@ export function connectedVehicleGuard(own: FlowNode, config: NodeDef & Partial<G
 /** A message may carry the VIN as a person writes it. */
 const isSameVin = (given: unknown, vin: string): boolean =>
   typeof given === 'string' && given.trim().toUpperCase() === vin;
+
+/**
+ * Shows the state of a guard: what has been open since when, and the last alert about it; else why the last read failed; else what is
+ * closed, in words, because not everything need be watched.
+ */
+function showGuardState(
+  own: FlowNode,
+  { open, allClosed, closed, everything, snoozedUntil, alertedAt }: GuardView,
+  failure: VehicleError | null,
+): void {
+  const { words, status: nodeStatus } = own;
+  const [first, ...others] = open;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : ` +${others.length}`;
+    const isLock = first.kind === 'lock';
+    const text = words.say(`status.${isLock ? 'unlockedSince' : 'openSince'}`, {
+      names: words.say(`part.${openingKeyOf(first.name, first.kind)}`) + more,
+      time: nodeStatus.time(Date.parse(first.since)) + (isLock ? more : ''),
+    });
+    if (snoozedUntil === null && alertedAt !== null)
+      return nodeStatus.show('attention', 'alerted', { text, time: nodeStatus.time(alertedAt) });
+    if (snoozedUntil === null) return nodeStatus.show('attention', 'value', { value: text });
+    if (snoozedUntil === Infinity) return nodeStatus.show('waiting', 'silentUntilClosed', { text });
+    return nodeStatus.show('waiting', 'silentUntil', { text, time: nodeStatus.time(snoozedUntil) });
+  }
+  if (failure !== null) return nodeStatus.showFailure(failure);
+  if (!allClosed) return nodeStatus.showWithTime('unclear', 'unknown');
+  const text = guardText(
+    { type: 'clear', at: '', reason: 'closed', openings: closed, everything },
+    guardWordsOf(words),
+  );
+  nodeStatus.showWithTime('good', 'value', { value: text });
+}
+
+/** The words for the guard's sentences. */
+const guardWordsOf = ({ language, say }: Words) => ({
+  language,
+  text: (key: string): string => say(`${Object.hasOwn(openings, key) ? 'part' : 'guard'}.${key}`),
+});

@@ -1,16 +1,17 @@
 import type { Node } from 'node-red';
 import { VehicleError, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
-import { notifyEditors } from '../cars/runtime/notify-editors';
+import { editorsOf } from '../cars/runtime/notify-editors';
 import { throwIfInUse } from '../vehicle/state-store';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
 import { clock } from './time';
-import type { Typed } from './typed-property';
+import { typedProperty, type Typed } from './typed-property';
 
 /** The runner of a node and its polling, from the first message until the node closes. */
 interface OpenedCar<Read, Event> {
   vin: string;
   runner: {
+    readonly key: string;
     poll(reads: readonly Read[], signal: AbortSignal): unknown;
     mayBeSent(events: readonly Event[]): boolean;
     markSent(events: readonly Event[]): Promise<void>;
@@ -53,9 +54,9 @@ export interface TestableNode extends Node {
 
 /** The payload of a sample, whose sentence says that it is a test. */
 export const testPayload = <Payload extends { text: string }>(
-  { say }: FlowNode,
+  { words }: FlowNode,
   payload: Payload,
-): Payload & { test: true } => ({ ...payload, text: say('test', { text: payload.text }), test: true });
+): Payload & { test: true } => ({ ...payload, text: words.say('test', { text: payload.text }), test: true });
 
 interface CarNode<Read, Event, Opened> {
   /** Resolves with the result of `open`, and calls it again after a failure. */
@@ -153,12 +154,12 @@ export function startCarNode<Read, Event, Opened>(
     // A node that is closed while it opens still begins to poll.
     const found = await opened?.catch(() => undefined);
     await found?.runner.end();
-    if (isDeleted) await store.remove(key);
+    if (isDeleted) await store.remove(found?.runner.key ?? key);
   });
 
   return {
     running,
-    ownPoll: (msg) => polls.contentOf(msg),
+    ownPoll: (msg) => polls.contents.get(msg),
     async deliver(events, sendEvent, signal) {
       if (events.length === 0) return;
       const { vin, runner } = await running();
@@ -175,7 +176,7 @@ export function startCarNode<Read, Event, Opened>(
       const at = new Date(clock().now()).toISOString();
       const sent = texts.map((text) => ({ at, text }));
       await own.pack.facts.addEvents(vin, sent);
-      notifyEditors(own.RED);
+      editorsOf(own.RED).notify();
     },
   };
 }
@@ -188,8 +189,8 @@ export async function openCar<Name extends string>(
 ): Promise<Pick<Account, 'client' | 'poller' | 'signIn' | 'cause'> & { vin: string; value: unknown }> {
   const vehicle = own.vehicle();
   const started = { _msgid: '' };
-  const vin = await own.typed(options, 'vin', started);
-  const value = await own.typed(options, name, started);
+  const vin = await typedProperty(own, options, 'vin', started);
+  const value = await typedProperty(own, options, name, started);
   const { client, poller, signIn, cause } = await vehicle.account();
   return { client, poller, signIn, cause, vin: await client.requireVin(vehicle.chooseVin(vin)), value };
 }

@@ -27,7 +27,7 @@ export class LastFailures {
   readonly list: LoggedFailure[] = [];
 
   add(from: string, { code, message, cause, stack = '' }: VehicleError): LoggedFailure {
-    const safe = (text: string): string => redactor().text(text).replaceAll(homedir(), '~');
+    const safe = (text: string): string => redactor.text(text).replaceAll(homedir(), '~');
     const lines = String(memberOf(cause, 'stack') ?? stack).split('\n');
     const failure = {
       at: new Date(clock().now()).toISOString(),

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type * as z from 'zod/mini';
 import { memberOf, VehicleError, type Account, type Pack } from '../../src/index';
-import { onNews } from '../cars/runtime/notify-editors';
+import { editorsOf } from '../cars/runtime/notify-editors';
 import { packOf, whenOurs } from '../vehicle/state-store';
 import { safeError } from '../vehicle/redaction';
 import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
@@ -9,7 +10,8 @@ import { deploysOf } from './deploys';
 import { isDeleted, type NodeOfFlow } from './flows';
 import { wordsOf, type Values, type Words } from './i18n';
 import { nonBlank, type Message } from './message';
-import { nodeStatusOf, type NodeStatus } from './node-status';
+import { NodeStatus } from './node-status';
+import { parseOptions } from './options';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
@@ -18,25 +20,23 @@ const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 
 /** A node of the flows, or a config node, with what it needs of its Node-RED. */
-export class FlowNode implements NodeOfFlow, Words {
-  readonly status: NodeStatus;
+export class FlowNode implements NodeOfFlow {
+  readonly status = new NodeStatus(this);
   readonly deploys: ReturnType<typeof deploysOf>;
   /** Aborted when the node closes. */
   readonly closing: AbortSignal;
   readonly #vehicle: string;
-  readonly #service: unknown;
+  #options: unknown;
 
-  /** @param config of the node; `vehicle` names its config node */
+  /** @param config as the flow file has it; `vehicle` names its config node */
   constructor(
     readonly RED: NodeAPI,
     readonly node: Node,
-    config: NodeDef & { vehicle?: string; service?: unknown },
+    readonly config: NodeDef & { vehicle?: string; service?: unknown; poll?: unknown; vin?: unknown },
   ) {
     RED.nodes.createNode(node, config);
     this.#vehicle = config.vehicle ?? '';
-    this.status = nodeStatusOf(node, this);
     this.deploys = deploysOf(RED);
-    this.#service = config.service;
     const closing = new AbortController();
     this.closing = closing.signal;
     // Every request under way listens to it, and there may be many.
@@ -46,32 +46,34 @@ export class FlowNode implements NodeOfFlow, Words {
 
   /** What its account shares with others. */
   get pack(): Pack {
-    return packOf(this.RED, this.#service ?? memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'service'));
+    return packOf(this.RED, this.config.service ?? memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'service'));
   }
 
-  get #words(): Words {
+  /**
+   * The name of the node in records that copies of the flow share: its id; in a group, followed by the VIN of its vehicle configuration, because
+   * nodes with the same id in the copies can have different cars.
+   */
+  get sharedId(): string {
+    const vin = nonBlank(memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'vin'));
+    if (this.pack.membership?.group == null || vin === undefined) return this.node.id;
+    // As parseVin has it: copies write the VIN of their car in different ways.
+    return `${this.node.id}/${String(vin).trim().toUpperCase()}`;
+  }
+
+  /** What the flow file holds, checked once; while it is wrong, at each call. @throws VehicleError CONFIG */
+  options<Shape extends z.ZodMiniType>(shape: Shape): z.infer<Shape> {
+    this.#options ??= parseOptions(shape, this.config);
+    return this.#options as z.infer<Shape>; // A node has one shape.
+  }
+
+  /** The texts in the language of the vehicle configuration. */
+  get words(): Words {
     return wordsOf(this.RED, this.#vehicle);
   }
 
-  /** BCP 47 tag: the language of the vehicle configuration. */
-  get language(): string {
-    return this.#words.language;
-  }
-
-  /** A text in this language. @param key in `runtime.json` */
-  readonly say: Words['say'] = (key, values) => this.#words.say(key, values);
-
-  /** A sentence of the library in this language. */
-  readonly word: Words['word'] = (sentence) => this.#words.word(sentence);
-
   /** @param key below `warning` in `runtime.json` */
   warn(key: string, values?: Values): void {
-    this.node.warn(this.say(`warning.${key}`, values));
-  }
-
-  /** The value of a property that a person can also take from another source (typed-property.ts). @throws VehicleError INPUT_INVALID */
-  typed<Name extends string>(options: Typed<Name>, name: Name, msg: Message): Promise<unknown> {
-    return typedProperty(this, options, name, msg);
+    this.node.warn(this.words.say(`warning.${key}`, values));
   }
 
   /**
@@ -92,8 +94,11 @@ export class FlowNode implements NodeOfFlow, Words {
   async car(options: Typed<'vin'>, msg: Message): Promise<{ account: Account; vin: unknown }> {
     const vehicle = this.vehicle();
     const account = await vehicle.account();
-    this.status.note = () => expiryNote(this, account);
-    return { account, vin: vehicle.chooseVin(nonBlank(msg['vin']) ?? (await this.typed(options, 'vin', msg))) };
+    this.status.note = () => expiryNote(this.words, account);
+    return {
+      account,
+      vin: vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(this, options, 'vin', msg))),
+    };
   }
 
   /**
@@ -109,7 +114,7 @@ export class FlowNode implements NodeOfFlow, Words {
       known = cause;
       changed(cause);
     };
-    const ends = [this.deploys.onEnd(() => void look()), onNews(this.RED, () => void look())];
+    const ends = [this.deploys.onEnd(() => void look()), editorsOf(this.RED).onNews(() => void look())];
     this.node.on('close', () => ends.forEach((end) => end()));
     void look();
   }
@@ -126,7 +131,7 @@ export class FlowNode implements NodeOfFlow, Words {
 
   /**
    * The contents of messages that the node sends to itself: its input handler does the work, so that Complete and Catch nodes see it.
-   * `contentOf` is undefined for a message that came from a flow.
+   * `contents` has no entry for a message that came from a flow.
    */
   selfMessages<Content>() {
     const contents = new WeakMap<Message, Content>();
@@ -135,7 +140,7 @@ export class FlowNode implements NodeOfFlow, Words {
         contents.set(msg, content);
         this.node.receive(msg);
       },
-      contentOf: (msg: Message): Content | undefined => contents.get(msg),
+      contents,
     };
   }
 
@@ -184,7 +189,7 @@ export class FlowNode implements NodeOfFlow, Words {
       end = isHeld && !closing.aborted ? begin() : null;
       showWhy();
     };
-    // While the store is away, nobody knows whether another copy reads.
+    // While the store is away, it is unknown whether another copy reads.
     const showWhy = (): void => {
       if (end !== null || closing.aborted) return;
       if (membership?.store.fault) this.status.show('failed', 'failed.STORE_UNAVAILABLE');
@@ -194,7 +199,7 @@ export class FlowNode implements NodeOfFlow, Words {
     if (membership === null || membership.group === null) return change(true);
     closing.addEventListener('abort', membership.store.onChange(showWhy));
     showWhy();
-    // Equal nodes of a fleet have different cars.
+    // Nodes with the same id in the copies can have different cars.
     membership.hold(`node/${membership.group}/${node.id}/${vin}`, change, closing);
   }
 

@@ -1,4 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
+import { VehicleError } from '../../src/index';
 
 /** A node and its Node-RED. */
 export interface NodeOfFlow {
@@ -17,11 +18,18 @@ interface StoredNode extends Record<string, unknown> {
   links?: string[];
 }
 
-/** All nodes of the deployed flows, config nodes and disabled ones among them. */
+/**
+ * All nodes of the deployed flows, config nodes and disabled ones among them.
+ * @throws VehicleError CONFIG while Node-RED, whose editor can be open by then, has not loaded the flows yet
+ */
 export function storedNodes(RED: NodeAPI): StoredNode[] {
   const nodes: StoredNode[] = [];
-  // Node-RED gives each node as the flow file has it; its type says less.
-  RED.nodes.eachNode((node) => nodes.push(node as unknown as StoredNode));
+  try {
+    // Node-RED gives each node as the flow file has it; its type says less.
+    RED.nodes.eachNode((node) => nodes.push(node as unknown as StoredNode));
+  } catch {
+    throw new VehicleError('CONFIG', 'Node-RED is still starting. Try again in some seconds.');
+  }
   return nodes;
 }
 

@@ -4,7 +4,7 @@
  * `RED._` takes as much CPU time as a read, so the runtime looks its texts up in its own map. The library has the sentences of errors in
  * English; `sentences.json` of a language has their translations by the English template.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
@@ -33,27 +33,30 @@ const localesFolder = join(__dirname, 'locales');
 /** The language that the sentences are written in. */
 const english = 'en-US';
 
+const vehicleCatalogue = 'connected-vehicle.json';
+
 /** The languages of the pack, first English. */
 const languages: readonly string[] = [...new Set([english, ...readdirSync(localesFolder)])];
 
 /** The texts by language, read at the first use of each. */
 class Texts {
   readonly #words = new Map<string, Words>();
-  /** The language of Node-RED: the message catalogue that it has loaded names it. */
+  /** The language of Node-RED: the catalogue of the vehicle configuration that it has loaded names it, so each language has one. */
   readonly #own: string;
 
   constructor(RED: NodeAPI) {
-    this.#own = knownLanguage(RED._('@connected-vehicle/node-red/connected-vehicle:language')) ?? english;
+    const loaded = RED._('@connected-vehicle/node-red/connected-vehicle:language');
+    this.#own = languages.includes(loaded) ? loaded : english;
   }
 
-  in(language = this.#own): Words {
+  /** @param named anything but a language of the pack means that of Node-RED */
+  in(named: unknown): Words {
+    const language = languages.find((one) => one === named) ?? this.#own;
     const words = this.#words.get(language) ?? wordsIn(language);
     this.#words.set(language, words);
     return words;
   }
 }
-
-const knownLanguage = (named: unknown): string | undefined => languages.find((language) => language === named);
 
 function wordsIn(language: string): Words {
   const [texts, translations] = [new Map([...textsOf(english), ...textsOf(language)]), translationsOf(language)];
@@ -71,7 +74,7 @@ function wordsIn(language: string): Words {
   };
 }
 
-/** @param name of a file; whoever calls knows its shape, which a test checks */
+/** @param name of a file; the caller knows its shape, which a test checks */
 const read = <Content>(language: string, name: string): Content =>
   JSON.parse(readFileSync(join(localesFolder, language, name), 'utf8')) as Content;
 
@@ -86,8 +89,8 @@ function flat(path: string, value: unknown): [string, Text][] {
 /** The translations of a language by English template, and the labels of the vehicle configuration by property. */
 function translationsOf(language: string): ReadonlyMap<string, string> {
   // A sentence that names a property is shown with the label of its field. The editor has fewer languages than the runtime.
-  const ofEditor = existsSync(join(localesFolder, language, 'connected-vehicle.json')) ? language : english;
-  const { label } = read<{ label: Record<string, string> }>(ofEditor, 'connected-vehicle.json');
+  type Catalogue = { label?: Record<string, string> };
+  const { label = read<Catalogue>(english, vehicleCatalogue).label } = read<Catalogue>(language, vehicleCatalogue);
   const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');
   return new Map(Object.entries({ ...label, ...sentences }));
 }
@@ -100,7 +103,7 @@ function translationsOf(language: string): ReadonlyMap<string, string> {
 export function wordsOf(RED: NodeAPI, vehicle = '', other?: string): Words {
   // Null for a config node that is deleted or disabled; any node has other properties.
   const node = RED.nodes.getNode(vehicle) as { config?: { language?: unknown } } | null;
-  return partOf(RED, Texts).in(knownLanguage(node?.config?.language) ?? other);
+  return partOf(RED, Texts).in(node?.config?.language || other);
 }
 
 /** The texts in the language of the pack that a browser prefers. */

@@ -1,8 +1,7 @@
 import { isRecord, type VehicleError } from '../../src/index';
 import type { FlowNode } from './flow-node';
-import type { NodeStatus } from './node-status';
 import type { Message } from './message';
-import { notifyEditors } from '../cars/runtime/notify-editors';
+import { editorsOf } from '../cars/runtime/notify-editors';
 import { safeError } from '../vehicle/redaction';
 import { reportedError } from './failures';
 import { isInUse, onUse, throwIfInUse } from '../vehicle/state-store';
@@ -21,7 +20,7 @@ export interface Task {
 export const handedOver = Symbol('handedOver');
 
 /**
- * Calls `done` and catches whatever the work throws, because a rejected listener would end Node-RED. A failure that the work returns goes
+ * Calls `done` and catches everything that the work throws, because a rejected listener would end Node-RED. A failure that the work returns goes
  * to `done`, too, but is not shown: the work has set the status itself. While another Node-RED uses the folder of the pack, every message
  * is refused. Closing the node aborts the running tasks and waits for them.
  */
@@ -50,10 +49,10 @@ export function onInput(own: FlowNode, work: (task: Task) => Promise<void | type
       done();
     } catch (error) {
       const failure = reportedError(RED, node.type, error, node);
-      addError(task.msg, errorOf(failure, nodeStatus));
-      if (!isShown && !task.signal.aborted && !isInUse(RED)) showFailure(nodeStatus, failure);
+      addError(task.msg, errorOf(own, failure));
+      if (!isShown && !task.signal.aborted && !isInUse(RED)) nodeStatus.showFailure(failure);
       // It can be news about the session or the quota.
-      notifyEditors(RED);
+      editorsOf(RED).notify();
       done(failure);
     } finally {
       underWay -= 1;
@@ -85,12 +84,9 @@ function takeOver(msg: Message, sent: Message): void {
 }
 
 /** `msg.vehicle.error` (docs/internals/contract.md 6). */
-export const errorOf = (
-  failure: VehicleError,
-  nodeStatus: NodeStatus,
-): ReturnType<VehicleError['report']> & { text: string } => ({
+export const errorOf = ({ words }: FlowNode, failure: VehicleError) => ({
   ...failure.report(),
-  text: nodeStatus.word(failure.sentence),
+  text: words.word(failure.sentence),
 });
 
 /** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */
@@ -98,15 +94,6 @@ function addError(msg: Message, error: ReturnType<typeof errorOf>): void {
   try {
     msg['vehicle'] = { ...(isRecord(msg['vehicle']) && msg['vehicle']), error };
   } catch {
-    // `done` tells the failure all the same.
+    // `done` still reports the failure.
   }
-}
-
-/** Shows the cause of a failure, and until when it lasts where that is known; otherwise the time of day. */
-export function showFailure(nodeStatus: NodeStatus, { code, status, retryAt }: VehicleError): void {
-  if (status !== null)
-    nodeStatus.show('failed', `failed.${status.word}`, { command: nodeStatus.command(status.command) });
-  else if (code === 'QUOTA_SPENT' && retryAt !== null)
-    nodeStatus.show('failed', 'until.QUOTA_SPENT', { time: nodeStatus.time(retryAt.getTime()) });
-  else nodeStatus.showWithTime('failed', `failed.${code}`);
 }

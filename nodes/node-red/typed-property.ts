@@ -23,8 +23,8 @@ export async function typedProperty<Name extends string>(
   const source = options[name];
   const type = String(options[`${name}Type`]);
   if (literalTypes.has(type)) return source;
-  // A person may enter the VIN itself where the name of its source belongs; the errors below repeat it.
-  redactor().learnVin(source);
+  // A user may enter the VIN itself in the field for the name of its source; the errors below repeat it.
+  redactor.learnVin(source);
   const named = asSentence(type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`);
   const label = sentence`${named} for “${asSentence(name)}” of this node`;
   const value = await new Promise<unknown>((resolve, reject) => {

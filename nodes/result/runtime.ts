@@ -1,4 +1,3 @@
-import type { NodeDef } from 'node-red';
 import {
   cancelledId,
   followCommand,
@@ -14,22 +13,20 @@ import type { FlowNode } from '../node-red/flow-node';
 import { wordsOf, type Values } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
-import { showOutcome } from '../node-red/node-status';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
-import { parseOptions } from '../node-red/options';
 import { safeError, safeRecord } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
 import { overviewsOf } from '../cars/runtime/overview';
 
 /** `connected-vehicle-command-status` (docs/internals/contract.md 5): follows commands to their results, also over a restart. */
-export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & Partial<CommandStatusOptions>): void {
-  const { RED, node } = own;
-  if (config.vehicle) own.showCause();
+export function connectedVehicleCommandStatus(own: FlowNode): void {
+  const { RED } = own;
+  if (own.config.vehicle) own.showCause();
   const nodeStatus = own.status;
   const warn = (key: string, values?: Values): void => own.warn(`watches.${key}`, values);
   const subscriptions = new Subscriptions({
     log: own.pack.log,
-    node: node.id,
+    node: own.sharedId,
     clock: clock(),
     onFault: () => warn('notKept'),
   });
@@ -39,14 +36,14 @@ export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & P
 
   onInput(own, async ({ msg, send, signal }) => {
     if (parseSwitch('cancel', msg['cancel']) === true) return await cancel(cancelledId(msg.payload));
-    const options = parseOptions(commandStatusOptions, config);
-    const record = resumed.contentOf(msg)?.command.record ?? parseRecord(msg.payload);
+    const options = own.options(commandStatusOptions);
+    const record = resumed.contents.get(msg)?.command.record ?? parseRecord(msg.payload);
     const { id } = record;
     if (following.has(id)) return;
     const abort = new AbortController();
     following.set(id, abort);
     try {
-      const subscription = resumed.contentOf(msg) ?? (await subscriptions.begin(record, msg, options.vehicle));
+      const subscription = resumed.contents.get(msg) ?? (await subscriptions.begin(record, msg, options.vehicle));
       if (subscription === null) return;
       return await withSignals([signal, abort.signal], (ending) =>
         follow(subscription, options, { msg, send, signal, ending }),
@@ -95,8 +92,8 @@ export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & P
         const text = `${say(`command.${name}`, { defaultValue: name })}: ${word(update.reason)}`;
         const report = safeRecord({ ...update.report, text });
         if (update.settled) {
-          if (!(await subscriptions.settle(subscription, update, ending))) return;
-          return await deliver(subscription, report, () => send([messageOf(report), null]), signal);
+          const settle = (): Promise<boolean> => subscriptions.settle(subscription, update, ending);
+          return await deliver(subscription, report, settle, () => send([messageOf(report), null]), signal);
         }
         await subscriptions.change(subscription);
         shown?.update(report.requestStatus);
@@ -107,19 +104,28 @@ export function connectedVehicleCommandStatus(own: FlowNode, config: NodeDef & P
     }
   };
 
-  /** Sends a result, which is stored, when all flows run. */
+  /** Stores a result, and sends it when all flows run. If another process may have taken the command over meanwhile, it begins again with `settle`. */
   const deliver = async (
     subscription: Subscription,
     report: FollowReport,
+    settle: () => Promise<boolean>,
     send: () => void,
     signal: AbortSignal,
   ): Promise<void | typeof handedOver> => {
-    if (!(await own.deploys.send(send, { clock: clock(), signal }))) {
+    let isSent = false;
+    const sendOwn = (): void => {
+      if (!subscriptions.mayBeSent(subscription)) return;
+      send();
+      isSent = true;
+    };
+    while (!isSent) {
+      if (!(await settle())) return;
+      if (await own.deploys.send(sendOwn, { clock: clock(), signal })) continue;
       await subscriptions.heldBack(subscription);
       return handedOver;
     }
     await subscriptions.delivered(subscription);
-    showOutcome(nodeStatus, report);
+    nodeStatus.showOutcome(report);
   };
 
   const cancel = async (id: string | null): Promise<void> => {

@@ -30,11 +30,8 @@ function givesOf(name: string): string {
 const isSeveral = (): boolean => textOf(field('readType')) === 'several';
 const isFromList = (): boolean => isSeveral() || textOf(field('readType')) === 'str';
 
-/** The reads that are chosen in the list. A flow file keeps their order. */
-function chosenReads(): string[] {
-  const inputs = part('reads').find<HTMLInputElement>('input:checked').get();
-  return inputs.map(({ value }) => value);
-}
+/** The reads that are chosen in the list. */
+const chosenReads = (): string[] => shared.chosenIn('reads');
 
 /** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */
 type Equipment = Readonly<Record<string, boolean>>;
@@ -47,14 +44,9 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
     const isUnserved = shared.isReadName(name) && shared.needsOfRead(name, interfaces).scopes.length === 0;
     const isMissing = isUnserved || equipment[name] === false;
     const remark = isMissing ? say(isUnserved ? 'missing' : 'lacking') : unitOf(name);
-    const input = $(`<input type="${kind}" name="connected-vehicle-reads">`).val(name);
-    return $('<label>')
-      .toggleClass('missing', isMissing)
-      .append(
-        input.prop('checked', chosen.includes(name)),
-        $('<span>').text(titleOfRead(name)),
-        $('<small>').text(remark),
-      );
+    const line = shared.choiceLine(name, titleOfRead(name), chosen.includes(name), kind);
+    line.find('input').attr('name', 'connected-vehicle-reads');
+    return line.toggleClass('missing', isMissing).append($('<small>').text(remark));
   };
   part('reads')
     .empty()
@@ -85,8 +77,6 @@ function showChoice(): void {
     ...shared.needsOfRead(name, interfaces),
   }));
   const gone = needs.filter(({ scopes }) => scopes.length === 0);
-  const connected = needs.flatMap(({ title, versions }) => (versions ? [{ title, versions }] : []));
-  const scopes = needs.flatMap(({ scopes }) => scopes);
   part('picker').toggle(isFromList());
   part('chosen')
     .text(
@@ -97,14 +87,8 @@ function showChoice(): void {
     .toggleClass('warning', isSeveral() && first === undefined);
   part('gives').text(isFromList() ? (names.length === 1 ? givesOf(first ?? '') : '') : say('fromSource'));
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
-  const forbidden = needs.filter(({ access }) => shared.isNotAllowed(access)).map(({ title }) => title);
-  part('access').text(forbidden.length > 0 ? sharedText('notAllowed', { titles: forbidden.join(', ') }) : '');
-  shared.showScopes(
-    part('scopes'),
-    scopes.length > 0 && shared.chosenService() !== 'demo' ? ['openid', ...scopes] : [],
-  );
-  shared.showInterface(connected, textOf(field('interface')));
-  if (needs.length > 0 && connected.length === 0) part('interface').text(say('single'));
+  shared.showNeeds(needs);
+  if (needs.length > 0 && !needs.some(({ versions }) => versions)) part('interface').text(say('single'));
   $('[data-ask=read]').prop('disabled', names.length === 0);
 }
 
@@ -170,9 +154,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   onadd: shared.giveVehicle,
   oneditprepare() {
     const isList = this.read === 'several';
-    shared.showProperties(this, field);
-    shared.chooseVehicle(this);
-    shared.showTyped(this, 'vin', ['str', ...shared.sources]);
+    shared.prepareNode(this);
     const listTypes = [
       { value: 'str', label: say('one'), hasValue: false },
       { value: 'several', label: say('several'), hasValue: false },

@@ -97,7 +97,7 @@ function describeOpenings(
     locked === undefined || locked === null ? [] : [say(isUnlocked ? 'reading.word.unlocked' : 'reading.word.locked')];
   if (open.length > 0)
     return { style: 'attention', text: [openText(read, open, words), ...(isUnlocked ? lock : [])].join(', ') };
-  // A car that is known to be unlocked says so, whatever else is unknown.
+  // A car that is known to be unlocked is shown as unlocked, even if other values are unknown.
   if (isUnlocked) return { style: 'attention', text: lock.join() };
   if (allClosed !== true || locked === null) return null;
   const closed = isAlone || lock.length === 0 ? [say(`reading.${read}Closed`)] : [];

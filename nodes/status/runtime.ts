@@ -1,4 +1,3 @@
-import type { NodeDef } from 'node-red';
 import {
   LastReadings,
   needsVehicle,
@@ -14,29 +13,25 @@ import {
 import type { FlowNode } from '../node-red/flow-node';
 import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
-import { parseOptions } from '../node-red/options';
+import { typedProperty } from '../node-red/typed-property';
 import { statusOptions, type StatusOptions } from './options';
 import { describeReading } from './reading-text';
 import { safeError } from '../vehicle/redaction';
 import { clock } from '../node-red/time';
 
 /** `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or by itself, into the message. */
-export function connectedVehicleStatus(own: FlowNode, config: NodeDef & Partial<StatusOptions>): void {
+export function connectedVehicleStatus(own: FlowNode): void {
   own.showCause();
   const nodeStatus = own.status;
   const last = new LastReadings();
   const polls = own.selfMessages<DuePoll>();
-  let parsed: StatusOptions | undefined;
-  const settings = (): StatusOptions => (parsed ??= parseOptions(statusOptions, config));
 
   onInput(own, async ({ msg, send, signal, alone }) => {
     nodeStatus.keptNote = null;
-    const options = settings();
+    const options = own.options(statusOptions);
     const { account, vin } = await own.car(options, msg);
-    const chosen = parseReads(
-      nonBlank(msg['read']) ?? (options.read === 'several' ? options.reads : await own.typed(options, 'read', msg)),
-    );
-    const duePoll = polls.contentOf(msg);
+    const chosen = parseReads(nonBlank(msg['read']) ?? (await readsOf(own, options, msg)));
+    const duePoll = polls.contents.get(msg);
     const readOptions = {
       vin,
       interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
@@ -81,8 +76,12 @@ export function connectedVehicleStatus(own: FlowNode, config: NodeDef & Partial<
   });
 
   // Also with a number that is not valid: the first poll says so.
-  if (Number(config.poll ?? 0) !== 0) startPolling(own, settings, polls.send);
+  if (Number(own.config.poll ?? 0) !== 0) startPolling(own, polls.send);
 }
+
+/** What the node reads where a message names nothing. */
+const readsOf = async (own: FlowNode, options: StatusOptions, msg: Message): Promise<unknown> =>
+  options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 
 function fill(msg: Message, reading: AnyReading): Message {
   const { payload, vehicle } = reading;
@@ -96,16 +95,16 @@ function fill(msg: Message, reading: AnyReading): Message {
 
 /** Shows what was read, in a few words with the time of day. */
 function showReading(own: FlowNode, reading: AnyReading): void {
-  const described = describeReading(reading, own);
+  const described = describeReading(reading, own.words);
   if (described === null) own.status.showWithTime('unclear', 'unknown');
   else own.status.showWithTime(described.style, 'value', { value: described.text });
 }
 
 /** `last known value, 7 min old`: shown after the failure of a poll. */
-function keptNote({ say }: FlowNode, { vehicle: { ageSeconds = 0 } }: AnyReading): string {
+function keptNote({ words }: FlowNode, { vehicle: { ageSeconds = 0 } }: AnyReading): string {
   const minutes = Math.floor(ageSeconds / 60);
   const age = minutes < 1 ? `${ageSeconds} s` : minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
-  return say('status.kept', { age });
+  return words.say('status.kept', { age });
 }
 
 /**
@@ -113,20 +112,18 @@ function keptNote({ say }: FlowNode, { vehicle: { ageSeconds = 0 } }: AnyReading
  * due reads is sent for each new reason, so that the failing read shows it.
  * @param poll with what is due
  */
-function startPolling(own: FlowNode, settings: () => StatusOptions, poll: (due: DuePoll) => void): void {
+function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
   const { closing } = own;
   const begin = async (): Promise<void> => {
-    const options = settings();
+    const options = own.options(statusOptions);
     const started = { _msgid: '' };
-    const reads: AnyReadName[] = [
-      parseReads(options.read === 'several' ? options.reads : await own.typed(options, 'read', started)),
-    ].flat();
+    const reads: AnyReadName[] = [parseReads(await readsOf(own, options, started))].flat();
     const vehicle = own.vehicle();
     // Only then the demo car's VIN is known.
     const { client, poller } = await vehicle.account();
     if (reads.length === 0) return closing.aborted ? undefined : poll(nothingDue);
     const vin = reads.some(needsVehicle)
-      ? await client.requireVin(vehicle.chooseVin(await own.typed(options, 'vin', started)))
+      ? await client.requireVin(vehicle.chooseVin(await typedProperty(own, options, 'vin', started)))
       : '';
     if (closing.aborted) return;
     own.inOneCopy(vin, () =>

@@ -36,7 +36,7 @@ export const clientOf = (
   clientSecret,
 });
 
-/** Configurations with the same pasted token share their readings; a sign-in belongs to its config node alone. */
+/** Configurations with the same pasted token share their readings; a sign-in is used by its config node alone. */
 const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 
@@ -53,7 +53,7 @@ export function accountOptionsOf(
 ): AccountOptions {
   const { apiKey, accessToken, refreshToken } = credentials;
   learnCredentials(credentials);
-  redactor().learnVin(options.vin);
+  redactor.learnVin(options.vin);
   const service = serviceOf(options);
   return {
     service,

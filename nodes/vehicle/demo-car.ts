@@ -1,9 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { pastedToken, resolveService, type AccountOptions } from '../../src/index';
-import type { Simulator } from '../../src/simulator/index';
+import { pastedToken, resolveService, VehicleError, type AccountOptions } from '../../src/index';
+import type { DemoFault, Simulator, SimulatedCarView } from '../../src/simulator/index';
 import { settingsOf } from './account-options';
 import type { VehicleOptions } from './options';
 import { clock } from '../node-red/time';
+import { editorsOf } from '../cars/runtime/notify-editors';
 import { partOf } from '../pack';
 
 /** The code of the simulated service. The build keeps it in a file of its own, which only demo vehicles load. */
@@ -69,3 +70,63 @@ export async function demoAccountOptions(
 /** The simulated service, to show and to change its cars. Null where no demo vehicle was opened yet. */
 export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
   partOf(RED, DemoService).running ?? Promise.resolve(null);
+
+/** The simulated state of a demo car, without its VIN, which the browser gets of no car. */
+export interface DemoView extends Omit<SimulatedCarView, 'vin'> {
+  /** The faults that the next requests to the service get. */
+  faults: DemoFault[];
+}
+
+/** Returns null if no demo car has this VIN. */
+export async function demoViewOf(RED: NodeAPI, vin: string): Promise<DemoView | null> {
+  const service = await demoService(RED);
+  const car = service?.cars.get(vin);
+  if (service === null || car === undefined) return null;
+  partOf(RED, DemoSignals).follow(service);
+  const { demoFaultOf, viewOf } = simulator();
+  const { vin: _vin, ...view } = viewOf(car);
+  const faults = service.faults.list.map(demoFaultOf).filter((name) => name !== undefined);
+  return { ...view, faults };
+}
+
+export const noDemoCar = (): VehicleError =>
+  new VehicleError('INPUT_INVALID', 'Only a demo car can be changed here. Choose one in the list.');
+
+/** Applies a click to a demo car. @throws VehicleError INPUT_INVALID */
+export async function clickDemoCar(RED: NodeAPI, vin: string, click: unknown): Promise<void> {
+  const { clickCar, parseClick } = simulator();
+  const service = await demoService(RED);
+  const car = service?.cars.get(vin);
+  if (service === null || car === undefined) throw noDemoCar();
+  clickCar(car, service.faults, parseClick(click));
+}
+
+/** The address of the demo car's own page. */
+export const demoPage = async (RED: NodeAPI): Promise<string | null> => (await demoService(RED))?.url ?? null;
+
+/** Signals each change of a demo car and of the faults from any source, and the next change that the car makes by itself. */
+class DemoSignals {
+  readonly #notify: () => void;
+  #followed: Simulator | undefined;
+  #endNext = (): void => undefined;
+
+  constructor(RED: NodeAPI) {
+    this.#notify = editorsOf(RED).notify;
+  }
+
+  follow(service: Simulator): void {
+    if (this.#followed !== service) {
+      this.#followed = service;
+      for (const source of [...service.cars.values(), service.faults]) source.onChange(this.#notify);
+    }
+    this.#endNext();
+    const next = Math.min(...[...service.cars.values()].map((car) => car.nextEventAt ?? Infinity));
+    if (next === Infinity) return;
+    const timer = setTimeout(this.#notify, Math.min(Math.max(0, next - clock().now()), 3_600_000)).unref();
+    this.#endNext = () => clearTimeout(timer);
+  }
+
+  end(): void {
+    this.#endNext();
+  }
+}

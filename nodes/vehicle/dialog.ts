@@ -10,7 +10,7 @@ import {
 } from '../../src/index';
 import type { VehicleOptions } from './options';
 import { ask, errorText, type Answer, type Refusal } from '../editor/runtime-request';
-import { configField as field, optionElements, part, textOf } from '../editor/forms';
+import { chosenIn, configField as field, optionElements, part, textOf } from '../editor/forms';
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
 import { commandOf, nodesOf, readsOfNode } from '../editor/node-reads';
 import { numberText, sharedText, timeText, type Say } from '../editor/texts';
@@ -33,8 +33,10 @@ interface State {
   demoPage: string | null;
 }
 
+export type Line = [text: string, isBad?: boolean];
+
 /** Shows lines of text, as warnings where they are bad. */
-function showLines(name: string, ...lines: [text: string, isBad?: boolean][]): void {
+function showLines(name: string, ...lines: Line[]): void {
   part(name)
     .empty()
     .css('visibility', '')
@@ -70,10 +72,7 @@ const endsElsewhere = (): boolean =>
 
 /** The names that are ticked in a list of the open form. */
 export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
-  part(list)
-    .find<HTMLInputElement>('input:checked')
-    .get()
-    .map(({ value }) => value) as VehicleOptions[List]; // The values that the boxes were made with.
+  chosenIn(list) as VehicleOptions[List]; // The values that the boxes were made with.
 
 /** The values of the open form. */
 function bodyOf(node: EditorNode<object>): object {
@@ -137,8 +136,6 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
   showLines('found', [say('foundOne', { vehicle: named(first) })]);
 }
 
-type Line = [text: string, isBad?: boolean];
-
 const isAccess = (about: string): boolean => ['key', 'token', 'scopes'].includes(about);
 
 /** @param isDemo a demo car has neither key nor token to judge */
@@ -146,19 +143,16 @@ function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] 
   if (error) return [[`✗ ${errorText(error)}`, true]];
   const judged = isDemo ? findings.filter(({ about }) => !isAccess(about)) : findings;
   const lines = judged.map(({ about, result, code, message, until, scopes, label }): [string, boolean] => {
-    const at = until && timeText(until);
+    const end = until ? ` (${say('until', { at: timeText(until) })})` : '';
     if (code === null)
-      return [
-        `${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`, { label })}${at ? ` (${say('until', { at })})` : ''}`,
-        false,
-      ];
+      return [`${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`, { label })}${end}`, false];
     const what =
       code === 'SCOPE_MISSING' && label
         ? say('check.node', { label, scopes: scopes.join(' ') })
         : errorText({ code, message: message ?? '' });
-    return [`✗ ${what}${at ? ` (${say('until', { at })})` : ''}`, true];
+    return [`✗ ${what}${end}`, true];
   });
-  // What is to be mended comes first.
+  // Failed lines come first.
   return [...lines.filter(([, isBad]) => isBad), ...lines.filter(([, isBad]) => !isBad)];
 }
 
@@ -303,6 +297,8 @@ export function prepareDialog(node: EditorNode<object>): void {
     // At once, or the browser blocks it. The page must not reach back.
     popup = window.open('', '_blank');
     if (popup) popup.opener = null;
+    // Until the answer, a result is that of an earlier sign-in, and must not close this window.
+    waiting = false;
     askForm<{ url: string; redirectUrl: string }>(
       'sign-in',
       ({ url = '', redirectUrl: address, error }) => {

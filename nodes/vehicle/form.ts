@@ -24,7 +24,7 @@ const ifSignInAddress = ifCustom(
   (address = '') => address.trim() === '' || shared.validateAddress(address, { mayHaveQuery: true }),
 );
 
-/** Client ID and client secret: nobody signs in without them. A pasted access token needs neither. */
+/** Client ID and client secret: a sign-in needs both. A pasted access token needs neither. */
 const ifClient: Validate<string> = function (value, _opt) {
   const given = (value ?? '').trim() + textOf(field('accessToken'));
   return serviceOf(this) !== 'volvo-cars' || given !== '' || say('reason.client');
@@ -37,22 +37,12 @@ function showList(
   chosen: readonly string[],
   into: string = list,
 ): void {
-  part(into).append(
-    names.map((name) =>
-      $('<label>').append(
-        $('<input type="checkbox">').val(name).prop('checked', chosen.includes(name)),
-        $('<span>').text(say(`${list}.${name}`)),
-      ),
-    ),
-  );
+  part(into).append(names.map((name) => shared.choiceLine(name, say(`${list}.${name}`), chosen.includes(name))));
 }
 
 /** With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish with are made from them. */
 const showReadOnly = (): void =>
   void part('accessCommands').find('input').prop('disabled', field('readOnly').is(':checked'));
-
-const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((name) => other.includes(name));
 
 /** Shows what the chosen service needs, and nothing else. */
 function showService(): void {
@@ -153,8 +143,8 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     const access = shared.listOf('access');
     const interfaces = shared.listOf('interfaces');
     // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
-    if (!isSameList(access, this.access ?? shared.defaultAccess)) this.access = access;
-    if (!isSameList(interfaces, this.interfaces ?? shared.interfaceNames)) this.interfaces = interfaces;
+    if (!shared.isSameList(access, this.access ?? shared.defaultAccess)) this.access = access;
+    if (!shared.isSameList(interfaces, this.interfaces ?? shared.interfaceNames)) this.interfaces = interfaces;
     shared.saveProperties(this, field);
   },
 });

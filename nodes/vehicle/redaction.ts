@@ -1,20 +1,18 @@
 import { createRedactor, type VehicleError } from '../../src/index';
 import type { VehicleCredentials } from './options';
 
-const shared = createRedactor();
-
 /** The redactor that all nodes share: a secret that one of them knows is removed from the texts of all. */
-export const redactor = (): typeof shared => shared;
+export const redactor = createRedactor();
 
 /** A failed read as a browser gets it. */
 export const shownFailure = ({ read, error }: { read: string; error: VehicleError }) => {
-  const { code, sentence } = redactor().error(error);
+  const { code, sentence } = redactor.error(error);
   return { read, code, message: sentence };
 };
 
 /** Removes these credentials from every text from now on. The client ID is not a secret: every sign-in address contains it. */
 export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
-  redactor().learn(apiKey, clientSecret, accessToken, refreshToken);
+  redactor.learn(apiKey, clientSecret, accessToken, refreshToken);
 
 /** A copy of a record, which a flow may change. The service's own words about a command can repeat a token or the VIN. */
 export const safeRecord = <Logged extends { message: string; reason?: string; text?: string; async: object | null }>(
@@ -22,10 +20,10 @@ export const safeRecord = <Logged extends { message: string; reason?: string; te
 ): Logged => ({
   ...record,
   async: record.async && { ...record.async },
-  message: redactor().text(record.message),
-  ...(record.reason !== undefined && { reason: redactor().text(record.reason) }),
-  ...(record.text !== undefined && { text: redactor().text(record.text) }),
+  message: redactor.text(record.message),
+  ...(record.reason !== undefined && { reason: redactor.text(record.reason) }),
+  ...(record.text !== undefined && { text: redactor.text(record.text) }),
 });
 
 /** Anything that was thrown, as an error that may be shown. */
-export const safeError = (error: unknown): VehicleError => redactor().error(error);
+export const safeError = (error: unknown): VehicleError => redactor.error(error);

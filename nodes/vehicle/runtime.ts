@@ -1,11 +1,12 @@
-import type { Node, NodeDef } from 'node-red';
+import type { Node } from 'node-red';
 import { openAccount, VehicleError, type Account, type VehicleObserver } from '../../src/index';
 import { accountOptionsOf } from './account-options';
 import { signInsOf } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
 import type { FlowNode } from '../node-red/flow-node';
-import { notifyEditors } from '../cars/runtime/notify-editors';
+import { isBlank } from '../node-red/message';
+import { editorsOf } from '../cars/runtime/notify-editors';
 import { redactor, safeError } from './redaction';
 import { onUse, throwIfInUse, whenOurs } from './state-store';
 import type { VehicleNode } from './vehicle-node';
@@ -13,8 +14,8 @@ import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from './options';
 
 /** `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and its default vehicle. */
-export function connectedVehicle(own: FlowNode, config: NodeDef): void {
-  const { RED, node } = own;
+export function connectedVehicle(own: FlowNode): void {
+  const { RED, node, config } = own;
   let opened: Promise<Account> | undefined;
   let demoVin: string | undefined;
   let knownCause: string | null = null;
@@ -22,25 +23,26 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   let looking: Promise<string | null> | undefined;
 
   const open = async (): Promise<Account> => {
-    // A node that was slow to ask would open an account that nobody closes.
+    // A node that asked late would open an account that is never closed.
     if (own.closing.aborted)
       throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
-    const options = parseOptions(vehicleOptions, config);
-    const overview = overviewsOf(RED).open(node.id, `${options.service} ${options.baseUrl}`);
+    const options = own.options(vehicleOptions);
+    const isDemo = options.service === 'demo';
+    const overview = overviewsOf(RED).open(node.id, isDemo ? 'demo' : `${options.service} ${options.baseUrl}`, isDemo);
     const observer: VehicleObserver = {
       observe(...reading) {
         overview.observe(...reading);
         // The account works again.
-        if (knownCause !== null) notifyEditors(RED);
+        if (knownCause !== null) editorsOf(RED).notify();
       },
-      commandSent: () => overview.commandSent(),
+      commandSent: editorsOf(RED).notify,
     };
-    const demo = options.service === 'demo' ? await demoAccountOptions(RED, options) : null;
+    const demo = isDemo ? await demoAccountOptions(RED, options) : null;
     demoVin = demo?.vin;
     const access =
       demo ?? accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {}));
     const account = openAccount({ ...access, id: node.id, warn: (sentence) => node.warn(sentence), observer });
-    notifyEditors(RED);
+    editorsOf(RED).notify();
     return account;
   };
 
@@ -54,7 +56,7 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   };
   const findCause = async (): Promise<string | null> => {
     try {
-      if (!(await whenOurs(own)) || parseOptions(vehicleOptions, config).service === 'demo') return null;
+      if (!(await whenOurs(own)) || own.options(vehicleOptions).service === 'demo') return null;
       const found = await account();
       // Whether somebody is signed in is known when a token was asked for, which the start of the account does, too.
       await (tokenTried ??= found.refreshToken(own.closing).catch(() => undefined));
@@ -70,10 +72,8 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
   const cause = (): Promise<string | null> => (looking ??= findCause());
   const chooseVin = (...given: unknown[]): unknown => {
     // A configuration of any service can have a VIN.
-    const chosen = [...given, (config as { vin?: unknown } & NodeDef).vin, demoVin].find(
-      (vin) => vin !== undefined && vin !== null && !(typeof vin === 'string' && vin.trim() === ''),
-    );
-    redactor().learnVin(chosen);
+    const chosen = [...given, config.vin, demoVin].find((vin) => !isBlank(vin));
+    redactor.learnVin(chosen);
     return chosen;
   };
   Object.assign(node, { config, account, cause, chooseVin } satisfies Omit<VehicleNode, keyof Node>);
@@ -86,7 +86,7 @@ export function connectedVehicle(own: FlowNode, config: NodeDef): void {
     opened = undefined;
   });
 
-  // Opened while nothing reads, too: a sign-in is kept alive, and commands sent before the restart are in the car's queue before
+  // Opened while nothing reads, too: a sign-in is refreshed, and commands sent before the restart are in the car's queue before
   // anything new is sent.
   const openEarly = setImmediate(() => {
     const isUsable = node.credentials && Object.keys(node.credentials).length > 0;

@@ -10,7 +10,7 @@ import { settingOf, sharedSecret } from './store-secret';
 const trimmedText = z.string().check(z.trim());
 /** `connectedVehicle` of settings.js. */
 const settingsSchema = z.lazy(() =>
-  z.object({
+  z.strictObject({
     store: z.optional(trimmedText),
     group: z.optional(trimmedText),
     prefix: z.optional(trimmedText),
@@ -23,16 +23,16 @@ const settingsSchema = z.lazy(() =>
 
 export interface SharedStoreChoice {
   store: RedisStateStore;
-  /** Copies of the same flows have the same one: one of them polls. Null: this process has flows of its own. */
+  /** The same text in all copies of the same flows, of which one polls; null if this process is not such a copy. */
   group: string | null;
   joinsCommands: boolean;
-  /** What belongs to the nodes of this process, or of its group, in the store. */
+  /** Names the part of the store for the nodes of this process, or of its group: the group, or the host name and the user directory. */
   scope: string;
 }
 
 /**
  * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`, `_COMMANDS`), else settings.js; null where neither does: then
- * everything is kept in files. What is wrong with the choice is a fault of the store: nothing falls back to files.
+ * everything is kept in files. A wrong setting is reported as a fault of the store; files are not used instead.
  */
 export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice | null {
   const { env } = process;
@@ -45,7 +45,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   const userDir = RED.settings.userDir ? resolve(RED.settings.userDir) : '';
   const address = settings.success ? addressOf(url, tls !== undefined) : null;
   const isUsable = address !== null;
-  if (isUsable) redactor().learn(decodeURIComponent(address.password));
+  if (isUsable) redactor.learn(decodeURIComponent(address.password));
   // The devices of an instance of FlowFuse have its id, too, and each may have a car of its own.
   const ofFlowFuse = env['FF_DEVICE_ID'] ? undefined : env['FF_INSTANCE_ID'];
   const ownGroup = env['CONNECTED_VEHICLE_GROUP']?.trim() || group || ofFlowFuse || null;
@@ -64,7 +64,13 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
       clock,
       load() {
         if (isUsable) return loadClient(userDir);
-        const [wrong] = settings.error?.issues[0]?.path ?? [];
+        const [issue] = settings.error?.issues ?? [];
+        if (issue?.code === 'unrecognized_keys')
+          throw new VehicleError(
+            'STORE_UNAVAILABLE',
+            sentence`connectedVehicle in settings.js has no setting “${issue.keys[0] ?? ''}”, only store, group, prefix, commands and tls. Correct its name, or remove it.`,
+          );
+        const [wrong] = issue?.path ?? [];
         if (wrong !== undefined)
           throw new VehicleError(
             'STORE_UNAVAILABLE',
@@ -79,7 +85,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   };
 }
 
-/** Null where that is no address of a store, such as one with a password that is not percent-encoded, or one without TLS although TLS has options. */
+/** @returns null for a text that is not the address of a store: its password is not percent-encoded, or TLS has options and the address is without TLS */
 function addressOf(text: string, hasTlsOptions: boolean): URL | null {
   try {
     const url = new URL(text);

@@ -15,7 +15,7 @@ import {
   type Session,
   type StateStore,
 } from '../../src/index';
-import { notifyEditors } from '../cars/runtime/notify-editors';
+import { editorsOf } from '../cars/runtime/notify-editors';
 import type { NodeOfFlow } from '../node-red/flows';
 import { logWarning } from '../node-red/i18n';
 import { clock } from '../node-red/time';
@@ -40,14 +40,14 @@ class Storage {
   constructor(RED: NodeAPI) {
     const { userDir } = RED.settings;
     const warn = (warning: Sentence): void => logWarning(RED, warning);
-    const options = { clock: clock(), warn, redactor: redactor(), onCommand: () => notifyEditors(RED) };
-    const onSecret = (secret: string): void => redactor().learnRotated(secret);
+    const options = { clock: clock(), warn, redactor, onCommand: editorsOf(RED).notify };
+    const onSecret = (secret: string): void => redactor.learnRotated(secret);
     this.shared = chooseSharedStore(RED, clock());
     if (this.shared !== null) {
       const { store, scope, group, joinsCommands } = this.shared;
       store.onChange(() => {
         if (store.fault !== null) warn(store.fault.sentence);
-        notifyEditors(RED);
+        editorsOf(RED).notify();
       });
       const membership = new Membership({ store, name: hostname(), group, joinsCommands, clock: clock() });
       this.session = openSession({ state: store, scope, membership, onSecret, clock: clock() });
@@ -107,8 +107,7 @@ export const isInUse = (RED: NodeAPI): boolean => ['other', 'lost'].includes(sto
 
 /** @throws VehicleError CONFIG while another Node-RED uses the folder of the pack */
 export function throwIfInUse(RED: NodeAPI): void {
-  const { owner } = storageOf(RED);
-  if (owner !== null && isInUse(RED)) throw new DirectoryInUse(owner.state);
+  if (isInUse(RED)) throw new DirectoryInUse(storageOf(RED).owner?.state ?? 'other');
 }
 
 /** Fulfilled with true when this Node-RED may use the folder of the pack, with false when the node is closed before. */

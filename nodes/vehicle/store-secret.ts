@@ -51,8 +51,8 @@ function ownKey(directory: string, path: string): string {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const key = readKey(path);
-    if (typeof key === 'string') return key;
-    if (key !== null) renameSync(path, `${path}.unreadable-${randomBytes(3).toString('hex')}`);
+    if (key) return key;
+    if (key === '') renameSync(path, `${path}.unreadable-${randomBytes(3).toString('hex')}`);
     const created = randomBytes(32).toString('hex');
     // In one step, so that a crash leaves no half key. Only the process that uses the directory comes here.
     writeFileSync(`${path}.new`, created, { mode: 0o600, flush: true });
@@ -63,21 +63,21 @@ function ownKey(directory: string, path: string): string {
   }
 }
 
-/** Reads the key file; null if it does not exist. */
-function readKey(path: string): string | { damaged: true } | null {
+/** The key in the file; empty where it is damaged, null where the file does not exist. */
+function readKey(path: string): string | null {
   try {
     const key = readFileSync(path, 'utf8').trim();
-    return /^[\da-f]{64}$/.test(key) ? key : { damaged: true };
+    return /^[\da-f]{64}$/.test(key) ? key : '';
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
 
+/** Null also where the file cannot be read. */
 function readable(path: string): string | null {
   try {
-    const key = readKey(path);
-    return typeof key === 'string' ? key : null;
+    return readKey(path) || null;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import { isReadName, type ReadName } from '../catalogue/reads';
-import { openingIfFitted, openings, provesFitted, type FittedName } from '../catalogue/openings';
+import { openingIfFitted, openings, unspecified, type FittedName } from '../catalogue/openings';
 import { isRecord, memberOf } from '../util/json';
 
 /**
@@ -11,8 +11,9 @@ type Learned = [ReadName | FittedName, boolean];
 
 /** Returns what a payload proves or excludes. An unknown value proves nothing. */
 export function equipmentOf(read: ReadName, payload: unknown): Learned[] {
-  const opening = openingIfFitted(read);
-  if (opening !== undefined && provesFitted(memberOf(memberOf(payload, openings[opening].name), 'value')))
+  const opening = openingIfFitted[read];
+  const state = opening && memberOf(memberOf(payload, openings[opening].name), 'value');
+  if (opening !== undefined && typeof state === 'string' && state !== unspecified)
     return [...shownBy(read, payload), [opening, true]];
   if (read !== 'charging' || !isRecord(payload)) return shownBy(read, payload);
   // Each member of it can be read by itself.

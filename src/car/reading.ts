@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { AnyReadName, InterfaceName } from '../catalogue/reads';
+import type { AnyReadName, InterfaceName, ReadName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
-import type { Answer } from '../http/requests';
+import type { SharedAnswer } from '../http/requests';
 import type { Openness } from '../catalogue/openings';
 import { memberOf } from '../util/json';
-import { oldest, type Parsed } from '../wire/readings';
+import { parsers, type Parser, type ReadPayload } from '../wire/parsers';
+import { oldest, type AnswerContext } from '../wire/readings';
 
 /** `msg.vehicle` of one read (docs/internals/contract.md 3). */
 export interface ReadingInfo extends Partial<Openness> {
@@ -48,22 +49,25 @@ export interface SeveralReading {
   vehicle: SeveralInfo;
 }
 
-/** A parsed answer with where it came from. */
-export function readingOf<Payload>(
-  parsed: Parsed<Payload>,
-  answer: Answer & { source: 'live' | 'shared' },
-  { vin, read, interface: iface }: Pick<ReadingInfo, 'vin' | 'read' | 'interface'>,
-): Reading<Payload> {
+/** The reading in an answer. @throws VehicleError BAD_RESPONSE where the answer is something else */
+export function readingOf<Name extends ReadName>(
+  { vin, read }: { vin: string | null; read: Name },
+  { body, receivedAt, source }: SharedAnswer,
+  context: AnswerContext,
+): Reading<ReadPayload<Name>> {
+  // A function that is chosen by a name that is a parameter has no single type.
+  const parse = parsers[read] as Parser<ReadPayload<Name>>;
+  const { payload, measuredAt, openness } = parse(body, context);
   // The answer comes first, because Node-RED previews the first members of an object.
-  const info: ReadingInfo = Object.assign({}, parsed.openness, {
+  const vehicle = Object.assign({}, openness, {
     vin,
     read,
-    interface: iface,
-    receivedAt: new Date(answer.receivedAt).toISOString(),
-    measuredAt: parsed.measuredAt,
-    source: answer.source,
+    interface: context.interface,
+    receivedAt: new Date(receivedAt).toISOString(),
+    measuredAt,
+    source,
   });
-  return { payload: parsed.payload, vehicle: info };
+  return { payload, vehicle };
 }
 
 export type AnyReading = Reading | SeveralReading;

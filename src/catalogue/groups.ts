@@ -8,7 +8,7 @@ import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } f
  * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public endpoint pages, "fixtures"
  * the recorded answers in Home Assistant's public tests. Where they differ, every spelling is read.
  */
-export interface Group {
+interface Group {
   /** Besides `openid` (docs/internals/vendor-api.md 4.4; portal). */
   scopes: readonly string[];
 }
@@ -39,9 +39,6 @@ export const groups = {
 } as const satisfies Record<string, Group>;
 
 export type GroupName = keyof typeof groups;
-
-/** Below the base path of connected v2; `{vin}` is filled in. */
-export const groupPath = (name: GroupName): string => `/vehicles/{vin}/${name}`;
 
 interface Place {
   group: GroupName;

@@ -2,7 +2,7 @@
 export const openingKinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'] as const;
 export type OpeningKind = (typeof openingKinds)[number];
 
-/** All but the tank lid, which stands open for hours while a car charges. */
+/** All but the tank lid, which is open for hours while a car charges. */
 export const defaultWatch: readonly OpeningKind[] = /* @__PURE__ */ openingKinds.filter((kind) => kind !== 'tankLid');
 
 /** The reads of openings (docs/internals/contract.md 3). */
@@ -16,7 +16,7 @@ export interface OpeningRow {
   /** Its member in the answer of v2 (docs/internals/vendor-api.md 1.5, 1.6). Default: its key. */
   v2?: string;
   /**
-   * Equipment that not every car has: a car that lacks it says UNSPECIFIED for ever (docs/internals/vendor-api.md 1.6), so the guard counts it
+   * Equipment that not every car has: a car that lacks it always reports UNSPECIFIED (docs/internals/vendor-api.md 1.6), so the guard counts it
    * from the first time that its state was known. v1 does not have it.
    */
   ifFitted?: true;
@@ -42,11 +42,16 @@ export const openings = {
 export type OpeningKey = keyof typeof openings;
 export const openingKeys = /* @__PURE__ */ Object.keys(openings) as OpeningKey[];
 
-/** The openings of a read in the order of its payload: the lock comes first. */
-export const openingsOf = (read: OpeningRead): (OpeningRow & { v2: string })[] =>
+const openingRows = (read: OpeningRead): readonly (OpeningRow & { v2: string })[] =>
   Object.entries<OpeningRow>(openings)
     .flatMap(([key, row]) => (row.read === read ? [{ v2: key, ...row }] : []))
     .sort((one, other) => Number(other.kind === 'lock') - Number(one.kind === 'lock'));
+
+/** The openings of each read in the order of its payload: the lock comes first. */
+export const openingsOf = {
+  windows: /* @__PURE__ */ openingRows('windows'),
+  doors: /* @__PURE__ */ openingRows('doors'),
+} as const;
 
 /** A kind (all windows) or one opening (the left front window). */
 export type WatchName = OpeningKind | OpeningKey;
@@ -97,7 +102,7 @@ export interface Openness {
 const lockName = openings.carLocked.name;
 const sunroofName = openings.sunroof.name;
 /** The service's word for equipment that a car lacks, and for a state that it does not know at the moment. */
-const unspecified = 'UNSPECIFIED';
+export const unspecified = 'UNSPECIFIED';
 
 /**
  * Judges the members of a window or door status.
@@ -129,9 +134,5 @@ export type FittedName = {
   [Key in OpeningKey]: (typeof openings)[Key] extends { ifFitted: true } ? Key : never;
 }[OpeningKey];
 
-/** The opening of a read that not every car has. */
-export const openingIfFitted = (read: string): FittedName | undefined =>
-  openingKeys.find((key): key is FittedName => openings[key].read === read && 'ifFitted' in openings[key]);
-
-/** Whether a value of an opening that not every car has proves that this car has it. */
-export const provesFitted = (value: unknown): boolean => typeof value === 'string' && value !== unspecified;
+/** The opening of each read that not every car has. */
+export const openingIfFitted: Readonly<Partial<Record<string, FittedName>>> = { windows: 'sunroof', doors: 'tankLid' };

@@ -1,7 +1,6 @@
 import {
   groupedResources,
   groupReadNames,
-  groupPath,
   groupReads,
   groups,
   type GroupedResource,
@@ -17,35 +16,27 @@ import { byName } from '../util/json';
  * poller, the documentation and the routes of the simulator follow from it.
  */
 
-/** The interfaces of a service, as `msg.vehicle.interface` reports them (docs/internals/contract.md 2 and 3). */
-export const interfaceNames = ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'] as const;
-export type InterfaceName = (typeof interfaceNames)[number];
-
 /** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 5). */
 export const apiNames = ['connected', 'energy', 'location'] as const;
 export type ApiName = (typeof apiNames)[number];
 
-/** The API that an interface belongs to. */
-export const apiOf = {
-  'connected-v2': 'connected',
-  'connected-v1': 'connected',
-  'extended-v1': 'connected',
-  'energy-v2': 'energy',
-  'location-v1': 'location',
-} as const satisfies Record<InterfaceName, ApiName>;
+/**
+ * The interfaces of a service, as `msg.vehicle.interface` reports them (docs/internals/contract.md 2 and 3): the API that each belongs to,
+ * and its base path (docs/internals/service.md 9.1, docs/internals/vendor-api.md 7).
+ */
+export const interfaces = {
+  'connected-v2': { api: 'connected', path: '/connected-vehicle/v2' },
+  'connected-v1': { api: 'connected', path: '/connected-vehicle/v1' },
+  'extended-v1': { api: 'connected', path: '/extended-vehicle/v1' },
+  'energy-v2': { api: 'energy', path: '/energy/v2' },
+  'location-v1': { api: 'location', path: '/location/v1' },
+} as const satisfies Record<string, { api: ApiName; path: string }>;
+export type InterfaceName = keyof typeof interfaces;
+export const interfaceNames = /* @__PURE__ */ Object.keys(interfaces) as InterfaceName[];
 
 /** The values of the property `interface`; `auto` is v2 where the service offers it and v1 where it does not (docs/internals/contract.md 3). */
 export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
 export type InterfaceChoice = (typeof interfaceChoices)[number];
-
-/** The base path of each interface (docs/internals/service.md 9.1, docs/internals/vendor-api.md 7). */
-export const interfacePaths = {
-  'connected-v1': '/connected-vehicle/v1',
-  'connected-v2': '/connected-vehicle/v2',
-  'extended-v1': '/extended-vehicle/v1',
-  'energy-v2': '/energy/v2',
-  'location-v1': '/location/v1',
-} as const satisfies Record<InterfaceName, string>;
 
 export const json = 'application/json';
 
@@ -224,7 +215,7 @@ export const chargingMemberNames = /* @__PURE__ */ Object.keys(chargingMembers) 
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/** Single values of the group `statistics` that are no extended resources (docs/internals/vendor-api.md 14.2). */
+/** Single values of the group `statistics` that are not extended resources (docs/internals/vendor-api.md 14.2). */
 export const statisticsMembers = {
   averageEnergyConsumption: { kind: 'number', unit: perDistance, theme: 'charging' },
   averageEnergyConsumptionAutomatic: { kind: 'number', unit: perDistance, theme: 'charging' },
@@ -316,7 +307,7 @@ function routeTo(iface: InterfaceName, request: string, path: string, scopes: re
 }
 
 function groupRoute(name: GroupName): ReadRoute {
-  return routeTo('connected-v2', name, groupPath(name), groups[name].scopes);
+  return routeTo('connected-v2', name, `/vehicles/{vin}/${name}`, groups[name].scopes);
 }
 
 function connectedRow(request: ConnectedReadName, path: string, scope: string): ReadRow {
@@ -341,7 +332,7 @@ function resourceRow(name: ResourceName): ReadRow {
   return { theme, routes: [extended, ofGroup], value: resource };
 }
 
-/** The route of a read at a service with these interfaces; undefined where none of them has it. */
+/** The route of a read at a service with these interfaces; undefined if the service does not have it. */
 export function routeOf(
   name: ReadName,
   available: readonly InterfaceName[],
@@ -369,12 +360,8 @@ export type ReadName =
   | StatisticsMemberName
   | ResourceName;
 
-/** Kept by the pack itself and answered without a request. */
-export const localReadNames = ['journal'] as const;
-type LocalReadName = (typeof localReadNames)[number];
-
-/** Every name that a flow can read, including what the pack answers without a request. */
-export type AnyReadName = ReadName | LocalReadName;
+/** Every name that a flow can read: the journal is kept by the pack itself and answered without a request. */
+export type AnyReadName = ReadName | 'journal';
 
 export const readNames = /* @__PURE__ */ Object.keys(reads) as ReadName[];
 
@@ -393,7 +380,7 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
     theme,
     readNames.filter((name) => reads[name].theme === theme),
   ]),
-  ['kept', localReadNames],
+  ['kept', ['journal']],
 ];
 
 /** The type of a single value; undefined for a read that answers more than one. */
@@ -408,11 +395,11 @@ export const versionsOfRead = (name: ReadName): { v1: boolean; v2: boolean } | n
 };
 
 /** The API whose daily quota a read counts for: all interfaces of a read belong to one. */
-export const apiOfRead = (name: ReadName): ApiName => apiOf[reads[name].routes[0]?.interface ?? 'connected-v2'];
-export const isLocalReadName = (name: string): name is LocalReadName => name === 'journal';
+export const apiOfRead = (name: ReadName): ApiName =>
+  interfaces[reads[name].routes[0]?.interface ?? 'connected-v2'].api;
 
-/** False for the list of vehicles and for local reads, which cover every vehicle of the account. */
-export const needsVehicle = (name: AnyReadName): boolean => name !== 'vehicles' && !isLocalReadName(name);
+/** False for the list of vehicles and for the journal, which cover every vehicle of the account. */
+export const needsVehicle = (name: AnyReadName): boolean => name !== 'vehicles' && name !== 'journal';
 
 /** `frontLeftDoorOpen` as "Front left door open": what a dropdown shows where a language has no words of its own. */
 export const titleOf = (name: string): string => {

@@ -76,14 +76,23 @@ export class CommandAttempt {
 
   /** The command may wait so long from now on. */
   limit(ms: number): void {
-    const stopTimer = this.#clock.after(ms, () => this.#own.abort(this.unavailable ?? late(ms)));
-    this.#limit = { ms, now: this.#clock.now(), monotonic: this.#clock.monotonic(), stopTimer };
+    this.#limit = { ms, now: this.#clock.now(), monotonic: this.#clock.monotonic(), stopTimer: () => undefined };
+    this.relimit();
   }
 
   /** It waits for an answer now, and not to be sent. */
   unlimit(): void {
     this.#limit?.stopTimer();
-    this.#limit = null;
+  }
+
+  /** It waits to be sent again, and no longer than it could before. */
+  relimit(): void {
+    if (this.#limit === null) return;
+    const { ms } = this.#limit;
+    this.unlimit();
+    this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#left()), () =>
+      this.#own.abort(this.unavailable ?? late(ms)),
+    );
   }
 
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */

@@ -27,8 +27,8 @@ export interface DispatchOptions extends CommandInput, Sender {
 
 interface DispatcherOptions {
   client: VehicleClient;
-  requests: Pick<Requests, 'post' | 'forget' | 'assertSignedIn'>;
-  observer: Pick<VehicleObserver, 'commandSent'>;
+  requests: Pick<Requests, 'post' | 'forget' | 'assertSignedIn' | 'expectCommand'>;
+  observers: readonly Pick<VehicleObserver, 'commandSent'>[];
   /** No command is sent while set (docs/internals/contract.md 2). */
   readOnly: boolean;
   queue: VehicleCommandQueue;
@@ -108,6 +108,7 @@ export class Dispatcher {
     let turn: Turn;
     try {
       const node = options.origin?.node ?? null;
+      requests.expectCommand();
       turn = await queue.enter({ route, whenBusy, waitsForCar, waitMs, node, client, attempt });
     } catch (error) {
       if (asVehicleError(error).status?.word !== 'BUSY') throw error;
@@ -145,8 +146,8 @@ export class Dispatcher {
 
   /** A command changes the answers of every interface, because all of them show the same car. */
   #carChanges(vin: string): void {
-    const { client, observer, requests } = this.#options;
-    observer.commandSent(vin);
+    const { client, observers, requests } = this.#options;
+    for (const observer of observers) observer.commandSent(vin);
     for (const iface of interfaceNames)
       requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
   }

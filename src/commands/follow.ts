@@ -69,8 +69,8 @@ const maxProofMs = 30_000;
 
 /**
  * Follows a command to its end: an update for each change of its state, then the result, once. No order of states is assumed, and
- * a failed poll does not mean a failed command. Whoever follows the same command keeps pauses, time and client of its own; what a poll
- * finds, all of them know.
+ * a failed poll does not mean a failed command. Each follower of a command has its own pauses, time limit and client; all of them
+ * share what a poll finds.
  * @throws VehicleError UNTRUSTED_LINK before the first poll; CANCELLED through the signal
  */
 export async function* followCommand(
@@ -120,7 +120,7 @@ class Follower {
   readonly #isOfFormerService: boolean;
   readonly stop: () => void;
   #wait: number;
-  #polls = 0;
+  #hasPolled = false;
   #unclearPolls = 0;
   #seen: string | null;
   #failure: VehicleError | null = null;
@@ -152,12 +152,12 @@ class Follower {
     return this.#isTimedOut ? 0 : this.#deadline - this.#clock.now();
   }
 
-  /** Whether another poll may tell more. After a restart, a command is polled once, however late. */
+  /** Whether another poll may show more. After a restart, a command is polled once, however late. */
   get mayLearn(): boolean {
     const { outcome, async } = this.#command.record;
     if (this.#options.result != null || this.#isOfFormerService) return false;
     if (isFinal(outcome) || !async?.href || this.#isGone || this.#unclearPolls >= maxUnclearPolls) return false;
-    return this.#left > 0 || this.#polls === 0;
+    return this.#left > 0 || !this.#hasPolled;
   }
 
   /** Waits until the next poll is due, and polls. @returns whether the status changed, and is not final */
@@ -168,7 +168,7 @@ class Follower {
     const due = Math.max(this.#wait, retryDelay(this.#failure, clock.now()));
     const pause = Math.max(0, Math.min(this.#left, due));
     await clock.sleep(pause, signal);
-    this.#polls += 1;
+    this.#hasPolled = true;
     this.#wait = Math.min(this.#interval, this.#wait * growth);
     try {
       const end = Math.max(this.#deadline, clock.now()) + lastPollMs;
@@ -260,7 +260,7 @@ interface Proof {
 
 /** The value of a reading that can prove a command, and when the car measured it. */
 interface Evidence {
-  value: 'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED' | null;
+  value: string | null;
   measuredAt: string | null;
   open: readonly string[];
 }
@@ -296,7 +296,7 @@ async function readProof(
     const verified = verdictOf(command.proof, evidence, { sentAt: at(sentAt), now: at(clock.now()) });
     best = { verified, open: evidence.open, source };
     // A command that no value can disprove needs no second read.
-    if (!mayDisprove || verified === true) break;
+    if (!mayDisprove) break;
     if (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))) break;
     // A value against the command may be from before the car acted: it is read again while there is time.
     if (isAfter(evidence.measuredAt, at(verified === false ? endedAt : sentAt))) break;
@@ -309,14 +309,11 @@ async function readEvidence(
   { vin, interface: iface }: CommandRecord,
   client: FollowClient,
   signal: AbortSignal,
-): Promise<Evidence | null> {
+): Promise<Evidence> {
   const options = { vin, maxAgeMs: shareMs, signal };
   if (source === 'engine-status') {
     const engine = (await client.read(source, options)).payload['engineStatus'];
-    const word = String(engine?.value).toUpperCase();
-    return engine === undefined
-      ? null
-      : { value: word === 'RUNNING' || word === 'STOPPED' ? word : null, measuredAt: engine.timestamp, open: [] };
+    return { value: String(engine?.value).toUpperCase(), measuredAt: engine?.timestamp ?? null, open: [] };
   }
   const { payload, vehicle } = await client.read(source, {
     ...options,
@@ -330,7 +327,7 @@ async function readEvidence(
   };
 }
 
-/** The proof of a value that was measured after the command was sent; null where there is no newer value, or where it proves nothing. */
+/** @returns the proof of a value that was measured after the command was sent; null without a newer value, or for one that proves nothing */
 function verdictOf(
   proof: NonNullable<Command['proof']>,
   { value, measuredAt }: Evidence,
@@ -338,7 +335,7 @@ function verdictOf(
 ): boolean | null {
   // A value with a future timestamp may as well be from before the command.
   if (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + maxClockDifferenceMs)) return null;
-  return value === null ? null : (proof[value] ?? null);
+  return Object.entries(proof).find(([word]) => word === value)?.[1] ?? null;
 }
 
 const isAfter = (timestamp: string | null | undefined, moment: number): boolean =>

@@ -195,11 +195,35 @@ export class CommandLog {
     return own;
   }
 
-  /** Makes a command that of this process, where its own has ended. */
+  /** Assigns a command to this process if the process that it belongs to has ended. */
   async #takeOver(command: LoggedCommand, membership: Membership): Promise<boolean> {
     if (!(await membership.hasEnded(command.member))) return false;
     command.member = membership.id;
     return this.#writeShared(command);
+  }
+
+  /** Whether the record of a command may be sent on. Call it in the statement before the record is sent. False if another process may have taken the command over. */
+  mayBeSent(id: string): boolean {
+    return this.membership?.group == null || this.membership.isStill(this.find(id)?.member ?? '');
+  }
+
+  /**
+   * After `mayBeSent` was false: reads the store again, and takes the command over if the member that it belongs to has ended, such as the former id of this process.
+   * @returns false if another process sends the record, or has sent it
+   * @throws StateFault
+   */
+  async isOwn(id: string): Promise<boolean> {
+    const { membership } = this;
+    if (membership === null) return true;
+    return untilChanged(async () => {
+      await membership.renew();
+      const known = this.find(id)?.origin?.handedOnAt;
+      const command = await this.fetch(id);
+      if (command?.member === membership.id) return true;
+      // The command was removed, or another process has sent its record on.
+      if (command === undefined || command.origin?.handedOnAt !== known) return false;
+      return (await membership.hasEnded(command.member)) ? (await this.#takeOver(command, membership)) || null : false;
+    });
   }
 
   #isFollowed = (id: string): boolean => this.#followers.has(id) || (this.#stored.get(id)?.size ?? 0) > 0;

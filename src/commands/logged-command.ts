@@ -55,13 +55,13 @@ export type NodeResult = z.infer<typeof resultShape>;
 export interface Sender {
   /** Names the node, for the journal. */
   sentBy?: string | null;
-  /** The node that sends the record on when the command is answered, and the message that it got; null where nobody does. */
+  /** The node that sends the record on when the command is answered, and its message; null if no node does. */
   origin?: { node: string; msg: Record<string, unknown> } | null;
 }
 
 /**
  * A command in the journal (docs/internals/contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of the service with
- * their times, `reason` says what the result is. Times are ISO-8601; null stands for a value that is not known (yet).
+ * their times, `reason` says what the result is. Times are ISO-8601; a value that is not known (yet) is null.
  */
 export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
   id: string;
@@ -90,9 +90,9 @@ const neverAnswered = asSentence(
 export class LoggedCommand {
   /** Newer ones have a higher number. */
   order = 0;
-  /** The process that hands the record on; empty where no other process uses the store. */
+  /** The process that sends the record on; empty if no other process uses the store. */
   member = '';
-  /** Of the stored command; null before it is stored. Only where several processes share the store. */
+  /** The version of the stored command; null before it is stored, and if no other process uses the store. */
   version: string | null = null;
   readonly id: string;
   readonly account: string;
@@ -104,7 +104,7 @@ export class LoggedCommand {
   status: Stored['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
-  /** With the time when the node had sent the record on, where another node may take it over later. Null once nobody sends it on. */
+  /** The node that sends the record on, and its message. `handedOnAt` is the time at which it was sent on, if another node may still take it over. Null when no node sends it on any more. */
   origin: z.infer<typeof originShape> | null;
   /** By the node. */
   results: Record<string, NodeResult> = {};
@@ -128,7 +128,7 @@ export class LoggedCommand {
     this.origin = origin && { node: origin.node, msg: keptProperties(origin.msg), handedOnAt: null };
   }
 
-  /** A command that somebody else sent: it blocks no car, because nobody knows since when. */
+  /** A command from elsewhere: it blocks no car, because the time of its sending is unknown. */
   static adopt(record: CommandRecord, account: string, now: number): LoggedCommand {
     const command = new LoggedCommand(record, account, {}, now);
     const { outcome, sentence } = meaningOf(record.requestStatus);
@@ -184,7 +184,7 @@ export class LoggedCommand {
     this.verdict = { outcome: 'failed', reason: sentence, verified: null, settledAt: timestamp(now) };
   }
 
-  /** Keeps what its link says. */
+  /** Adds a status that its link has given. */
   learn({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
     if (requestStatus === null || requestStatus === this.record.requestStatus) return;
     const { outcome, sentence } = meaningOf(requestStatus);
@@ -195,7 +195,7 @@ export class LoggedCommand {
   }
 
   /**
-   * Keeps a result. One that is known stays, whatever a second result says: only a result that knows more replaces one that knew less,
+   * Stores a result. A known result stays: a second one replaces it only if it knows more,
    * and a verification that succeeded is kept.
    * @returns this result
    */

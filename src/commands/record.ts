@@ -17,7 +17,7 @@ export const outcomeShape = z.enum([
   'undetermined',
 ] as const satisfies readonly Outcome[]);
 
-/** A flow hands the record on, so it may have been stored, changed or written by hand. */
+/** The record comes from a flow, which may have stored, changed or made it. */
 const recordShape = z.lazy(() =>
   z.looseObject({
     outcome: z._default(outcomeShape, 'undetermined'),

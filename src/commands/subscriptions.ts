@@ -34,7 +34,7 @@ const storedShape = z.lazy(() =>
 
 type Stored = z.infer<typeof storedShape>;
 
-/** How often a result asks for a store that is away. */
+/** How often a result tries a store that cannot be reached. */
 const storeAwayMs = 3_000;
 
 interface SubscriptionsOptions {
@@ -42,20 +42,20 @@ interface SubscriptionsOptions {
   /** The id of the node. A former node of the same id must have ended. */
   node: string;
   clock: Clock;
-  /** Called where the disk does not keep a change: it must not end the following of a command, nor hold back its result. */
+  /** Called if a change could not be stored. The command is still followed, and its result still sent. */
   onFault: () => void;
 }
 
 /**
  * The commands that a node follows: a small record for each, `follow/<node>/<id>`, from before its first poll until its result was sent.
- * The result stands in the record of the command, and is stored before it is sent: a process that is killed on the way sends the same
+ * The record of the command holds the result, and is stored before it is sent: a process that is killed on the way sends the same
  * result again, rather than none. A command with a result and without a subscription has been delivered.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #prefix: string;
   #isCleared = false;
-  /** The subscriptions of this process, by the id of the command. Where the answer of a shared store was lost, it may have them or not. */
+  /** The subscriptions of this process, by the id of the command. If the answer of a shared store was lost, it is unknown whether the store has them. */
   readonly #own = new Map<string, Stored>();
 
   constructor(options: SubscriptionsOptions) {
@@ -132,8 +132,8 @@ export class Subscriptions {
   }
 
   /**
-   * Stores a result, or that its sending begins again; it is sent next.
-   * @returns false where another copy of the flow has taken the command over, because it took this process for ended: that one sends it
+   * Stores a result, or one more try to send it; the caller sends it next.
+   * @returns false if another copy of the flow has taken the command over because this process was silent: that copy sends the result
    */
   async settle(
     { command, result }: Subscription,
@@ -151,21 +151,31 @@ export class Subscriptions {
     return true;
   }
 
-  /** Whether this process still follows the command. While a shared store is away, nobody knows: the result waits for it. */
+  /** Whether a stored result may be sent. Call it in the statement before the result is sent. If it is false, call `settle` again, because another process may send the result. */
+  mayBeSent({ command }: Subscription): boolean {
+    const { membership } = this.#options.log;
+    return membership === null || membership.isStill(this.#own.get(command.id)?.member ?? '');
+  }
+
+  /** Whether this process still follows the command. While a shared store is away, this is unknown, and the result waits for the store. */
   async #isOwn(id: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { log, clock, onFault } = this.#options;
     if (log.membership === null) return true;
     for (let isTold = false; ; isTold = true) {
       try {
+        await log.membership.renew();
         const own = this.#own.get(id);
+        const { id: member } = log.membership;
         const stored = await log.store.read(this.#prefix + id);
         if (stored === null) await log.fetch(id);
-        // The store never had the subscription, or has forgotten it, or another copy of the flow has sent the result.
+        const holder = storedShape.safeParse(stored?.value).data?.member;
+        // If the store has no subscription, it never had it, has lost it, or another copy of the flow has sent the result.
         const isLeft =
-          stored === null
-            ? this.#resultOf(log.find(id)) === null
-            : storedShape.safeParse(stored.value).data?.member === own?.member;
-        return own !== undefined && isLeft && (await this.#write(id, own, stored?.version ?? null));
+          stored === null ? this.#resultOf(log.find(id)) === null : holder === own?.member || holder === member;
+        if (own === undefined || !isLeft) return false;
+        if (!(await this.#write(id, { ...own, member }, stored?.version ?? null))) return false;
+        own.member = member;
+        return true;
       } catch {
         if (!isTold) onFault();
       }
@@ -186,7 +196,7 @@ export class Subscriptions {
     this.#unfollow(command.id);
   }
 
-  /** The node was closed before the result was sent. A deploy is no crash, so the try does not count. */
+  /** The node was closed before the result was sent. A deploy is not a crash, so the try does not count. */
   async heldBack({ command }: Subscription): Promise<void> {
     this.#keep(command, { tries: (this.#resultOf(command)?.tries ?? 1) - 1 });
     await this.change({ command });
@@ -228,11 +238,11 @@ export class Subscriptions {
     return open;
   }
 
-  /** Makes a subscription that of this process, where its own has ended. @returns false where another process follows the command */
+  /** Assigns a subscription to this process if the process that it belongs to has ended. @returns false if another process follows the command */
   async #takeOver(id: string, stored: Stored | undefined, version: string): Promise<boolean> {
     const { membership } = this.#options.log;
     if (membership === null) return true;
-    // A node that was created anew goes on with what the one before has left; this one follows it already.
+    // A node that is created again takes over the commands of its predecessor; this node follows the command already.
     if (this.#own.has(id)) return false;
     if (stored === undefined || (stored.member !== membership.id && !(await membership.hasEnded(stored.member))))
       return false;

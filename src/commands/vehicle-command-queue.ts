@@ -3,11 +3,11 @@ import * as z from 'zod/mini';
 import { isFinal } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
-import { VehicleError } from '../errors';
+import { asVehicleError, VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import type { Membership } from '../state/membership';
 import { MemoryStateStore, readToChange, StateFault, untilChanged, type StateStore } from '../state/state-store';
-import { raceAbort, withSignals } from '../util/abort';
+import { raceAbort, reasonOf, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { CommandAttempt } from './attempt';
 import { pollCommand } from './follow';
@@ -17,7 +17,7 @@ import type { CommandRoute } from './route';
 
 /** How often the queue, the link of the command in front, or a log that cannot be read, is read while a command waits. */
 const pollEveryMs = 3_000;
-/** The same command of the same node in another process is the same one for so long. */
+/** For so long, the same command of the same node in another process counts as one command. */
 const joinedMs = 10_000;
 /** A waiting command that its process could not take out of the queue is ignored so long after its last moment. */
 const overdueMs = 60_000;
@@ -29,11 +29,11 @@ const placeShape = z.object({
   /** Of the attempt, and of the record. */
   id: z.string(),
   command: z.string(),
-  /** Equal for the same command with the same body. */
+  /** A hash of the address and the body: equal for the same command. */
   what: z.string(),
   /** The process that sends it; empty without a shared store, and for a command from before this process began. */
   member: z.string(),
-  /** The node that sends it, in all copies of the flow. */
+  /** The group and the node that sends it, the same in all copies of the flow; empty without a group. */
   sender: z.string(),
   /** `over`: ended, and kept for a copy of the flow that may ask for the same. */
   status: z.enum(['waiting', 'sent', 'over']),
@@ -101,8 +101,8 @@ interface QueueOptions {
 
 /**
  * One command at a time for each car. A command blocks the queue of its car until an answer says what became of it (v2 answers when
- * the car has). If the answer is only an acceptance (v1), or if none came, it blocks until its link gives a final status, whoever reads
- * it, or for 150 s (docs/internals/contract.md 4).
+ * the car has). If the answer is only an acceptance (v1), or if none came, it blocks until any reader of its link gets a final status,
+ * or for 150 s (docs/internals/contract.md 4).
  *
  * The queue of a car is a record `turn/<hash>`, changed by compare-and-set, so that several processes can share it. Another process drops a
  * waiting command by changing the record; the process of the command then cannot change it to `sent`.
@@ -192,13 +192,14 @@ export class VehicleCommandQueue {
     try {
       let entered = await this.#append(key, request);
       if (attempt.unarmed !== null && entered !== 'same') throw attempt.unarmed;
-      if (entered === 'same') {
+      while (entered === 'same') {
         const joined = await this.#joined(key, request);
         if (joined !== null) return { key, attempt, waited: false, joined };
         if (attempt.unarmed !== null) throw attempt.unarmed;
-        entered = await this.#append(key, request, false);
+        attempt.relimit();
+        entered = await this.#append(key, request);
       }
-      // That may have found that the store was restarted.
+      // A call to the store may have found that it was restarted.
       await this.#settled(signal);
       if (entered === 'refused') {
         await this.#poll(key, client, signal);
@@ -221,7 +222,7 @@ export class VehicleCommandQueue {
     }
   }
 
-  /** A process that was paused, and a store that may have forgotten who has a turn, take none at once. @throws StateFault */
+  /** Renews the membership after a pause of this process, and waits while the store may have lost who has a turn. @throws StateFault */
   async #settled(signal: AbortSignal): Promise<void> {
     await this.#membership?.renew();
     for (let ms; (ms = this.#membership?.store.settlesInMs ?? 0) > 0;)
@@ -236,7 +237,7 @@ export class VehicleCommandQueue {
   ): Promise<'added' | 'refused' | 'same'> {
     const place = this.#placeOf(attempt.id, request);
     let result: 'added' | 'refused' | 'same' = 'added';
-    await this.#change(key, (places) => {
+    const append = (places: readonly Place[]): readonly Place[] => {
       result = 'same';
       if (mayJoin && places.some((one) => isSame(one, place))) return places;
       result = 'refused';
@@ -246,7 +247,8 @@ export class VehicleCommandQueue {
       const left = isReplaced ? replaced(places, this.#dropped(head, 'replaced')) : places;
       result = whenBusy === 'refuse' && this.#inFront(key, left).length > 0 ? 'refused' : 'added';
       return result === 'refused' ? left : [...left, place];
-    });
+    };
+    await this.#change(key, append, this.#membership !== null);
     if (result === 'added') this.#carOf(key).attempts.set(attempt.id, attempt);
     return result;
   }
@@ -312,17 +314,16 @@ export class VehicleCommandQueue {
     void this.#keepSent(key, turn.place);
   }
 
-  /** The answer of a car may take longer than a store waits that was restarted and may have forgotten the command: it gets it again before. */
+  /** Stores the command again if a restart of the store has lost it: the answer of a car may come after the 15 seconds in which a restarted store admits no command. */
   async #keepSent(key: string, place: Place): Promise<void> {
     const { id } = place;
     const isOpen = (): boolean => this.#cars.get(key)?.attempts.has(id) === true;
-    const add = (places: readonly Place[]): readonly Place[] =>
-      places.some((one) => one.id === id) ? places : [place, ...places];
     for (; this.#membership !== null && isOpen(); await this.#clock.sleep(pollEveryMs))
-      if (this.#membership.store.settlesInMs > 0) await this.#change(key, add).catch(() => undefined);
+      if (this.#membership.store.settlesInMs > 0)
+        await this.#change(key, (places) => withPlace(places, place)).catch(() => undefined);
   }
 
-  /** Asked in the last statement before the command is sent. @throws VehicleError CANCELLED where others may have taken its turn */
+  /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its turn */
   assertHeld(): void {
     if (this.#membership?.isSure === false) throw lostTurn();
   }
@@ -335,9 +336,8 @@ export class VehicleCommandQueue {
     const sentAt = this.#now() - age;
     this.#follow(key, id, logged);
     await this.#changeLate(key, (places) => {
-      const isLost = !places.some((one) => one.id === id);
       // A store that has forgotten the command gets it again.
-      const known = isLost && place !== undefined ? [place, ...places] : places;
+      const known = place === undefined ? places : withPlace(places, place);
       return known.map((one) =>
         one.id === id && one.status === 'sent' ? { ...one, sentAt, isAnswered: true, record: logged.record } : one,
       );
@@ -350,25 +350,30 @@ export class VehicleCommandQueue {
     logged.whenOver(() => void this.#end(key, id, logged.record));
   }
 
-  /** @param record where the service refused the command */
+  /** @param record where the command was sent, and the service refused it */
   async end({ key, attempt: { id } }: Turn, record?: CommandRecord): Promise<void> {
     await this.#end(key, id, record);
   }
 
-  /** Takes a command out of its queue. Another copy of the flow that asks for the same finds the record for some seconds more. */
+  /**
+   * Takes a command out of its queue. Another copy of the flow that asks for the same finds for some seconds more what became of it.
+   * @param record null where it was not sent
+   */
   async #end(key: string, id: string, record: CommandRecord | null = null): Promise<void> {
-    this.#carOf(key).attempts.delete(id);
+    const { attempts } = this.#carOf(key);
+    const why = record === null && isCancelled(attempts.get(id)) ? 'cancelled' : null;
+    attempts.delete(id);
     const isKept = this.#membership?.group != null;
     await this.#changeLate(key, (places) => {
       const place = places.find((one) => one.id === id);
       if (place === undefined || (isKept && place.status === 'over')) return places;
       return isKept && place.sender !== ''
-        ? replaced(places, { ...this.#dropped(place), record: record ?? place.record })
+        ? replaced(places, { ...this.#dropped(place, why), record })
         : places.filter((one) => one !== place);
     });
   }
 
-  /** A store that is away must not leave a command in the queue, and what was sent has its answer all the same. */
+  /** Changes the queue now, or later if the store cannot be reached: no command must stay in the queue, and a failure here must not fail a command that was answered. */
   async #changeLate(key: string, change: (places: readonly Place[]) => readonly Place[]): Promise<void> {
     const changing = (): Promise<unknown> => this.#change(key, change);
     await (this.#membership?.eventually(changing) ?? changing());
@@ -427,7 +432,7 @@ export class VehicleCommandQueue {
     if (status === 'over') return now < until;
     const attempt = attempts.get(id);
     if (status === 'waiting') return attempt !== undefined || now <= until + overdueMs;
-    // It waits for its answer here.
+    // This process waits for its answer.
     if (attempt?.status === 'sent') return true;
     const time = this.#clock.monotonic();
     const age = Math.max(0, now - sentAt);
@@ -438,18 +443,29 @@ export class VehicleCommandQueue {
   }
 
   async #read(key: string): Promise<void> {
+    const { version } = this.#carOf(key);
     const stored = await readToChange(this.#store, key);
+    // This process has written or read the queue meanwhile, and what was read here may be older.
+    if (this.#carOf(key).version !== version) return;
     const places = queueShape.safeParse(stored?.value);
     this.#learn(key, stored?.version ?? null, places.data ?? []);
   }
 
-  /** Tries with what is known, and reads the queue where another process has changed it. */
-  #change(key: string, change: (places: readonly Place[]) => readonly Place[]): Promise<readonly Place[]> {
+  /**
+   * Changes the queue as this process knows it; if another process has changed it meanwhile, reads it and tries again.
+   * @param readsFirst reads the queue before the first try: saves a failed try if another process has probably changed it
+   */
+  #change(
+    key: string,
+    change: (places: readonly Place[]) => readonly Place[],
+    readsFirst = false,
+  ): Promise<readonly Place[]> {
     return untilChanged(async (isAgain) => {
-      if (isAgain) await this.#read(key);
+      const isRead = isAgain || readsFirst;
+      if (isRead) await this.#read(key);
       const { places, version } = this.#carOf(key);
       const left = change(places);
-      if (left === places) return isAgain || this.#membership === null ? places : null;
+      if (left === places) return isRead || this.#membership === null ? places : null;
       const condition = { expected: version };
       if (left.length === 0) return (await this.#store.remove(key, condition)) ? this.#learn(key, null, left) : null;
       const next = await this.#store.write(key, left, condition);
@@ -466,7 +482,7 @@ export class VehicleCommandQueue {
       if (place === undefined || place.status === 'over')
         attempt.cancel(place?.why ? droppedError(place.why) : lostTurn());
     }
-    // In a group, commands that are over stay for a while: what is known of the others is removed one by one.
+    // In a group, commands that are over stay in the queue for a while, so the facts about removed commands are deleted one by one.
     for (const known of [car.logged, car.blocksUntil])
       for (const id of known.keys()) if (!places.some((place) => id.startsWith(place.id))) known.delete(id);
     for (const wake of car.waiting) wake();
@@ -564,6 +580,8 @@ const isSame = (one: Place, next: Place): boolean =>
   one.sender === next.sender &&
   one.what === next.what &&
   one.member !== next.member &&
+  // One that ended by itself and was not sent is left to the others.
+  (one.status !== 'over' || one.why !== null || one.record !== null) &&
   next.askedAt - one.askedAt < joinedMs;
 
 const replaced = (places: readonly Place[], changed: Place): readonly Place[] =>
@@ -571,6 +589,13 @@ const replaced = (places: readonly Place[], changed: Place): readonly Place[] =>
 
 export const cancelledByMessage = (): VehicleError =>
   new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.');
+
+/** A copy that waits with the same command must not send it. */
+const isCancelled = (attempt: CommandAttempt | undefined): boolean =>
+  attempt?.signal.aborted === true && asVehicleError(reasonOf(attempt.signal)).message === cancelledByMessage().message;
+
+const withPlace = (places: readonly Place[], place: Place): readonly Place[] =>
+  places.some(({ id }) => id === place.id) ? places : [place, ...places];
 
 const droppedError = (why: NonNullable<Place['why']>): VehicleError =>
   why === 'cancelled'

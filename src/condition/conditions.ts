@@ -15,7 +15,7 @@ import {
   type Operator,
 } from './values';
 
-/** Yes, no, or null: cannot tell. */
+/** Yes, no, or null if the values do not decide it. */
 type Truth = boolean | null;
 
 export interface Condition {
@@ -138,7 +138,7 @@ function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unkno
   }
 }
 
-/** All are yes, or any is: one that decides is enough, whatever is unknown. */
+/** With `all`, one no decides; with `any`, one yes decides, even if others are unknown. */
 export function combine(match: 'all' | 'any', results: readonly Truth[]): Truth {
   const decides = match === 'any';
   if (results.includes(decides)) return decides;

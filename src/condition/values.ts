@@ -57,7 +57,7 @@ function typeOfMember(read: ReadName, member: string): ValueKind | undefined {
   if (read !== 'windows' && read !== 'doors') return undefined;
   if (member === 'allClosed') return allClosed;
   if (member === 'locked') return read === 'doors' ? locked : undefined;
-  return openingsOf(read).some(({ name, kind }) => name === member && kind !== 'lock') ? opening : undefined;
+  return openingsOf[read].some(({ name, kind }) => name === member && kind !== 'lock') ? opening : undefined;
 }
 
 /** The values that the form offers, by the headings of the list of reads: each opening once, as a member. */
@@ -67,7 +67,7 @@ export const conditionValues = (): [heading: string, names: readonly string[]][]
       if (heading === 'lock') return [heading, ['doors.locked']];
       if (heading !== 'windows' && heading !== 'doors')
         return [heading, names.filter((name) => conditionValue(name) !== undefined)];
-      const openings = openingsOf(heading).flatMap(({ name, kind }) => (kind === 'lock' ? [] : [name]));
+      const openings = openingsOf[heading].flatMap(({ name, kind }) => (kind === 'lock' ? [] : [name]));
       return [heading, ['allClosed', ...openings].map((member) => `${heading}.${member}`)];
     })
     .filter(([, names]) => names.length > 0);

@@ -188,7 +188,7 @@ export function applyReading(
   };
 }
 
-/** A service names about 40 lamps; more names than this are none of them. */
+/** A service names about 40 lamps; further names are ignored. */
 const maxMembers = 100;
 /** More than all reads have together; those that were read last are kept. */
 const maxFacts = 300;

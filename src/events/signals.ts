@@ -61,7 +61,7 @@ const wordSignal = (
 const same = (member: string): string => member;
 
 const membersOf = (read: OpeningRead, ...kinds: OpeningKind[]): string[] =>
-  openingsOf(read).flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
+  openingsOf[read].flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
 
 const openingSignal = (read: OpeningRead, kinds: OpeningKind[], opened: EventName, closed: EventName): Signal =>
   wordSignal(read, membersOf(read, ...kinds), openingWords, { open: opened, closed }, { nameOf: same });
@@ -122,7 +122,7 @@ export const signals: readonly Signal[] = [
     { yes: 'charger-connected', no: 'charger-disconnected' },
   ),
   // The connection and the status of charging report the same fault.
-  // A car can report chargerPowerStatus FAULT when it is done (docs/internals/vendor-api.md 12.3), so that is no fault.
+  // A car can report chargerPowerStatus FAULT when charging is done (docs/internals/vendor-api.md 12.3), so that is not counted as a fault.
   wordSignal(
     'charging',
     ['chargerConnectionStatus'],
@@ -183,7 +183,7 @@ export const signals: readonly Signal[] = [
   warningSignal('engine', 'all'),
   warningSignal('diagnostics', ['washerFluidLevelWarning']),
   wordSignal('accessibility', null, { AVAILABLE: 'yes', UNAVAILABLE: 'no' }, { yes: 'available', no: 'unavailable' }),
-  // Without events of their own: they tell whether a trip has ended.
+  // These have no events: they show whether a trip has ended.
   { read: 'odometer', members: null, isKnown: isNumber, changes: () => [] },
   {
     read: 'accessibility',

@@ -1,7 +1,7 @@
 import type { ReadName } from '../catalogue/reads';
 import type { Place } from '../car/places';
 
-/** All events, in the order of the form (docs/internals/contract.md 5a), with the reads that tell them. */
+/** All events, in the order of the form (docs/internals/contract.md 5a), with the reads that show them. */
 export const eventReads = {
   locked: ['doors'],
   unlocked: ['doors'],

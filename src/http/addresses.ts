@@ -1,5 +1,5 @@
 import { addressFault } from '../util/loopback';
-import { interfaceNames, interfacePaths, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
+import { interfaceNames, interfaces, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
 import { services, type ServiceName, type ServiceProfile } from '../catalogue/services';
 import { VehicleError } from '../errors';
 import { asSentence, sentence } from '../sentence';
@@ -31,8 +31,8 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
     if (trimmed !== '') profile[name] = trimmed;
   }
   if (settings.interfaces !== undefined && settings.interfaces.length > 0) {
-    const { interfaces } = settings;
-    profile.availableInterfaces = interfaceNames.filter((name) => interfaces.includes(name));
+    const { interfaces: chosen } = settings;
+    profile.availableInterfaces = interfaceNames.filter((name) => chosen.includes(name));
   }
   profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/(?<!\/)\/+$/, '');
   for (const [name, what] of [
@@ -80,7 +80,7 @@ export function addressOf(
   places: Record<string, string>,
 ): URL {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(places[name] ?? ''));
-  return new URL(service.baseUrl + interfacePaths[iface] + filled);
+  return new URL(service.baseUrl + interfaces[iface].path + filled);
 }
 
 /** A media type with the profile's vendor part (docs/internals/service.md 4.2). */

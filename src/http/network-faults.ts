@@ -1,20 +1,6 @@
-import { systemCodeOf, VehicleError } from '../errors';
+import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import type { Proxy } from './environment';
-
-/** Codes of Node for a certificate that this machine does not trust, of X509_verify_cert of OpenSSL; those of `certificateSentences` say more. */
-const untrustedCodes =
-  /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|PATH_LENGTH_EXCEEDED$|INVALID_(?:CA|PURPOSE)$|UNSPECIFIED$)/;
-
-const certificateSentences: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED:
-    'The certificate of the service has expired. Check the date of this machine; otherwise try again later.',
-  CERT_NOT_YET_VALID: 'The certificate of the service is not valid yet. Check the date of this machine.',
-  ERR_TLS_CERT_ALTNAME_INVALID:
-    'The certificate of the service belongs to another host. Check the network, and the base URL if you entered one.',
-};
-
-const isCertificateCode = (code: string): boolean => untrustedCodes.test(code) || code in certificateSentences;
 
 /**
  * A failed connection to the proxy, or to the service where `proxy` is null. The cause is rebuilt from its code alone: the errors of undici
@@ -27,14 +13,23 @@ export function connectionFault(error: unknown, proxy: Proxy | null): VehicleErr
 }
 
 function ofService(code: string): string | Sentence {
-  const known = certificateSentences[code];
-  if (known !== undefined) return known;
-  if (untrustedCodes.test(code))
-    return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
-  if (/^ERR_SSL_|^EPROTO$/.test(code))
-    return sentence`No encrypted connection to the service could be agreed on (${code}). Check the network, and the base URL if you entered one; update Node.js where it is old.`;
-  return sentence`The service could not be reached (${code}). Check the network, and the base URL if you entered one.`;
+  switch (tlsFaultOf(code)) {
+    case 'expired':
+      return 'The certificate of the service has expired. Check the date of this machine; otherwise try again later.';
+    case 'early':
+      return 'The certificate of the service is not valid yet. Check the date of this machine.';
+    case 'host':
+      return 'The certificate of the service belongs to another host. Check the network, and the base URL if you entered one.';
+    case 'untrusted':
+      return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
+    case 'tls':
+      return sentence`No encrypted connection to the service could be agreed on (${code}). Check the network, and the base URL if you entered one; update Node.js where it is old.`;
+    case null:
+      return sentence`The service could not be reached (${code}). Check the network, and the base URL if you entered one.`;
+  }
 }
+
+const isCertificateCode = (code: string): boolean => ![null, 'tls'].includes(tlsFaultOf(code));
 
 const ofProxy = (code: string, { host, variable }: Proxy): Sentence =>
   isCertificateCode(code)
@@ -71,6 +66,6 @@ export const isRefusedCertificate = ({ cause }: VehicleError): boolean => isCert
 /** Codes of Node and undici for a peer that ended a socket which had worked before. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** True where a kept-alive socket was ended under the request: a read may go again at once (docs/internals/vendor-api.md 6.2). */
+/** True if the peer closed the kept-alive socket during the request: a read may be sent again at once (docs/internals/vendor-api.md 6.2). */
 export const isReset = (error: VehicleError): boolean =>
   error.code === 'NETWORK' && resetCodes.has(systemCodeOf(error.cause));

@@ -7,6 +7,7 @@ import type { Membership } from '../state/membership';
 import { readUndamaged, type StateStore } from '../state/state-store';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
+import { byName } from '../util/json';
 import { SharedQuota, type Quota, type RateLimitCode, type SharedCounts } from './shared-quota';
 
 /** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
@@ -96,11 +97,11 @@ interface ApiState {
 }
 
 interface Waiter {
-  kind: RequestKind;
   api: ApiName;
   /** In monotonic time. */
   deadline: number;
   signal: AbortSignal | undefined;
+  /** Takes it out of the queue, and ends its wait with this result; does nothing the second time. */
   settle(result: VehicleError | Promise<void>): void;
 }
 
@@ -135,7 +136,7 @@ export class RateLimiter {
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
-  /** Settled when the stored counts were read, or cannot be; null where nobody began to read them. */
+  /** Settled when the stored counts were read or could not be read; null before the first attempt. */
   #beginning: Promise<void> | null = null;
   #hasBegun = false;
   /** Stored counts that were not read yet are not overwritten. */
@@ -147,7 +148,7 @@ export class RateLimiter {
     const { clock, key, membership = null } = options;
     this.#options = { reserveForCommands: 0.04, ...options, membership };
     this.#clock = clock;
-    const apiState = (): ApiState => ({
+    this.#apis = byName(apiNames, () => ({
       windows: {
         requestsPerMinute: this.#minute,
         commandsPerMinute: this.#commands,
@@ -157,8 +158,7 @@ export class RateLimiter {
       reservation: 0,
       storing: Promise.resolve(),
       block: null,
-    });
-    this.#apis = { connected: apiState(), energy: apiState(), location: apiState() };
+    }));
     this.#shared =
       membership &&
       new SharedQuota({
@@ -177,12 +177,11 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
-    this.#serveWaiting();
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
       if (this.#users.size > 0) return this.#serveWaiting();
-      for (const kind of kinds) for (const waiter of this.#waiting[kind]) this.#end(waiter, cancelledError());
+      for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.settle(cancelledError());
       if (this.#shared !== null) return this.#shared.end().catch(() => undefined);
       for (const api of apiNames) this.#apis[api].reserved = 0;
       await this.#save();
@@ -194,12 +193,9 @@ export class RateLimiter {
   }
 
   #ownLimits(): Quota {
-    const strictest = (of: keyof Quota): number => Math.min(...[...this.#users].map((quota) => quota[of]));
-    return {
-      requestsPerDay: strictest('requestsPerDay'),
-      requestsPerMinute: strictest('requestsPerMinute'),
-      commandsPerMinute: strictest('commandsPerMinute'),
-    };
+    const users = [...this.#users];
+    const names = limits.map(({ of }) => of);
+    return byName(names, (of) => Math.min(...users.map((quota) => quota[of])));
   }
 
   /**
@@ -211,11 +207,12 @@ export class RateLimiter {
     if (!this.#hasBegun) await raceAbort(this.#begin(), options.signal);
     if (this.#users.size === 0) throw cancelledError();
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
-    const { api } = options;
-    const time = this.#clock.monotonic();
-    const isBehind = kinds.slice(0, kinds.indexOf(kind) + 1).some((other) => this.#waiting[other].size > 0);
-    if (isBehind || this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, options);
-    await raceAbort(this.#count(kind, options, time), options.signal);
+    await this.#wait(kind, options);
+  }
+
+  /** Begins to read what other processes have counted. The next request waits for this, and then needs only one access to the store. */
+  refresh(): void {
+    this.#saving = this.#saving.then(() => this.#shared?.load()).catch(() => undefined);
   }
 
   /**
@@ -231,7 +228,7 @@ export class RateLimiter {
       const state = this.#apis[name];
       if (at > Math.max(time, state.block?.until ?? 0)) state.block = { code, until: at };
     }
-    // The block is stored at once: after a crash, the next process must not go on sending, nor another one.
+    // The block is stored at once: neither the next process after a crash nor another process may send.
     if (this.#shared === null) void this.#save();
     else void this.#shared.pause(code, this.#wallTimeOf(at), apis);
     this.#serveWaiting();
@@ -240,11 +237,12 @@ export class RateLimiter {
   snapshot(): QuotaSnapshot {
     const time = this.#clock.monotonic();
     const requestsPerDay = this.#limit('requestsPerDay');
-    const use = (api: ApiName): QuotaSnapshot['apis'][ApiName] => ({
-      usedToday: this.#apis[api].windows.requestsPerDay.total(time),
-      blockedUntil: this.#blockedUntil(api, time),
+    const apis = byName(apiNames, (api) => {
+      const { windows, block } = this.#apis[api];
+      const blockedUntil =
+        block === null || block.until <= time ? null : new Date(this.#wallTimeOf(block.until)).toISOString();
+      return { usedToday: windows.requestsPerDay.total(time), blockedUntil };
     });
-    const apis = { connected: use('connected'), energy: use('energy'), location: use('location') };
     return {
       ...apis.connected,
       rateLimitCode: apis.connected.blockedUntil === null ? null : (this.#apis.connected.block?.code ?? null),
@@ -265,11 +263,6 @@ export class RateLimiter {
 
   #leftToReads(size: number): number {
     return size - Math.min(Math.ceil(size * this.#options.reserveForCommands), Math.floor(size / 2));
-  }
-
-  #blockedUntil(api: ApiName, time: number): string | null {
-    const { until = 0 } = this.#apis[api].block ?? {};
-    return until > time ? new Date(this.#wallTimeOf(until)).toISOString() : null;
   }
 
   /** Fulfilled when the request is stored: then it may be sent. */
@@ -304,7 +297,7 @@ export class RateLimiter {
       () => undefined,
       () => undefined,
     );
-    // Another process was faster.
+    // Another process has taken the room that was left.
     if (!(await taking)) await this.#wait(kind, options, true);
   }
 
@@ -341,31 +334,32 @@ export class RateLimiter {
         latest = {
           at,
           code,
-          reason: sentence`The limit of ${withThousands(this.#limit(of))} ${asSentence(what)} is reached`,
+          reason: sentence`The limit of ${this.#limit(of).toLocaleString('en-US')} ${asSentence(what)} is reached`,
         };
     }
     if (block === null || block.until <= latest.at) return latest;
     return { at: block.until, code: block.code, reason: asSentence(blockReasons[block.code]) };
   }
 
-  /** @param isAgain whoever waits for this gives up by itself when the signal is aborted */
+  /** @param isAgain the caller stops waiting by itself when the signal is aborted */
   #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, isAgain = false): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
-        if (signal !== undefined) this.#end(waiter, reasonOf(signal));
+        if (signal !== undefined) waiter.settle(reasonOf(signal));
       };
       const waiter: Waiter = {
-        kind,
         api,
         deadline,
         signal,
         settle: (result) => {
+          if (!this.#waiting[kind].delete(waiter)) return;
+          if (kinds.every((other) => this.#waiting[other].size === 0)) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
           else resolve(isAgain ? result : raceAbort(result, signal));
         },
       };
-      signal?.addEventListener('abort', cancel, { once: true });
+      signal?.addEventListener('abort', cancel);
       this.#waiting[kind].add(waiter);
       this.#serveWaiting();
     });
@@ -381,12 +375,6 @@ export class RateLimiter {
     return this.#clock.now() + monotonic - this.#clock.monotonic();
   }
 
-  #end(waiter: Waiter, result: VehicleError | Promise<void>): void {
-    if (!this.#waiting[waiter.kind].delete(waiter)) return;
-    if (kinds.every((kind) => this.#waiting[kind].size === 0)) this.#cancelTimer();
-    waiter.settle(result);
-  }
-
   /** Admits the requests that can be sent, rejects those that would wait too long, and sets a timer for the rest. */
   #serveWaiting(): void {
     const time = this.#clock.monotonic();
@@ -397,12 +385,12 @@ export class RateLimiter {
       for (const waiter of this.#waiting[kind]) {
         const slot = slots.get(waiter.api) ?? this.#nextSlot(kind, waiter.api, time);
         if (slot.at <= time) {
-          this.#end(waiter, this.#count(kind, waiter, time));
+          waiter.settle(this.#count(kind, waiter, time));
           continue;
         }
         slots.set(waiter.api, slot);
-        if (slot.at > waiter.deadline || waiter.deadline <= time) this.#end(waiter, this.#tooLong(slot));
-        else next = Math.min(next, slot.at, waiter.deadline);
+        if (slot.at > waiter.deadline) waiter.settle(this.#tooLong(slot));
+        else next = Math.min(next, slot.at);
       }
     }
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
@@ -440,19 +428,18 @@ export class RateLimiter {
 
   #toStore(): Stored {
     const time = this.#clock.monotonic();
-    const api = (name: ApiName): Stored['apis'][ApiName] => {
-      const { windows, reserved, block } = this.#apis[name];
-      return {
-        day: windows.requestsPerDay.entries(time),
-        reserved,
-        block: block === null ? null : { code: block.code, until: this.#wallTimeOf(block.until) },
-      };
-    };
     return {
       savedAt: this.#clock.now(),
       minute: this.#minute.entries(time),
       commands: this.#commands.entries(time),
-      apis: { connected: api('connected'), energy: api('energy'), location: api('location') },
+      apis: byName(apiNames, (name) => {
+        const { windows, reserved, block } = this.#apis[name];
+        return {
+          day: windows.requestsPerDay.entries(time),
+          reserved,
+          block: block && { ...block, until: this.#wallTimeOf(block.until) },
+        };
+      }),
     };
   }
 
@@ -460,7 +447,7 @@ export class RateLimiter {
     this.#beginning ??= this.#load()
       .catch((error: unknown) => {
         if (error instanceof DirectoryInUse) throw error;
-        // The service counts as well, and refuses requests beyond the quota, so an unreadable store is no reason to send nothing.
+        // The service counts as well, and refuses requests beyond the quota, so requests are sent although the store cannot be read.
       })
       .then(() => {
         this.#hasBegun = true;
@@ -492,13 +479,11 @@ export class RateLimiter {
       // A process that crashed may have sent what it had stored.
       this.#apis[name].windows.requestsPerDay.restore(older([...counts, [0, reserved]]), time);
       this.#minute.restore(older([[0, reserved]]), time);
-      const left = block === null ? 0 : Math.min(block.until - savedAt, day) - elapsed;
-      if (block !== null && left > 0) this.#apis[name].block = { code: block.code, until: time + left };
+      if (block === null) continue;
+      this.#apis[name].block = { code: block.code, until: time + Math.min(block.until - savedAt, day) - elapsed };
     }
   }
 }
-
-const withThousands = (number: number): string => String(number).replace(/\B(?=(\d{3}){1,5}$)/g, ',');
 
 /**
  * Counts events of a sliding time window in buckets: bounded memory however many are counted. A bucket leaves as a whole when its last
@@ -507,7 +492,7 @@ const withThousands = (number: number): string => String(number).replace(/\B(?=(
 export class SlidingWindow {
   readonly #spanMs: number;
   readonly #bucketMs: number;
-  /** The number of events by bucket, in no order. */
+  /** The number of events by the time at which the last one of their bucket leaves the span, in no order. */
   readonly #counts = new Map<number, number>();
 
   /** @param spanMs a multiple of `bucketMs` */
@@ -519,30 +504,30 @@ export class SlidingWindow {
   /** The number of events in the span that ends at `time`. Times must be monotonic. */
   total(time: number): number {
     let total = 0;
-    for (const [bucket, count] of this.#counts)
-      if (this.#endOf(bucket) <= time) this.#counts.delete(bucket);
+    for (const [end, count] of this.#counts)
+      if (end <= time) this.#counts.delete(end);
       else total += count;
     return total;
   }
 
   add(time: number, count = 1): void {
-    const bucket = Math.floor(time / this.#bucketMs);
-    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + count);
+    const end = (Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs;
+    this.#counts.set(end, (this.#counts.get(end) ?? 0) + count);
   }
 
   /** Takes the place of what was counted: pairs of the time at which events leave the span, and their number. */
   replace(pairs: readonly (readonly [until: number, count: number])[]): void {
     this.#counts.clear();
-    for (const [until, count] of pairs) if (count > 0) this.add(until - this.#spanMs, count);
+    for (const [until, count] of pairs) this.add(until - this.#spanMs, count);
   }
 
   /** When fewer than `size` events are left, if none is added. */
   freeAt(size: number, time: number): number {
     let left = this.total(time);
     if (left < size) return time;
-    for (const [bucket, count] of this.#sorted()) {
+    for (const [end, count] of this.#sorted()) {
       left -= count;
-      if (left < size) return this.#endOf(bucket);
+      if (left < size) return end;
     }
     return time + this.#spanMs;
   }
@@ -550,23 +535,15 @@ export class SlidingWindow {
   /** Pairs of the least possible age in milliseconds and count, oldest first: the form in which the counts are stored. */
   entries(time: number): [ageMs: number, count: number][] {
     this.total(time);
-    return this.#sorted().map(([bucket, count]) => [
-      Math.max(0, Math.floor(time - (bucket + 1) * this.#bucketMs)),
-      count,
-    ]);
+    return this.#sorted().map(([end, count]) => [Math.max(0, Math.floor(time - end + this.#spanMs)), count]);
   }
 
   /** Adds stored pairs; those that have left the span since are dropped with the next use. */
   restore(pairs: readonly (readonly [ageMs: number, count: number])[], time: number): void {
-    for (const [ageMs, count] of pairs) if (count > 0) this.add(time - ageMs, count);
+    for (const [ageMs, count] of pairs) this.add(time - ageMs, count);
   }
 
-  #sorted(): [bucket: number, count: number][] {
+  #sorted(): [end: number, count: number][] {
     return [...this.#counts].sort(([one], [other]) => one - other);
-  }
-
-  /** When the last event of a bucket leaves. */
-  #endOf(bucket: number): number {
-    return (bucket + 1) * this.#bucketMs + this.#spanMs;
   }
 }

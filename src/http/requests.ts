@@ -74,23 +74,15 @@ export interface PostRequest {
 }
 
 export interface Answer {
-  status: number;
   /** Parsed JSON; do not change it, other readers may hold it too. Undefined where a command was answered without JSON. */
   body: unknown;
-  operationId: string | null;
   /** Milliseconds since 1970. */
   receivedAt: number;
 }
 
-interface SharedAnswer extends Answer {
+export interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
-
-/** Without a response, no answer came. */
-type Sent =
-  | { response: TransportResponse; failure: null }
-  | { response: TransportResponse; failure: VehicleError }
-  | { response: null; failure: VehicleError };
 
 /** A command that may have reached the service, but whose result is unknown. */
 export class UnconfirmedCommandError extends Error {
@@ -149,7 +141,8 @@ export class Requests {
   readonly #log: LoggedRequest[] = [];
   /** The last answer of each address. */
   readonly #answers = new Map<string, Parameters<typeof anonymousAnswer>>();
-  #clockSkewMs = 0;
+  /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
+  clockSkewMs = 0;
   #closed = false;
   /** The APIs that refuse the key. */
   #refusing: Set<GetRequest['api']> | null = null;
@@ -159,11 +152,6 @@ export class Requests {
   constructor(options: RequestsOptions) {
     this.#options = options;
     this.#clock = options.clock;
-  }
-
-  /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
-  get clockSkewMs(): number {
-    return this.#clockSkewMs;
   }
 
   /** The last requests, oldest first. */
@@ -200,17 +188,15 @@ export class Requests {
     const key = `${url.href} ${accept} ${sharers ?? randomUUID()}`;
     const keep = request.keep !== false && sharers !== undefined;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };
-    const read = async (): Promise<SharedAnswer> => {
-      const { value, source } = await shared.read(key, options, (until) => this.#load(request, until));
-      return { source, ...value };
-    };
-    try {
-      return await read();
-    } catch (error) {
-      // This read had joined the request of another account, and that account was closed.
-      const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
-      if (!wasOrphaned || this.#closed || signal?.aborted === true) throw error;
-      return read();
+    for (let isAgain = false; ; isAgain = true) {
+      try {
+        const { value, source } = await shared.read(key, options, (until) => this.#load(request, until));
+        return { source, ...value };
+      } catch (error) {
+        // This read had joined the request of another account, and that account was closed.
+        const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
+        if (isAgain || !wasOrphaned || this.#closed || signal?.aborted === true) throw error;
+      }
     }
   }
 
@@ -221,15 +207,14 @@ export class Requests {
     const left = { ...retries };
     for (;;) {
       const token = await this.#tokenAndSlot(kind, { api, deadline, signal });
-      const headers = { accept };
-      const get = { method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal } as const;
+      const get = { method: 'GET', url, headers: { accept }, timeoutMs: readTimeoutMs, signal } as const;
       const sent = await this.#send(get, token, request);
-      const answer = sent.failure === null ? this.#answer(sent.response) : null;
+      const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent);
       if (answer !== null && answer.body !== undefined) {
         this.#failing.delete(url.href);
         return answer;
       }
-      const failure = sent.failure === null ? notJson(sent.response.status) : sent.failure;
+      const failure = sent instanceof VehicleError ? sent : (sent.failure ?? notJson(sent.status));
       if (await this.#canRetry(failure, left, request, token, { deadline, signal })) continue;
       if (!signal.aborted) setNewest(this.#failing, url.href, failure.code, maxFailing);
       throw failure;
@@ -260,7 +245,8 @@ export class Requests {
    * @throws VehicleError where the service refused it or it never left this machine
    * @throws UnconfirmedCommandError where it may have reached the service and no answer came
    */
-  async post(request: PostRequest): Promise<Answer> {
+  async post(request: PostRequest): Promise<Answer & { operationId: string | null }> {
+    const { redactor, tokens } = this.#options;
     const { api, url, contentType, body, timeoutMs, signal, unsentSignal } = request;
     const deadline = Math.min(request.deadline, this.#clock.monotonic() + maxWaitMs);
     const token = await this.#tokenAndSlot('command', { api, deadline, signal: unsentSignal });
@@ -272,18 +258,19 @@ export class Requests {
       isSent = true;
     };
     const headers = { 'content-type': contentType };
-    const { response, failure } = await this.#send(
+    const sent = await this.#send(
       { method: 'POST', url, headers, ...(body !== undefined && { body }), timeoutMs, signal, mayLeave },
       token,
       request,
     );
-    if (response === null) throw isSent ? new UnconfirmedCommandError(failure, false) : failure;
-    // A status in the body gives the result of the command, whatever the HTTP status (docs/internals/contract.md 4).
-    if (failure === null || namedStatus(parseJson(response.body)) !== null) return this.#answer(response);
-    const fromCar = isAnswerOfCar(response);
-    if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
+    if (sent instanceof VehicleError) throw isSent ? new UnconfirmedCommandError(sent, false) : sent;
+    const { failure } = sent;
+    // A status in the body is the result of the command, with any HTTP status (docs/internals/contract.md 4).
+    if (failure === null || namedStatus(parseJson(sent.body)) !== null)
+      return { ...this.#answer(sent), operationId: redactor.answer(operationIdOf(sent.headers)) };
+    const fromCar = isAnswerOfCar(sent);
+    if (fromCar || isUncertain(sent.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
-    const { tokens } = this.#options;
     const isTokenRefused = failure.code === 'SIGN_IN_REQUIRED' && (await tokens.onUnauthorized(token, signal));
     if (isTokenRefused && (await tokens.get(signal)) !== token) throw tokenReplaced();
     throw failure;
@@ -294,7 +281,12 @@ export class Requests {
     return this.#refusing && this.#refusing.size > 0;
   }
 
-  /** @throws VehicleError where there is no token to send */
+  /** A command comes soon: what others have counted is read meanwhile. */
+  expectCommand(): void {
+    this.#options.limiter.refresh();
+  }
+
+  /** @throws VehicleError if no token is available */
   async assertSignedIn(signal?: AbortSignal): Promise<void> {
     await this.#options.tokens.get(signal);
   }
@@ -309,56 +301,45 @@ export class Requests {
     return this.#clock.monotonic() - startedAt < 1_000 ? token : tokens.get(options.signal);
   }
 
-  /** Sends one request and logs it. The failure is that of an answer that is no success, or of no answer. */
+  /** Sends one request and logs it. @returns the answer, with its failure where it is no success; an error where no answer came */
   async #send(
     request: TransportRequest,
     token: string,
     { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
-  ): Promise<Sent> {
+  ): Promise<VehicleError | (TransportResponse & { failure: VehicleError | null })> {
     const { apiKeyHeader, apiKey, transport, tokens, redactor } = this.#options;
     // Two of the three mandatory headers; the third is the media type (docs/internals/service.md 5.1).
     const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
     const { method, url } = request;
     const at = new Date(this.#clock.now()).toISOString();
     const started = this.#clock.monotonic();
-    const log = (status: number | null, code: ErrorCode | null): void => {
-      const ms = Math.round(this.#clock.monotonic() - started);
-      const path = url.pathname.replace(/(?<=\/)[a-z\d]{17}(?=\/|$)/gi, (vin) => shortVin(vin));
-      this.#log.push({ at, method, host: url.host, path, status, ms, code });
-      if (this.#log.length > maxLogged) this.#log.shift();
-      debug('%s', redactor.text(`${method} ${url.host}${path} ${status ?? 'no answer'} ${code ?? ''} ${ms} ms`));
-    };
     const response = await transport.send({ ...request, headers }).catch(asVehicleError);
-    if (response instanceof VehicleError) {
-      log(null, response.code);
-      return { response: null, failure: response };
-    }
-    const isSuccess = response.status >= 200 && response.status < 300;
-    const failure = isSuccess ? null : this.#failure(response, scopes, api);
-    if (isSuccess) tokens.onAccepted(token);
-    if (failure?.code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
+    const ms = Math.round(this.#clock.monotonic() - started);
+    const status = response instanceof VehicleError ? null : response.status;
+    const isSuccess = status !== null && status >= 200 && status < 300;
+    const failure =
+      response instanceof VehicleError ? response : isSuccess ? null : this.#failure(response, scopes, api);
+    const code = failure?.code ?? null;
+    const path = url.pathname.replace(/(?<=\/)[a-z\d]{17}(?=\/|$)/gi, shortVin);
+    this.#log.push({ at, method, host: url.host, path, status, ms, code });
+    if (this.#log.length > maxLogged) this.#log.shift();
+    debug('%s', redactor.text(`${method} ${url.host}${path} ${status ?? 'no answer'} ${code ?? ''} ${ms} ms`));
+    if (response instanceof VehicleError) return response;
+    if (isSuccess) tokens.onAccepted?.(token);
+    if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
-    log(response.status, failure?.code ?? null);
-    const { status, body } = response;
+    const { body } = response;
     if (body.length <= maxAnswerLength)
-      setNewest(this.#answers, `${method} ${url.pathname}`, [method, url.pathname, status, body], maxAnswers);
-    return { response, failure };
+      setNewest(this.#answers, `${method} ${url.pathname}`, [method, url.pathname, response.status, body], maxAnswers);
+    return { ...response, failure };
   }
 
   #answer(response: TransportResponse): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
-    this.#clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
-    const { redactor } = this.#options;
-    const body = parseJson(response.body);
-    const operationId = operationIdOf(response.headers);
-    return {
-      status: response.status,
-      body: redactor.answer(body),
-      operationId: redactor.answer(operationId),
-      receivedAt: this.#clock.now(),
-    };
+    this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
+    return { body: this.#options.redactor.answer(parseJson(response.body)), receivedAt: this.#clock.now() };
   }
 
   /** A pause that the service asks for holds for all requests with this key. */

@@ -22,17 +22,17 @@ const minute = 60 * second;
 const day = 24 * 60 * minute;
 /** The requests of a block are sent within this time after it was taken. */
 const blockLifeMs = 9 * second;
-/** So long a request that is counted by itself counts, and so long one of a block: with a second for the way to the service. */
+/** How long a single request counts, and how long one of a block: with a second for the way to the service. */
 const countedMs = { one: minute + second, ofBlock: minute + blockLifeMs + second } as const;
 /** Requests of a day are counted in steps of this length. */
 const dayStepMs = 30 * minute;
 /** Limits up to this are counted one by one. */
 const maxCountedByOne = 30;
-/** Many requests that find no room do not each read the counts. */
+/** Counts that are younger than this are not read again for a request that finds no room. */
 const freshMs = 200;
 /** The limits of a process that sends nothing for so long are forgotten. */
 const limitsLastMs = 15 * minute;
-/** The part of the limits that those who see the store leave to those who do not. */
+/** The part of the limits that processes that reach the store leave to processes that do not. */
 const leftToAway = 0.1;
 /** The most processes whose shares are kept. */
 const maxShares = 100;
@@ -52,7 +52,7 @@ const countsShape = z.lazy(() =>
     limits: z.array(
       z.object({ requestsPerDay: number, requestsPerMinute: number, commandsPerMinute: number, until: number }),
     ),
-    /** Of what is left to processes that do not see the store: the share of each that has used the key, 1 at most in all. */
+    /** How `leftToAway` is divided: the share of each process that has used the key; the sum is 1 at most. */
     shares: z.array(z.object({ id: z.string(), until: number, share: number })),
   }),
 );
@@ -84,7 +84,7 @@ interface SharedQuotaOptions {
   clock: Clock;
   /** The limits of this process; null where no account of it uses the key. */
   limits: () => Quota | null;
-  /** Called when the counts of all processes are known better. */
+  /** Called when the counts were read or changed. */
   onCounts: (counts: SharedCounts, toMonotonic: (storeTime: number) => number) => void;
 }
 
@@ -92,8 +92,8 @@ interface SharedQuotaOptions {
  * The counts of one API key that several processes share: a record `quota/<hash>`, changed by compare-and-set. A process takes blocks of
  * requests ahead, so that most requests cost no access to the store; what it did not use of a block is returned with the next access.
  *
- * A process that cannot reach the store does not know whether the others can. So where another one has used the key in the last
- * day, each leaves a tenth of the limits. Those that cannot reach the store divide it: each sends its share, as the record gave it, for a day at most.
+ * A process that cannot reach the store does not know whether the others can. So if another one has used the key in the last
+ * day, each leaves a tenth of the limits unused. The processes that cannot reach the store divide this tenth: each sends the share that it last read in the record, for a day at most.
  */
 export class SharedQuota {
   readonly #options: SharedQuotaOptions;
@@ -114,7 +114,7 @@ export class SharedQuota {
     this.#clock = options.clock;
   }
 
-  /** The limit of a window for this process: less the tenth for those without the store; without it, `used` and what is left of its own share. */
+  /** The limit of a window for this process: reduced by the tenth for processes without the store; while this one cannot reach the store, `used` plus what is left of its share. */
   size(of: keyof Quota, api: ApiName, limit: number, used: number): number {
     if (of === 'commandsPerMinute') return limit;
     const left = Math.floor(limit * leftToAway);
@@ -122,7 +122,7 @@ export class SharedQuota {
     if (!this.#isAway) return shares.some(({ id }) => id !== this.#id) ? limit - left : limit;
     const since = this.#clock.monotonic() - second - (of === 'requestsPerDay' ? day : minute);
     const sent = this.#sentAway.filter((one) => one.at > since && (of === 'requestsPerMinute' || one.api === api));
-    const share = shares.find(({ id }) => id === this.#id)?.share ?? 0;
+    const share = shares.find(({ id, until }) => id === this.#id && until > this.#now())?.share ?? 0;
     return Math.min(limit, used + Math.floor(left * share) - sent.length);
   }
 
@@ -132,7 +132,7 @@ export class SharedQuota {
     return this.#counts.limits.filter(({ until }) => until > now);
   }
 
-  /** Whether a request that is no command can be sent without access to the store. */
+  /** Whether a request, unless it is a command, can be sent without access to the store. */
   hasBlock(api: ApiName): boolean {
     const block = this.#blocks.get(api);
     // Monotonic time stops while the machine sleeps.
@@ -178,7 +178,7 @@ export class SharedQuota {
     } catch (error) {
       const isAway = error instanceof StateFault && error.fault === 'unavailable';
       if (isCommand || !isAway || this.#version === undefined) throw error;
-      // The others cannot be asked: this process keeps to its share.
+      // The store cannot be reached: this process sends only its share.
       this.#isAway = true;
       if (room() <= 0) return false;
       this.#sentAway.push({ api, at: this.#clock.monotonic(), isRecorded: false });
@@ -187,7 +187,7 @@ export class SharedQuota {
     }
   }
 
-  /** The service asked for a pause; it ends the blocks. The others hear of it when the store is there. Never rejects. */
+  /** The service asked for a pause, which ends the blocks. It is stored for the other processes as soon as the store can be reached. Never rejects. */
   async pause(code: RateLimitCode, untilWallTime: number, apis: readonly ApiName[]): Promise<void> {
     const until = this.#now() + untilWallTime - this.#clock.now();
     for (const api of apis) this.#endBlock(api);
@@ -217,7 +217,7 @@ export class SharedQuota {
     if (block !== undefined) block.until = 0;
   }
 
-  /** Twice the block before where that was used up in its time: who seldom reads takes little from the others. */
+  /** Twice the last block if that was used up before it ended, else as many as were used of it: a process that seldom reads takes few requests. */
   #sizeAfter(block: Block | undefined): number {
     const perMinute = Math.min(...this.#ownAndOthers().map(({ requestsPerMinute }) => requestsPerMinute));
     if (perMinute <= maxCountedByOne) return 1;
@@ -247,7 +247,7 @@ export class SharedQuota {
     };
   }
 
-  /** With the limits of this process, and with its share: one more process finds room. */
+  /** The counts with the limits and the share of this process; a share is left for one more process. */
   #signed(counts: SharedCounts): SharedCounts {
     const now = this.#now();
     const limits = this.#options.limits();
@@ -261,7 +261,7 @@ export class SharedQuota {
     };
   }
 
-  /** Without what was not used of a block that has ended. */
+  /** The counts without the unused requests of a block that has ended. */
   #returned(counts: SharedCounts, api: ApiName): SharedCounts {
     const block = this.#blocks.get(api);
     if (block === undefined || block.left === 0 || block.id === '' || this.#clock.monotonic() < block.until)

@@ -18,7 +18,7 @@ export interface SharedRead<V> {
   source: 'live' | 'shared';
 }
 
-/** A request under way, for everybody who waits for its answer. */
+/** A request that is under way. All callers that wait for its answer share it. */
 interface Flight<V> {
   answer: Promise<V>;
   abort: AbortController;
@@ -29,7 +29,7 @@ interface Flight<V> {
 const maxKept = 1_000;
 
 /**
- * Merges identical reads: one that is under way serves all who ask meanwhile (single flight), and a fresh answer serves further
+ * Merges identical reads: all callers share a request that is under way (single flight), and a fresh answer is reused for further
  * readers. A failure reaches those who waited for it and is not kept.
  */
 export class SharedReads<V> {
@@ -44,7 +44,7 @@ export class SharedReads<V> {
 
   /**
    * @param key of the read and the vehicle; equal keys are the same read
-   * @param load asks the service; its signal is aborted when nobody waits any more
+   * @param load asks the service; its signal is aborted when the last caller has stopped waiting
    * @throws what `load` throws; CANCELLED, or the signal's own VehicleError, if this caller gives up
    */
   async read(
@@ -71,7 +71,7 @@ export class SharedReads<V> {
     }
   }
 
-  /** No answer from before now serves a later read whose key has this prefix: a command changes what its car answers. */
+  /** A later read whose key has this prefix reuses no answer from before now: a command changes what its car answers. */
   invalidate(prefix: string): void {
     for (const table of [this.#kept, this.#flights])
       for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);

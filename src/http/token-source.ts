@@ -12,7 +12,7 @@ export interface TokenSource {
    */
   get(signal?: AbortSignal): Promise<string>;
   /** Call this when the service answered with success to `token`. */
-  onAccepted(token: string): void;
+  onAccepted?(token: string): void;
   /**
    * Call this when the service answered 401 to `token`. Resolves to true when the request is worth one more try.
    * @throws VehicleError as `get` does, if a new token was requested and the request failed; SERVICE_ERROR where the service refuses new
@@ -46,7 +46,7 @@ export interface TokenDescription {
 }
 
 /**
- * The service answers 401 at random to a good token (docs/internals/vendor-api.md 6.2), so the request is tried once more. With a dead token, a
+ * The service answers 401 at random to a good token (docs/internals/vendor-api.md 6.2), so the request is sent once more. With an expired token, a
  * second try at every poll would be in vain.
  */
 const retryIntervalMs = 10 * 60_000;
@@ -59,10 +59,12 @@ export function pastedToken(pasted: string, { clock = systemClock }: { clock?: C
   // People copy the whole value of the header.
   const token = pasted.trim().replace(/^Bearer\s+/i, '');
   const { expiresAt, scopes } = readClaims(token);
+  const endsAt = isoTime(expiresAt);
+  const isUsable = isHeaderSafe(token);
   let lastUnauthorized = -Infinity;
   const problemNow = (): VehicleError | null => {
     if (token === '') return nobodySignedIn();
-    if (!isHeaderSafe(token)) return new VehicleError('CONFIG', unusable('access token'));
+    if (!isUsable) return new VehicleError('CONFIG', unusable('access token'));
     if (expiresAt === null || expiresAt > clock.now()) return null;
     const ended = sentence`The pasted access token has expired (${clockTime(expiresAt, clock.now())}). Paste a new one, or sign in, in the vehicle configuration.`;
     return new VehicleError('SIGN_IN_REQUIRED', ended);
@@ -73,7 +75,6 @@ export function pastedToken(pasted: string, { clock = systemClock }: { clock?: C
       if (problem !== null) throw problem;
       return token;
     },
-    onAccepted: () => undefined,
     async onUnauthorized() {
       const now = clock.monotonic();
       const worthIt = problemNow() === null && now - lastUnauthorized >= retryIntervalMs;
@@ -84,9 +85,9 @@ export function pastedToken(pasted: string, { clock = systemClock }: { clock?: C
       const problem = problemNow();
       return {
         kind: token === '' ? 'none' : 'pasted',
-        expiresAt: isoTime(expiresAt),
+        expiresAt: endsAt,
         scopes,
-        signInRequiredSince: problem?.code === 'SIGN_IN_REQUIRED' ? isoTime(expiresAt) : null,
+        signInRequiredSince: problem?.code === 'SIGN_IN_REQUIRED' ? endsAt : null,
         signedInAt: null,
         endsAt: null,
         lastRefreshAt: null,

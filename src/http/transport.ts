@@ -50,7 +50,7 @@ export const readConnections = 6;
 export const connectTimeoutMs = 10_000;
 /**
  * How long each address of a name but the last may take. Node's 250 ms give up a slow network after one lost packet, and where the
- * other addresses are dead, nothing is reached.
+ * other addresses do not answer, the request fails.
  */
 const addressTimeoutMs = 2_500;
 /** How long a request may wait for a connection until it is sent. */
@@ -90,10 +90,10 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
         (isCommand ? undefined : pools.get(origin)) ??
         new Connections(origin, isCommand ? 1 : readConnections, options);
       if (!isCommand) pools.set(origin, connections);
-      const exchange = new Exchange(request, clock);
+      const exchange = new Exchange(request, clock, connections.dispatcher);
       underWay.add(exchange);
       try {
-        return await exchange.send(connections.dispatcher);
+        return await exchange.response;
       } finally {
         underWay.delete(exchange);
         if (isCommand) void connections.destroy();
@@ -200,6 +200,8 @@ const dispatcherOptions = (open: (target: buildConnector.Options) => Promise<Soc
 
 /** One request as undici's handler: the interface that reports when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
+  /** Rejects with a VehicleError. */
+  readonly response: Promise<TransportResponse>;
   readonly #request: TransportRequest;
   readonly #clock: Clock;
   #resolve: (response: TransportResponse) => void = () => undefined;
@@ -212,17 +214,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: TransportResponse['headers'] = {};
   #hasEnded = false;
 
-  constructor(request: TransportRequest, clock: Clock) {
+  constructor(request: TransportRequest, clock: Clock, dispatcher: Dispatcher) {
     this.#request = request;
     this.#clock = clock;
     this.#cancelTimer = this.#failAfter(waitForConnectionMs);
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
-  }
-
-  /** Call it once. @throws VehicleError */
-  send(dispatcher: Dispatcher): Promise<TransportResponse> {
-    const { method, url, headers, body = null } = this.#request;
-    return new Promise((resolve, reject) => {
+    const { method, url, headers, body = null } = request;
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       dispatcher.dispatch(

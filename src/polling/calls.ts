@@ -1,7 +1,6 @@
 import {
   apiNames,
   apiOfRead,
-  isLocalReadName,
   isReadName,
   requestNameOf,
   routeOf,
@@ -72,7 +71,7 @@ export function callsOfRequests<Read extends string>(
   for (const { vehicle, reads, poll, interface: iface } of nodes) {
     if (!(poll > 0)) continue;
     for (const read of reads) {
-      if (isLocalReadName(read)) continue;
+      if (read === 'journal') continue;
       const key = `${vehicle} ${nameOf(read, iface)}`;
       const request = requests.get(key) ?? { read, intervals: new Set<number>() };
       requests.set(key, request);

@@ -1,7 +1,6 @@
 import {
   apiNames,
   apiOfRead,
-  isLocalReadName,
   isReadName,
   requestNameOf,
   type AnyReadName,
@@ -62,7 +61,7 @@ export interface PollerOptions {
   /** Users that ask for a longer pause poll as often as this, in ms. */
   longestMs?: number;
   quota(): ReadsQuota;
-  /** How old an answer may be that serves further readers, in ms. */
+  /** How old an answer may be to be reused for further readers, in ms. */
   shareForMs: number;
   clock: Clock;
 }
@@ -109,7 +108,7 @@ export class Poller {
     for (const vehicle of this.#vehicles.values()) vehicle.close();
   }
 
-  /** A reading arrived, whoever asked for it. */
+  /** A reading arrived, from any reader. */
   observe(read: ReadName, vin: string, reading: PolledReading): void {
     this.#vehicles.get(vin)?.observe(read, reading);
   }
@@ -175,7 +174,7 @@ class VehiclePoller {
   #subscriptions: readonly Subscription[] = [];
   /** When the last of the first reads is due. */
   #startsAt = 0;
-  /** How often somebody polls the doors; null: nobody does. */
+  /** Milliseconds from one poll of the doors to the next; null if the doors are not polled. */
   #doorsMs: number | null = null;
   /** When a command last locked the car. */
   #lockedAt = Number.NEGATIVE_INFINITY;
@@ -257,7 +256,7 @@ class VehiclePoller {
     const rates = new Map<string, { read: ReadName; perHour: number }>();
     for (const { user, reads } of this.#subscriptions) {
       for (const [read, { lastFailure }] of reads) {
-        if (isLocalReadName(read) || apiOfRead(read) !== api) continue;
+        if (read === 'journal' || apiOfRead(read) !== api) continue;
         const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs, lastFailure };
         const perHour = hour / (this.#profile?.interval(options) ?? user.everyMs);
         const request = this.#requestOf(user, read);
@@ -282,15 +281,15 @@ class VehiclePoller {
   }
 
   #requestsOf = (user: PollerUser): string[] => [
-    ...new Set(user.reads.filter((read) => !isLocalReadName(read)).map((read) => this.#requestOf(user, read))),
+    ...new Set(user.reads.filter((read) => read !== 'journal').map((read) => this.#requestOf(user, read))),
   ];
 
   #requestOf = ({ interface: choice }: PollerUser, read: AnyReadName): string =>
-    isLocalReadName(read) ? read : requestNameOf(read, this.#options.availableInterfaces, choice);
+    read === 'journal' ? read : requestNameOf(read, this.#options.availableInterfaces, choice);
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
     const polled = subscription.reads.get(read);
-    if (polled === undefined || isLocalReadName(read) || !this.#subscriptions.includes(subscription)) return;
+    if (polled === undefined || read === 'journal' || !this.#subscriptions.includes(subscription)) return;
     const { clock } = this.#options;
     const { lasting, inARow } = polled.lastFailure ?? { lasting: 0, inARow: 0 };
     polled.lastFailure = {
@@ -331,7 +330,7 @@ class VehiclePoller {
     const { lastRead, lastFailure } = polled;
     const everyMs = intervalAfter(lastFailure?.inARow ?? 0, user.everyMs);
     // A read that costs no request is never slowed.
-    if (this.#profile === null || isLocalReadName(read)) {
+    if (this.#profile === null || read === 'journal') {
       if (lastRead === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
       const next = nextPoll(this.#id, everyMs, lastRead);
       // The first poll does not follow the interval, so the second one may come too soon to be worth a request.

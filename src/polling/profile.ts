@@ -1,7 +1,9 @@
+import type { Reading } from '../car/reading';
 import { isTripEnd } from '../car/times';
 import { inUseOf } from '../catalogue/accessibility';
 import { openingsOf, type OpeningRead } from '../catalogue/openings';
 import { apiOfRead, reads, type ReadName, type ReadRow } from '../catalogue/reads';
+import type { VehicleError } from '../errors';
 import { memberOf } from '../util/json';
 import { noSlowdown, type Slowdown } from './slowdown';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
@@ -57,20 +59,12 @@ const night = { from: 22, to: 6 };
 /** A reading as the client gives it. */
 export interface PolledReading {
   payload: unknown;
-  vehicle: {
-    /** ISO-8601. Default: when it is observed. */
-    receivedAt?: string;
-    locked?: boolean | null;
-    open?: readonly string[];
-    unknown?: readonly string[];
-  };
+  /** Default of `receivedAt`: when it is observed. */
+  vehicle: Partial<Pick<Reading['vehicle'], 'receivedAt' | 'locked' | 'open' | 'unknown'>>;
 }
 
-/** The reason of a failed poll; a VehicleError has these members. */
-export interface PolledFailure {
-  retryable: boolean;
-  retryAt: Date | null;
-}
+/** The reason of a failed poll. */
+export type PolledFailure = Pick<VehicleError, 'retryable' | 'retryAt'>;
 
 /** How the last polls of one reader failed. */
 export interface LastFailure {
@@ -85,7 +79,7 @@ export interface DueOptions extends PolledRead {
   now: number;
   /** The reader's own interval. */
   everyMs: number;
-  /** How often somebody polls the doors; null: nobody does. */
+  /** Milliseconds from one poll of the doors to the next; null if the doors are not polled. */
   doorsMs: number | null;
   /** When this reader began. */
   since: number;
@@ -166,7 +160,7 @@ export class PollingProfile {
   }
 
   /**
-   * A reading arrived, whoever asked for it. One that was received before the known one changes nothing.
+   * A reading arrived, from any reader. One that was received before the known one changes nothing.
    * @param receivedAt on the same clock as `now`
    */
   observe(read: ReadName, reading: PolledReading, now: number, receivedAt = now): void {
@@ -175,7 +169,7 @@ export class PollingProfile {
     const before = this.#observed.get(group);
     if (before !== undefined && receivedAt < before.receivedAt) return;
     const observation = { ...nothing, ...shownBy[group](reading), at: now, receivedAt };
-    // After a failure nobody knows what happened to the doors.
+    // After a failure, the state of the doors is unknown.
     const isNews = before === undefined || group === 'doors' ? this.#failing.has(group) : false;
     if (isNews || (before !== undefined && differs(before, observation))) this.#changedAt = now;
     if (before !== undefined && this.#isTripEnd(before, observation)) this.#tripEndedAt = now;
@@ -229,7 +223,7 @@ export class PollingProfile {
     return Math.max(notBefore, dueSince, Math.min(regular, lastRead + leastPauseMs(everyMs)));
   }
 
-  /** Milliseconds from one read to the next, as things stand. */
+  /** Milliseconds from one read to the next in the present state. */
   interval({
     read,
     now,
@@ -254,7 +248,7 @@ export class PollingProfile {
     return isLasting ? Math.max(interval, lastingRetryMs) : interval;
   }
 
-  /** It is not in use any more, or its odometer has moved: an electric car may never tell of its engine. */
+  /** It is not in use any more, or its odometer has moved: an electric car may never report its engine. */
   #isTripEnd(before: Observation, now: Observation): boolean {
     const hasStopped = before.inUse === true && now.inUse === false;
     return hasStopped || isTripEnd(before.kilometers, now.kilometers, this.#inUse());
@@ -267,14 +261,14 @@ export class PollingProfile {
     return now - doors.at <= 2 * doorsMs + timerSlackMs ? doors : undefined;
   }
 
-  /** Null: not known since the last change. Windows that nobody polls hold nothing back. */
+  /** Null: not known since the last change. Windows that are not polled delay nothing. */
   #windowsClosed(): boolean | null {
     const windows = this.#observed.get('windows');
     if (windows === undefined) return this.#failing.has('windows') ? null : true;
     return windows.at >= this.#changedAt ? windows.allClosed : null;
   }
 
-  /** The engine tells it or, of a car that has none, its accessibility. */
+  /** The engine status shows it; for a car without one, the accessibility. */
   #inUse(): boolean | null {
     for (const group of ['engine', 'accessibility'] as const) {
       const { inUse, at } = this.#observed.get(group) ?? { inUse: null, at: 0 };
@@ -288,11 +282,11 @@ export class PollingProfile {
 const differs = (before: Observation, now: Observation): boolean =>
   (['locked', 'allClosed', 'inUse', 'answer'] as const).some((fact) => before[fact] !== now[fact]);
 
-/** A car without a sunroof or a tank lid never tells them (docs/internals/vendor-api.md 1.6), so they do not count. */
+/** A car without a sunroof or a tank lid never reports them (docs/internals/vendor-api.md 1.6), so they do not count. */
 function allClosed({ open, unknown }: PolledReading['vehicle'], read: OpeningRead): boolean | null {
   if (open === undefined || unknown === undefined) return null;
   if (open.length > 0) return false;
-  return openingsOf(read).some(({ name, ifFitted }) => !ifFitted && unknown.includes(name)) ? null : true;
+  return openingsOf[read].some(({ name, ifFitted }) => !ifFitted && unknown.includes(name)) ? null : true;
 }
 
 /** From `engineRunning` or the group `engine-status`. */
@@ -307,7 +301,7 @@ function numberOf(payload: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** A car that waits for its time tells SCHEDULED; without a plug it cannot begin (docs/internals/vendor-api.md 12.3). */
+/** A car that waits for its start time reports SCHEDULED; without a plug it cannot begin (docs/internals/vendor-api.md 12.3). */
 function isChargingOf(payload: unknown): boolean | null {
   const status = memberOf(memberOf(payload, 'chargingStatus'), 'value');
   if (typeof status !== 'string') return null;

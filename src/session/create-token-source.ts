@@ -15,7 +15,7 @@ export interface TokenSourceOptions {
   client: OAuthClient;
   /** The id of the config node: its sign-in is its own. */
   configNodeId: string;
-  /** Null if there is no store: then only a pasted access token works. */
+  /** Null without a store: then only a pasted access token works. */
   session: Session | null;
   clock?: Clock;
 }

@@ -37,7 +37,7 @@ export interface StoredGrant {
 }
 
 export interface GrantStoreOptions {
-  /** Config nodes have the same id in every copy of a flow: with a shared store, only those of one scope share a sign-in. Default: there is one scope. */
+  /** With a shared store, only processes of one scope (`RedisStateStoreOptions.scope`) share a sign-in, although a config node has the same id in every copy of a flow. Default: there is one scope. */
   scope?: string;
   /** Encrypts what it stores. */
   state: StateStore;
@@ -73,7 +73,7 @@ export class GrantStore {
    * @throws VehicleError CONFIG
    */
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {
-    this.#learn(grant);
+    this.#learnTokens(grant);
     const condition = expected === undefined ? {} : { expected };
     const version = await withSentence(() => this.state.write(this.#entryOf(key), grant, condition));
     return version === null ? null : { grant, version };
@@ -94,11 +94,11 @@ export class GrantStore {
   #parse(value: unknown): Grant {
     const parsed = grantSchema.safeParse(value);
     if (!parsed.success) throw unreadable(new StateFault('damaged', collection));
-    this.#learn(parsed.data);
+    this.#learnTokens(parsed.data);
     return parsed.data;
   }
 
-  #learn({ refreshToken, accessToken }: Grant): void {
+  #learnTokens({ refreshToken, accessToken }: Grant): void {
     this.learn(refreshToken);
     if (accessToken !== '') this.learn(accessToken);
   }
@@ -130,11 +130,11 @@ async function withSentence<T>(work: () => Promise<T>): Promise<T> {
 
 const sentences = {
   damaged:
-    'The saved sign-in is damaged and cannot be read. Restore it from a backup, or sign in again in the vehicle configuration; the old file is kept beside the new one.',
+    'The saved sign-in is damaged and cannot be read. Restore it from a backup, or sign in again in the vehicle configuration.',
   foreign:
-    "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder, or sign in again in the vehicle configuration; the old file is kept beside the new one.",
+    "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder, or sign in again in the vehicle configuration.",
   newer:
-    'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration; the old file is kept beside the new one.',
+    'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration.',
 };
 
 /** Says what to do about a sign-in that cannot be read or written; a shared store says it itself. */

@@ -88,7 +88,7 @@ const tokensSchema = z.lazy(() =>
 /** RFC 6749 5.2: a code of plain ASCII. Anything else is repeated nowhere. */
 const refusalSchema = z.object({ error: z.string().check(z.regex(/^[\w.-]{1,60}$/)) });
 
-/** Codes that time alone mends, whatever the status they come with (RFC 6749 4.1.2.1, RFC 8628 3.5). */
+/** Codes of failures that pass with time, with any HTTP status (RFC 6749 4.1.2.1, RFC 8628 3.5). */
 const temporary = new Set(['server_error', 'temporarily_unavailable', 'slow_down']);
 
 /**

@@ -67,7 +67,7 @@ export class Session {
 
   async release(manager: TokenManager): Promise<void> {
     await manager.release();
-    for (const [id, known] of this.#managers) if (known === manager && known.isIdle) this.#managers.delete(id);
+    for (const [id, known] of this.#managers) if (known.isIdle) this.#managers.delete(id);
   }
 
   /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
@@ -79,7 +79,7 @@ export class Session {
   }
 
   /** Removes a grant for good. @throws VehicleError CONFIG */
-  async forget(key: string): Promise<void> {
+  async removeGrant(key: string): Promise<void> {
     for (const manager of this.#of(key)) manager.forget();
     await this.store.remove(key);
   }

@@ -127,7 +127,7 @@ interface SignInsOptions {
     /** @throws VehicleError CONFIG */
     save(key: string, signIn: SavedSignIn): Promise<void>;
     /** @throws VehicleError CONFIG */
-    forget(key: string): Promise<void>;
+    removeGrant(key: string): Promise<void>;
   };
 }
 
@@ -202,7 +202,7 @@ export class SignIns {
   }
 
   /** The config node was deleted: a sign-in that it began is refused. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
-  async forget(configNodeId: string): Promise<void> {
+  async refuseAnswers(configNodeId: string): Promise<void> {
     const { state } = this.#options.store;
     for (const { key, version: _, ...pending } of await this.#all())
       if (pending.configNodeId === configNodeId) await state.write(key, { ...pending, start: null, isDeleted: true });
@@ -213,14 +213,14 @@ export class SignIns {
    * @param refreshToken the one that was pasted in it; empty where another config node holds the same one
    * @throws VehicleError CONFIG
    */
-  async forgetSaved(deleted: Pick<SignInStart, 'client' | 'configNodeId'> & { refreshToken: string }): Promise<void> {
+  async removeGrants(deleted: Pick<SignInStart, 'client' | 'configNodeId'> & { refreshToken: string }): Promise<void> {
     const client = trimmed(deleted.client);
     const refreshToken = deleted.refreshToken.trim();
-    await this.#options.grants.forget(signInKey(client, deleted.configNodeId));
-    if (refreshToken !== '') await this.#options.grants.forget(pastedKey(client, refreshToken));
+    await this.#options.grants.removeGrant(signInKey(client, deleted.configNodeId));
+    if (refreshToken !== '') await this.#options.grants.removeGrant(pastedKey(client, refreshToken));
   }
 
-  /** A state is accepted once, whatever the result. */
+  /** The `state` of an answer is accepted once, also if the sign-in then fails. */
   async #end(
     answer: URLSearchParams,
     pending: Pending | null,

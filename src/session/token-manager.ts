@@ -53,11 +53,11 @@ export class RefreshTurn {
   }
 }
 
-/** An unused refresh token dies after seven days (docs/internals/vendor-api.md 4.2). */
+/** An unused refresh token expires after seven days (docs/internals/vendor-api.md 4.2). */
 const keepAliveIntervalMs = 3 * 86_400_000;
 /** Failures that only a person can fix. */
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
-/** The store is read again, because a person may have mended it; that costs no request. */
+/** The store is read again, because the user may have repaired it; that costs no request. */
 const reloadIntervalMs = 15 * 60_000;
 /** With less life left than this, a caller waits for the new token. */
 const minLifeWithoutWaitMs = 10_000;
@@ -70,7 +70,7 @@ const closeTimeoutMs = 3_000;
 /**
  * Keeps the access token of one grant valid: one refresh at a time, saved before it is used, at least every third day.
  *
- * Before a refresh token is sent, the grant is marked in the store, on condition that nobody changed it. The mark stays if no answer comes.
+ * Before a refresh token is sent, the grant is marked in the store, on condition that it has not changed. The mark stays if no answer comes.
  *
  * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer is lost on the way or with the
  * process. But a server may accept a rotated token for some more seconds (PingFederate, which serves the real sign-in, calls it the
@@ -113,9 +113,9 @@ export class TokenManager {
     this.#isForgotten = false;
     if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
     if (this.#users > 1) return;
-    // It may have ended while it refreshed.
-    const look = (): void => void (this.#grant !== null && this.#refresh().catch(ignore));
-    this.#options.membership?.onGone(look, this.#stopping.signal);
+    // A member that has ended may have begun a refresh: this process repeats it.
+    const takeOver = (): void => void (this.#grant !== null && this.#refresh().catch(ignore));
+    this.#options.membership?.onGone(takeOver, this.#stopping.signal);
   }
 
   /** The last release cancels everything that waits; a refresh that has been sent goes on, and its answer is saved. */
@@ -173,10 +173,10 @@ export class TokenManager {
     if (this.freshToken !== null) return this.freshToken;
     const refreshed = this.#refresh().then((grant) => grant.accessToken);
     const token = this.#grant?.accessToken ?? '';
-    const left = (this.#grant?.expiresAt ?? Infinity) - this.#clock.now();
-    if (token === '' || token === this.#refusedToken || left <= 0) return refreshed;
+    const leftMs = (this.#grant?.expiresAt ?? Infinity) - this.#clock.now();
+    if (token === '' || token === this.#refusedToken || leftMs <= 0) return refreshed;
     const refreshedOrCurrent = refreshed.catch(() => token);
-    return left > minLifeWithoutWaitMs ? token : refreshedOrCurrent;
+    return leftMs > minLifeWithoutWaitMs ? token : refreshedOrCurrent;
   }
 
   /** The service answered with success to `token`. */
@@ -359,7 +359,7 @@ export class TokenManager {
     this.#refusal = { refreshToken, isOfClient, since: this.#clock.now(), error };
   }
 
-  /** A refusal waits for a person; everything that time can mend is tried again after a growing pause. */
+  /** After a refusal, the user has to sign in again; after any other failure, the refresh is repeated after a growing pause. */
   #failed(error: unknown): VehicleError {
     const failure = asVehicleError(error);
     if (permanentCodes.has(failure.code) && this.turn.unsaved === null) {
@@ -371,7 +371,7 @@ export class TokenManager {
     return this.#pauseAfter(failure, isAway ? 1 : (this.#failures += 1));
   }
 
-  /** @param count of failures in a row, of this kind: a lost answer must be repeated soon, whatever failed before it */
+  /** @param count of failures in a row, of this kind: a lost answer must be repeated soon, whatever the failure before it was */
   #pauseAfter(failure: VehicleError, count: number): VehicleError {
     const now = this.#clock.now();
     const ms = Math.round(

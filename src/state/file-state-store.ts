@@ -22,7 +22,7 @@ export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'open' | 'readFile' | 
 export interface FileStateStoreOptions {
   /** Created if it is missing, readable by its owner only. Everything is kept below its folder `state`. */
   directory: string;
-  /** The right of this process to use the directory. Default: nobody else uses it. */
+  /** The right of this process to use the directory. Default: no other process uses it. */
   owner?: Pick<DirectoryOwner, 'ready' | 'confirm'>;
   /** Gets a sentence when a file that cannot be read was put aside. */
   warn?: (warning: Sentence) => void;
@@ -156,7 +156,7 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  /** A file that could not be read is read again at each use: a person may have mended it. @throws StateFault inaccessible */
+  /** A file that could not be read is read again at each use: the user may have repaired it. @throws StateFault inaccessible */
   async #record(collection: Collection, name: string): Promise<FileRecord | StateFault | null> {
     if (collection.records.get(name) instanceof StateFault) await this.#readRecord(collection, name);
     const record = collection.records.get(name) ?? null;
@@ -225,7 +225,7 @@ export class FileStateStore implements StateStore {
     this.#options.warn?.(sentence`${fault.sentence} The old file is kept as “${kept}” beside the new ones.`);
   }
 
-  /** Nobody reads the key of such a file, so it is put aside, and a person is told of it, where the entries are read. */
+  /** The key of such a file cannot be read, so the file is put aside and a warning is logged when the entries are read. */
   async #leaveOut(collection: Collection, name: string, fault: StateFault): Promise<void> {
     try {
       await this.#options.owner?.confirm();
@@ -279,12 +279,12 @@ function parseRecord(text: string, name: string, collection: string): FileRecord
   return { key, version, json: JSON.stringify(value ?? null) };
 }
 
-/** Nobody knows the version of what cannot be read. */
+/** The version of a record that cannot be read is unknown. */
 const holds = (present: FileRecord | StateFault | null, expected: string | null | undefined): boolean =>
   expected === undefined ||
   (!(present instanceof StateFault) && expected === (present === null ? null : String(present.version)));
 
-/** Nothing is stored either where a file stands in place of a folder of the path. */
+/** The key is also not stored if a folder of its path is a file. */
 const ignoreMissing = (error: unknown): undefined => {
   if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error))) return undefined;
   throw error;

@@ -17,7 +17,7 @@ export interface MembershipOptions {
   uptime?: () => number;
 }
 
-/** What a process holds alone. */
+/** A right that one process has at a time, for example to poll for a node. */
 export interface Claim {
   /**
    * Whether this process holds it: asked in the last statement before something is sent. False after 10 seconds without a beat, and for
@@ -46,9 +46,9 @@ interface Seen {
 }
 
 /**
- * The membership of this process in a shared store, and its claims. The record `member/<id>` is written every 5 seconds. Whoever finds it
- * unchanged for 15 seconds of its own monotonic time removes it on condition of its version; a member that finds its record gone begins again
- * under another id, without claims. A claim is the record `claim/<name>` with the id of a member; one whose member is gone may be taken.
+ * The membership of this process in a shared store, and its claims. The record `member/<id>` is written every 5 seconds. A member that finds
+ * it unchanged for 15 seconds of its own monotonic time removes it on condition of its version. A member whose own record was removed begins again
+ * with another id and without claims. A claim is the record `claim/<name>` with the id of a member; a claim whose member has ended may be taken.
  *
  * A member believes in its claims for 10 seconds since the start of its last beat, by whichever of monotonic time, wall time and the time
  * since the machine was started has advanced most, because monotonic time stops while a machine sleeps.
@@ -104,12 +104,12 @@ export class Membership {
     };
   }
 
-  /** The names of the other members, as they were last seen. At most their number and 1 share an API key. */
+  /** The names of the other members at the last look. So at most their number plus one processes share an API key. */
   get others(): string[] {
     return [...this.#seen.values()].map(({ name }) => name);
   }
 
-  /** Names this process; another name after the process was taken for ended. */
+  /** Names this process. It changes when another member has removed the record of this process because it was silent. */
   get id(): string {
     return this.#id;
   }
@@ -124,7 +124,7 @@ export class Membership {
     return id === this.#id && this.isSure;
   }
 
-  /** Whether the last beat is less than 10 seconds old. */
+  /** Whether the last beat is less than 10 seconds old: then no other member can have removed this one. */
   get isSure(): boolean {
     const now = this.#times();
     const passed = Math.max(...this.#beatAt.map((at, index) => (now[index] ?? Infinity) - at));
@@ -132,7 +132,7 @@ export class Membership {
   }
 
   /**
-   * Takes a claim that nobody holds, or whose holder is gone.
+   * Takes a claim that has no holder, or whose holder has gone.
    * @param name any text; the store keeps its hash
    * @returns null where another member, or another part of this process, holds it
    * @throws StateFault
@@ -160,7 +160,7 @@ export class Membership {
     };
   }
 
-  /** Changes the store now or, where it is away, after the next beat that it takes. Never rejects. */
+  /** Changes the store now or, if the store cannot be reached, after the next beat that succeeds. Never rejects. */
   async eventually(change: () => Promise<unknown>): Promise<void> {
     this.#owed.add(change);
     await change().then(
@@ -241,7 +241,7 @@ export class Membership {
       // A timer can fire a moment early.
       const isDue = now - beatenAt > beatMs - tickMs / 2;
       if (isDue) beatenAt = now;
-      // The store says what is wrong with it.
+      // `store.fault` has the reason of a failure.
       if (isDue || !this.isSure) await this.#beat().catch(() => undefined);
       if (isDue && this.isSure) for (const change of this.#owed) await this.eventually(change);
       const isAnySilent = [...this.#seen.values()].some(({ since }) => now - since >= silentMs);
@@ -283,7 +283,7 @@ export class Membership {
   async #look(): Promise<boolean> {
     const found = await this.store.entries('member/');
     const now = this.#clock.monotonic();
-    // Time in which this process did not look is no silence of the others.
+    // Time in which this process did not look does not count as silence of the others.
     const unseenMs = Math.max(0, now - this.#lookedAt - beatMs);
     this.#lookedAt = now;
     const gone = new Set(this.#seen.keys());

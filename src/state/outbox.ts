@@ -14,7 +14,7 @@ const entryShape = z.lazy(() =>
 interface Entry<Message> {
   /** How often its sending has begun. */
   tries: number;
-  /** Who sends it; empty once that one has ended in order. */
+  /** The process that sends it; empty after that process has ended without a crash. */
   sender: string;
   message: Message;
 }
@@ -57,7 +57,7 @@ export class Outbox<Message> {
     return new Outbox(this.entries.filter(({ message }) => !sent.has(JSON.stringify(message))));
   }
 
-  /** With those of senders that have ended: their sending begins again, except of those that were tried too often. */
+  /** Assigns the messages of senders that have ended to `by`, which sends them again; a message that was tried too often is dropped. */
   takenOver(by: string, ended: ReadonlySet<string>): Outbox<Message> {
     const take = (entry: Entry<Message>): Entry<Message>[] => {
       if (!ended.has(entry.sender)) return [entry];
@@ -66,10 +66,10 @@ export class Outbox<Message> {
     return new Outbox(this.entries.flatMap(take));
   }
 
-  /** The sender ends in order, which is no crash: the last try does not count. */
-  left(by: string): Outbox<Message> {
-    const leave = ({ tries, sender, message }: Entry<Message>): Entry<Message> =>
+  /** The sender ends without a crash, so its last try does not count. */
+  released(by: string): Outbox<Message> {
+    const release = ({ tries, sender, message }: Entry<Message>): Entry<Message> =>
       sender === by ? { tries: Math.max(0, tries - 1), sender: '', message } : { tries, sender, message };
-    return new Outbox(this.entries.map(leave));
+    return new Outbox(this.entries.map(release));
   }
 }

@@ -201,7 +201,7 @@ export class DirectoryOwner {
     }
   }
 
-  /** An owner that has no file descriptor left closes a connection at once, so this is no proof that it ended. */
+  /** An owner that has no file descriptor left closes a connection at once, so a closed connection does not prove that it ended. */
   async #untilClosed(connection: Socket): Promise<void> {
     const { signal } = this.#stopping;
     const stop = (): void => void connection.destroy();
@@ -379,7 +379,7 @@ const localTypes: Partial<Record<NodeJS.Platform, readonly number[]>> = {
 };
 
 async function isLocalFolder(folder: string): Promise<boolean> {
-  // A network drive has its full name, whatever letter it has.
+  // A network drive is named by its full path and not by its letter.
   if (process.platform === 'win32') return !(await diskFiles.realpath(folder)).startsWith('\\\\');
   const { type } = await diskFiles.statfs(folder, { bigint: true });
   // Some systems give the number with a sign.

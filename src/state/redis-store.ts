@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
-import { systemCodeOf, VehicleError } from '../errors';
+import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
@@ -30,7 +30,7 @@ export interface RedisStateStoreOptions {
   url: string;
   /** The first part of every key. Stores with different prefixes share nothing. Default `connected-vehicle`. */
   prefix?: string;
-  /** Copies of the same flows have the same scope: only they share what belongs to nodes. */
+  /** Copies of the same flows have the same scope: only they share the values of nodes. */
   scope: string;
   /** The options of `tls.connect`, for `rediss://`. */
   tls?: object;
@@ -48,6 +48,8 @@ export interface RedisReport {
   appendonly: boolean | null;
   appendfsync: string | null;
   maxmemoryPolicy: string | null;
+  /** Whether it has replicas and writes without them (`min-replicas-to-write 0`), also after one of them has taken its place. */
+  writesWithoutReplicas: boolean;
   /** Other prefixes on the same database: Node-REDs with these share nothing with this one. */
   otherPrefixes: string[];
 }
@@ -58,21 +60,23 @@ const sharedCollections = new Set(['store', 'member', 'claim', 'sign-in', 'quota
 const format = 1;
 const answerMs = 3_000;
 const pauseMs = 1_000;
-/** Longer than a process believes that it holds a claim without a beat. */
+/** Longer than the 10 seconds for which a process relies on its claims without a beat. */
 const settleMs = 15_000;
 const oldestMajor = 6;
 const replicaMs = 1_000;
 
 /**
- * One hash for each collection, a field for each key, named by the hash of the key. Its value is `<version> <sealed JSON>`. A version is a counter of the
+ * One hash for each collection, a field for each key, named by the keyed hash of the key. Its value is `<version> <sealed JSON>`. A version is a counter of the
  * server and a random text of the writer, so that none is given twice, not even by a server that forgot its last writes. A write that is repeated
- * over a new connection is recognized by its random text. What another secret or a newer version of the pack wrote is not overwritten. `write` gives the
- * version and the number of replicas.
+ * over a new connection is recognized by its random text. What another secret or a newer version of the pack wrote is not overwritten. `write` returns
+ * the version and the number of replicas. It refuses to write if the replication ID of the server has changed since this process connected.
  */
 const scripts = {
   write: `local was = redis.call('HGET', KEYS[1], ARGV[1])
 local version = was and string.match(was, '^%S+') or ''
-local replicas = string.match(redis.call('INFO', 'replication'), 'connected_slaves:(%d+)')
+local info = redis.call('INFO', 'replication')
+local replicas = string.match(info, 'connected_slaves:(%d+)')
+if (string.match(info, 'master_replid:(%w+)') or '') ~= ARGV[7] then return redis.error_reply('CHANGED role') end
 if version ~= '' and string.sub(version, -#ARGV[3]) == ARGV[3] then return {version, replicas} end
 if ARGV[2] ~= '*' and ARGV[2] ~= version then return false end
 if was and not string.find(was, ARGV[4], 1, true) then return redis.error_reply('FOREIGN value') end
@@ -108,7 +112,7 @@ export class RedisStateStore implements SharedStore {
   #isClosed = false;
   #seal: Seal | null = null;
   #keyId = '';
-  #salt = '';
+  #nameKey = '';
   /** Sealing takes time: changes keep their order. */
   #sealed: Promise<unknown> = Promise.resolve();
   #info: ReadonlyMap<string, string> = new Map();
@@ -136,11 +140,11 @@ export class RedisStateStore implements SharedStore {
   }
 
   async read(key: string): Promise<Stored | null> {
-    const [collection, field] = [collectionOf(key), hashed(key)];
-    const found = await this.#call('HGET', this.#hashOf(collection), field);
+    const collection = collectionOf(key);
+    const found = await this.#call('HGET', this.#hashOf(collection), () => this.#fieldOf(key));
     if (typeof found !== 'string') return null;
     try {
-      const { value, version } = await this.#open(found, collection, field);
+      const { value, version } = await this.#open(found, collection, this.#fieldOf(key));
       return { value, version };
     } catch (error) {
       if (error instanceof StateFault) error.version = /^\S+/.exec(found)?.[0] ?? null;
@@ -149,19 +153,21 @@ export class RedisStateStore implements SharedStore {
   }
 
   async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
-    const [collection, field] = [collectionOf(key), hashed(key)];
+    const collection = collectionOf(key);
     const text = JSON.stringify({ key, value: value ?? null });
     const sealing = this.#sealed.then(async () => {
       await this.#connected();
-      return this.#seal?.seal(text, this.#contextOf(collection, field));
+      return this.#seal?.seal(text, this.#contextOf(collection, this.#fieldOf(key)));
     });
     this.#sealed = sealing.catch(() => undefined);
     const record = JSON.stringify({ format, ...(await sealing) });
     const nonce = randomBytes(9).toString('base64url');
     const keys = [this.#hashOf(collection), `${this.#prefix}:version`];
-    const given = [field, conditionOf(expected), nonce, this.#keyId, record, `"format":${format},`];
-    const [version, replicas] = listOf(await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given));
-    // A replica that takes the place of the server must know who has sent a command or refreshes a sign-in.
+    const given = [this.#fieldOf(key), conditionOf(expected), nonce, this.#keyId, record, `"format":${format},`];
+    const [version, replicas] = listOf(
+      await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given, this.#replicationId),
+    );
+    // A replica that becomes the primary server must know which process has sent a command or refreshes a sign-in.
     if (Number(replicas ?? 0) > 0 && (await this.#call('WAIT', '1', String(replicaMs))) === 0) {
       const fault = unavailable(isUnconfirmed(this.place));
       this.#set(fault);
@@ -175,7 +181,7 @@ export class RedisStateStore implements SharedStore {
     const hash = this.#hashOf(collectionOf(key));
     // After the changes that were begun before.
     await this.#sealed;
-    return (await this.#call('EVAL', scripts.remove, '1', hash, hashed(key), conditionOf(expected))) === 1;
+    return (await this.#call('EVAL', scripts.remove, '1', hash, () => this.#fieldOf(key), conditionOf(expected))) === 1;
   }
 
   async entries(prefix: string): Promise<StoredEntry[]> {
@@ -195,17 +201,16 @@ export class RedisStateStore implements SharedStore {
 
   /** @throws StateFault `unavailable` */
   async report(): Promise<RedisReport> {
-    const info = (name: string): string | null => this.#info.get(name) ?? null;
+    const client = await this.#connected();
     // A hosted server may refuse these, which says nothing of the store.
-    const list = async (...args: string[]): Promise<unknown[]> => {
-      const client = await this.#connected();
-      return this.#inTime(client.sendCommand(args)).then(listOf, () => []);
-    };
+    const list = (...args: string[]): Promise<unknown[]> =>
+      this.#inTime(client.sendCommand(args)).then(listOf, () => []);
     const config = async (name: string): Promise<string | null> => {
       const [, value] = await list('CONFIG', 'GET', name);
       return typeof value === 'string' ? value : null;
     };
-    await this.#connected();
+    const current = infoOf(String(await this.#call('INFO')));
+    const info = (name: string): string | null => current.get(name) ?? null;
     const [, keys] = await list('SCAN', '0', 'MATCH', '*:store', 'COUNT', '10000');
     const isAppending = (await config('appendonly')) ?? info('aof_enabled');
     return {
@@ -213,6 +218,8 @@ export class RedisStateStore implements SharedStore {
       appendonly: isAppending === null ? null : ['yes', '1'].includes(isAppending),
       appendfsync: await config('appendfsync'),
       maxmemoryPolicy: (await config('maxmemory-policy')) ?? info('maxmemory_policy'),
+      // INFO has `min_slaves_good_slaves` only if `min-replicas-to-write` is set.
+      writesWithoutReplicas: Number(info('connected_slaves') ?? 0) > 0 && info('min_slaves_good_slaves') === null,
       otherPrefixes: listOf(keys)
         .map((key) => String(key).slice(0, -':store'.length))
         .filter((prefix) => prefix !== this.#prefix),
@@ -246,14 +253,13 @@ export class RedisStateStore implements SharedStore {
 
   async #connect(): Promise<RedisClient> {
     const { url, load, tls } = this.#options;
-    const isTls = /^(rediss|valkeys):/.test(url);
     const client = load().createClient({
       url: url.replace(/^valkey/, 'redis'),
       // Redis 6 has the newer protocol, too, but some of its proxies have not.
       RESP: 2,
       disableClientInfo: true,
       maintNotifications: 'disabled',
-      socket: { reconnectStrategy: false, connectTimeout: answerMs, ...(isTls && { ...tls, tls: true }) },
+      socket: { reconnectStrategy: false, connectTimeout: answerMs, ...(isTls(url) && { ...tls, tls: true }) },
     });
     // What is wrong with the connection rejects the call that waits for it.
     client.on('error', () => undefined);
@@ -288,16 +294,16 @@ export class RedisStateStore implements SharedStore {
   /** The salt is the same in all processes, so that each derives the same key, and is not stored, so that the server cannot lose it. */
   async #checkSecret(send: Send): Promise<void> {
     const [hash, field] = [this.#hashOf('store'), 'secret'];
-    const seal = new Seal(this.#options.secret(), hashed(this.#prefix));
-    const { keyId, salt } = await seal.seal('', '');
+    const seal = new Seal(this.#options.secret(), this.#salt);
+    const { keyId } = await seal.seal('', '');
     if ((await send('HGET', hash, field)) === null) await send('HSETNX', hash, field, keyId);
     if ((await send('HGET', hash, field)) !== keyId) throw unavailable(isForeign(this.place));
-    [this.#seal, this.#keyId, this.#salt] = [seal, keyId, salt];
+    [this.#seal, this.#keyId, this.#nameKey] = [seal, keyId, await seal.nameKey()];
   }
 
-  /** A server that was restarted, or another one in its place, may have forgotten the last writes. */
+  /** A server that was restarted, was a replica, or has replaced another one may have lost the last writes. */
   async #checkRun(send: Send): Promise<void> {
-    const runId = this.#info.get('run_id') ?? '';
+    const runId = `${this.#info.get('run_id') ?? ''}.${this.#replicationId()}`;
     const [hash, field] = [this.#hashOf('store'), 'run'];
     const now = timeOf(await send('TIME'));
     const known = runSchema.safeParse(parseJson(String(await send('HGET', hash, field)))).data;
@@ -307,16 +313,20 @@ export class RedisStateStore implements SharedStore {
     this.#settledAt = this.#clock.monotonic() + settleMs - passed;
   }
 
-  /** A call whose connection is lost is repeated once over a new one: a write recognizes what it has written. */
-  async #call(...args: string[]): Promise<unknown> {
+  /** The replication ID of the server when this process connected to it. It changes when a replica becomes the primary server, also if that server was the primary server before. */
+  #replicationId = (): string => this.#info.get('master_replid') ?? '';
+
+  /** A call is repeated once over a new connection if its connection was lost, because a write recognizes what it has written, or if the replication ID has changed (`CHANGED`). */
+  async #call(...args: (string | (() => string))[]): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       const connecting = this.#connected();
       const client = await connecting;
       try {
-        return await this.#inTime(client.sendCommand(args));
+        const texts = args.map((arg) => (typeof arg === 'string' ? arg : arg()));
+        return await this.#inTime(client.sendCommand(texts));
       } catch (error) {
         const fault = this.#faultOf(error);
-        if (isReply(error)) {
+        if (isReply(error) && !(error.message.startsWith('CHANGED') && tries === 1)) {
           if (/READONLY/.test(error.message)) this.#lose(connecting, fault);
           else this.#set(fault);
           throw fault;
@@ -328,7 +338,7 @@ export class RedisStateStore implements SharedStore {
     }
   }
 
-  /** @param fault null: it is tried again at once */
+  /** @param fault null if the call is repeated at once */
   #lose(connecting: Promise<RedisClient>, fault: StateFault | null): void {
     // Another call over the same connection may have found it first.
     if (connecting !== this.#connecting) return;
@@ -357,8 +367,7 @@ export class RedisStateStore implements SharedStore {
   async #open(text: string, collection: string, field: string): Promise<StoredEntry> {
     const [, version = '', json = ''] = /^(\S+) (.*)$/s.exec(text) ?? [];
     const sealed = parseSealed(json, collection);
-    // Deriving the key of another secret takes time, which whoever can write to the server could waste.
-    if (sealed.keyId !== this.#keyId) throw new StateFault('foreign', collection);
+    // A salt that an attacker has written to the server would cost a derivation of a key.
     const opened = await this.#seal?.open({ ...sealed, salt: this.#salt }, this.#contextOf(collection, field));
     if (opened === undefined || !('text' in opened)) throw new StateFault(opened?.fault ?? 'damaged', collection);
     const { data: record } = recordSchema.safeParse(parseJson(opened.text));
@@ -366,7 +375,17 @@ export class RedisStateStore implements SharedStore {
     return { key: record.key, value: record.value, version };
   }
 
-  /** A value is opened in its own scope only, whoever copies it into another one. */
+  /** The same in all processes with the prefix. */
+  get #salt(): string {
+    return hashed(this.#prefix);
+  }
+
+  /** The name of the field of a key: a hash that is made with the secret, because a VIN in the key can be guessed. Only after the connection is there. */
+  #fieldOf(key: string): string {
+    return createHmac('sha256', this.#nameKey).update(key).digest('hex').slice(0, 32);
+  }
+
+  /** A value is opened in its own scope only, also if it was copied into another one. */
   #contextOf(collection: string, field: string): string {
     return `${this.#hashOf(collection)}/${field}`;
   }
@@ -378,14 +397,17 @@ export class RedisStateStore implements SharedStore {
 
   #unreachable = (code: string): StateFault =>
     unavailable(
-      sentence`The shared store at ${this.place} cannot be reached (${code}). Start it, or correct its address in CONNECTED_VEHICLE_STORE or settings.js.`,
+      sentence`The shared store at ${this.place} cannot be reached (${code}). Start it, or correct its address in CONNECTED_VEHICLE_STORE or settings.js (rediss:// where it speaks TLS, else redis://).`,
     );
 
   #faultOf(error: unknown): StateFault {
     if (error instanceof StateFault) return error;
     // The choice of the store cannot work.
     if (error instanceof VehicleError) return unavailable(error.sentence);
-    if (!isReply(error)) return this.#unreachable(systemCodeOf(error) || 'closed');
+    if (!isReply(error)) {
+      const code = systemCodeOf(error) || 'closed';
+      return ofTls(this.place, code) ?? this.#unreachable(code);
+    }
     // So Redis 7 refuses a command in a script.
     if (/The user executing the script|ACL failure in script/.test(error.message))
       return unavailable(isForbidden(this.place));
@@ -410,6 +432,34 @@ const isForbidden = (place: string): Sentence =>
   sentence`The user of the shared store at ${place} lacks a permission. Allow it eval, hget, hset, hsetnx, hdel, hgetall, incr, time, wait, info and scan on the keys of the prefix.`;
 const isWrongPassword = (place: string): Sentence =>
   sentence`The shared store at ${place} does not accept the user name or the password. Correct them in CONNECTED_VEHICLE_STORE or settings.js.`;
+
+const isTls = (url: string): boolean => /^(rediss|valkeys):/.test(url);
+
+/** Null if the cause is not TLS. A server that refuses the certificate of a client can reset the connection before the client has read the reason, so a reset of a TLS connection counts as a fault of TLS. */
+function ofTls(place: string, code: string): StateFault | null {
+  const isReset = isTls(place) && /^(ECONNRESET|EPIPE|closed)$/.test(code);
+  switch (isReset ? 'tls' : tlsFaultOf(code)) {
+    case 'expired':
+    case 'early':
+      return unavailable(
+        sentence`The certificate of the shared store at ${place} has expired or is not valid yet. Renew it, or correct the date of this machine.`,
+      );
+    case 'host':
+      return unavailable(
+        sentence`The certificate of the shared store at ${place} belongs to another host. Enter a host name of the certificate in CONNECTED_VEHICLE_STORE or settings.js.`,
+      );
+    case 'untrusted':
+      return unavailable(
+        sentence`The certificate of the shared store at ${place} is not trusted on this machine (${code}). Set connectedVehicle.tls.ca in settings.js to the content of the file of its authority, or NODE_EXTRA_CA_CERTS to the file, and restart Node-RED.`,
+      );
+    case 'tls':
+      return unavailable(
+        sentence`No encrypted connection to the shared store at ${place} could be agreed on (${code}). Check its address; where it asks for the certificate of a client, set connectedVehicle.tls.cert and key in settings.js to the contents of its files.`,
+      );
+    case null:
+      return null;
+  }
+}
 
 /** By the first word of an error reply. */
 const refusals: Readonly<Record<string, (place: string) => Sentence>> = {

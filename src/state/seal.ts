@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod/mini';
 
 /** The content of a file: AES-256-GCM, all parts in base64. */
@@ -20,7 +20,7 @@ interface Key {
   bytes: Buffer;
 }
 
-/** Seals text with a key that scrypt derives from a secret: a chosen one may be weak. One derivation serves all files of a run. */
+/** Seals text with a key that scrypt derives from a secret, because a secret that a user has chosen may be weak. One derivation serves all texts of a process. */
 export class Seal {
   readonly #secret: string;
   readonly #salt: string | null;
@@ -32,7 +32,7 @@ export class Seal {
     this.#salt = salt;
   }
 
-  /** @param context what the text belongs to: a sealed text is opened in the same place only */
+  /** @param context the place of the text: a sealed text is opened in the same place only */
   async seal(text: string, context: string): Promise<Sealed> {
     const [anySalt = randomBytes(16).toString('base64')] = this.#keys.keys();
     const key = await this.#key(this.#salt ?? anySalt);
@@ -48,11 +48,17 @@ export class Seal {
     };
   }
 
+  /** A key for the hashes of names, made from the same secret and salt, so that a name cannot be guessed without the secret. */
+  async nameKey(): Promise<string> {
+    const { bytes } = await this.#key(this.#salt ?? '');
+    return createHmac('sha256', bytes).update('names').digest('hex');
+  }
+
   async open(sealed: Sealed, context: string): Promise<{ text: string } | { fault: 'foreign' | 'damaged' }> {
     const key = await this.#key(sealed.salt);
     if (key.id !== sealed.keyId) {
-      // The salt of another secret is not reused for sealing.
-      this.#keys.delete(sealed.salt);
+      // The salt of another secret is not reused for sealing. The key of the own salt is kept, so that a forged text does not cost a derivation.
+      if (sealed.salt !== this.#salt) this.#keys.delete(sealed.salt);
       return { fault: 'foreign' };
     }
     try {

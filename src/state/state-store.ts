@@ -32,7 +32,7 @@ export interface StateStore {
    */
   write(key: string, value: unknown, condition?: Condition): Promise<string | null>;
   /**
-   * Removing what is not there is no fault.
+   * Removing a missing key succeeds.
    * @returns false if `expected` is not the stored version; then nothing was removed
    * @throws StateFault
    */
@@ -50,8 +50,8 @@ export interface SharedStore extends StateStore {
   /** Milliseconds since 1970 by the clock of the store, which is one clock for all processes. @throws StateFault `unavailable` */
   now(): Promise<number>;
   /**
-   * Milliseconds for which nobody may take a turn or refresh a sign-in: the store was restarted, or replaced by a replica, and may have
-   * forgotten who holds what. 0 in ordinary times, Infinity before the store was reached.
+   * Milliseconds for which no process may take a turn or refresh a sign-in, because the store was restarted, or replaced by a replica, and
+   * may have lost the last claims. 0 otherwise, Infinity before the store was reached.
    */
   readonly settlesInMs: number;
   /** Why the store cannot be used now; null while all is well, and before its first use. */
@@ -96,7 +96,7 @@ export class StateFault extends VehicleError {
 
 /**
  * The stored value of a key; undefined where nothing is stored, or only something damaged, which the next write puts aside.
- * @throws StateFault where it may be readable later: whoever goes on without it overwrites it
+ * @throws StateFault if the value may be readable later: a caller that continued without it would overwrite it
  */
 export async function readUndamaged(store: Pick<StateStore, 'read'>, key: string): Promise<unknown> {
   try {
@@ -165,7 +165,7 @@ export async function removeAll(store: StateStore, prefix: string): Promise<void
   for (const { key } of await store.entries(prefix)) await store.remove(key);
 }
 
-/** A store that ends with the process: for tests, and where there is no directory. */
+/** A store in memory, which ends with the process: for tests, and for a process without a directory. */
 export class MemoryStateStore implements StateStore {
   readonly #entries = new Map<string, { text: string; version: string }>();
   #writes = 0;

@@ -20,15 +20,12 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, callback) {
-    let handle: NodeJS.Timeout;
-    const wait = (left: number): void => {
-      handle = setTimeout(
-        () => (left > longestTimer ? wait(left - longestTimer) : callback()),
-        Math.min(left, longestTimer),
-      );
-    };
-    wait(Math.max(0, ms));
-    return () => clearTimeout(handle);
+    if (ms <= longestTimer) {
+      const handle = setTimeout(callback, Math.max(0, ms));
+      return () => clearTimeout(handle);
+    }
+    let cancel = systemClock.after(longestTimer, () => (cancel = systemClock.after(ms - longestTimer, callback)));
+    return () => cancel();
   },
   sleep: (ms, signal) => sleepOn(systemClock, ms, signal),
 };

@@ -2,10 +2,10 @@ import { parseJson } from '../util/json';
 import { vinPattern } from '../vin';
 import { toTimestamp } from './schemas';
 
-/** An answer without what says whose car it is and where it stands, as `test/fixtures/answers` holds answers. */
+/** An answer without the VIN, the position and other traces of the owner, in the form of `test/fixtures/answers`. */
 export interface AnonymousAnswer {
   method: string;
-  /** `{vin}` stands for the VIN, here and in the body. */
+  /** `{vin}` replaces the VIN, here and in the body. */
   path: string;
   status: number;
   /** The parsed JSON, or a text that is none. */

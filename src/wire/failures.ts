@@ -5,7 +5,7 @@ import { identifier } from './schemas';
 
 /**
  * Turns every failed answer into one VehicleError. The service has several error bodies (docs/internals/vendor-api.md 1.11 and 3.3), and a
- * gateway can wrap them, so known words are searched in every text of the body. The texts are no contract of the service: without a
+ * gateway can wrap them, so known words are searched in every text of the body. The service does not guarantee these texts: without a
  * known word, the status decides.
  */
 interface FailedAnswer {
@@ -50,7 +50,7 @@ const said =
   (failure: Failure): boolean =>
     codes.includes(failure.status) && pattern.test(failure.words);
 
-/** The car got the command, whatever the HTTP status is (docs/internals/vendor-api.md 1.11). "No answer from the car" is not of the car. */
+/** The car got the command, whatever the HTTP status is (docs/internals/vendor-api.md 1.11). "No answer from the car" comes from the service. */
 const isFromCar = ({ words }: Failure): boolean =>
   /\berror (was )?(returned )?(from|by) (the )?(car|vehicle)\b/.test(words);
 

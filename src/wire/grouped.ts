@@ -13,7 +13,7 @@ import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from 
 /**
  * An extended resource out of the answer of its group in connected v2, as docs/internals/service.md 2.8 types it. A value that is missing,
  * null, of another unit or a word that the table does not have becomes null, never closed, locked, off or 0.
- * @throws VehicleError BAD_RESPONSE where the answer is no group at all
+ * @throws VehicleError BAD_RESPONSE if the answer does not have the shape of a group
  */
 export function fromGroup(
   name: ResourceName,
@@ -35,7 +35,7 @@ const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResour
 /** A whole group of connected v2: each member with the service's name, word and unit (docs/internals/contract.md 3). */
 export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
   const members = Object.entries(unwrap(body)).flatMap(([name, input]) =>
-    // Members of the envelope (`status`, `operationId`) are no measured values.
+    // Members of the envelope (`status`, `operationId`) are not measured values.
     isMeasured(input) ? [[name, verbatim(parseMeasured(input))] as const] : [],
   );
   return {
@@ -101,7 +101,7 @@ function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted 
   const word = input.trim().toUpperCase();
   if (Object.hasOwn(row.words, word)) {
     const value = row.words[word] ?? null;
-    // Several words can stand for one value; the first of them in the table is the word of v2.
+    // Several words can mean one value; the first of them in the table is the word of v2.
     return { value, isExact: Object.keys(row.words).find((other) => row.words[other] === value) === word };
   }
   // A service that answers with the words of the specification means them.

@@ -5,7 +5,7 @@ import { invocationShape, toTimestamp, type asyncShape } from './schemas';
 /** The link to the details of a v1 command (docs/internals/service.md 2.5). */
 export type AsyncLink = z.infer<typeof asyncShape>;
 
-/** The content of an answer to a command, or of a poll of its link; null stands for a missing value. */
+/** The content of an answer to a command, or of a poll of its link; a missing value is null. */
 export interface Invocation {
   /** The service's word, verbatim. */
   requestStatus: string | null;
@@ -26,25 +26,23 @@ const longestDuration = 1e9;
 
 type Layer = z.infer<typeof invocationShape>;
 
-function layersOf(body: unknown): Layer[] {
+/** Looks for a value in `data` of the body first, and then in the body itself. */
+function searchOf(body: unknown): <Value>(pick: (layer: Layer) => Value | null) => Value | null {
   const inner = isRecord(body) ? body['data'] : undefined;
-  return [inner, body].filter(isRecord).map((layer) => invocationShape.parse(layer));
+  const layers = [inner, body].filter(isRecord).map((layer) => invocationShape.parse(layer));
+  return (pick) => layers.map(pick).find((value) => value !== null) ?? null;
 }
-
-const firstOf = <Value>(layers: readonly Layer[], pick: (layer: Layer) => Value | null): Value | null =>
-  layers.map(pick).find((value) => value !== null) ?? null;
 
 /** The explicit status of an answer, `invokeStatus` or that of a v1 link; null if it has none. */
 export const namedStatus = (body: unknown): string | null =>
-  firstOf(layersOf(body), ({ async, invokeStatus }) => (async?.status ?? invokeStatus)?.trim() || null);
+  searchOf(body)(({ async, invokeStatus }) => (async?.status ?? invokeStatus)?.trim() || null);
 
 /**
  * Reads the state of a command wherever the interface puts it: `async.status` of v1, `data.invokeStatus` of v2 and of the
  * v1 link, `status` where it is a word and not an HTTP number. Any other answer has no status.
  */
 export function parseInvocation(body: unknown, receivedAt: number): Invocation {
-  const layers = layersOf(body);
-  const first = <Value>(pick: (layer: Layer) => Value | null): Value | null => firstOf(layers, pick);
+  const first = searchOf(body);
   const readyUntil = first((layer) => layer.readyToUnlockUntil);
   return {
     requestStatus: cut(

@@ -16,10 +16,10 @@ import {
   type Parsed,
 } from './readings';
 
-type Parser<Payload> = (body: unknown, context: AnswerContext) => Parsed<Payload>;
+export type Parser<Payload> = (body: unknown, context: AnswerContext) => Parsed<Payload>;
 
 /** How the answer to each read is parsed. Each throws VehicleError BAD_RESPONSE where the answer is something else. */
-const parsers = {
+export const parsers = {
   windows: (body: unknown, context: AnswerContext) => parseOpenings('windows', body, context),
   doors: (body: unknown, context: AnswerContext) => parseOpenings('doors', body, context),
   details: parseDetails,
@@ -43,13 +43,3 @@ const parsers = {
 
 /** `msg.payload` of a read (docs/internals/contract.md 3). */
 export type ReadPayload<Name extends ReadName> = ReturnType<(typeof parsers)[Name]>['payload'];
-
-export function parseRead<Name extends ReadName>(
-  name: Name,
-  body: unknown,
-  context: AnswerContext,
-): Parsed<ReadPayload<Name>> {
-  // A function that is chosen by a name that is a parameter has no single type.
-  const parse = parsers[name] as Parser<ReadPayload<Name>>;
-  return parse(body, context);
-}

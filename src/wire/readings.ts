@@ -89,23 +89,26 @@ export function parseOpenings(
   { interface: iface, isFitted }: AnswerContext,
 ): Parsed<Members> {
   const data = unwrap(body);
-  const members: [string, Members[string]][] = [];
+  const measured: [string, Measured][] = [];
   const known = new Set<string>();
-  for (const { name, v2, ifFitted } of openingsOf(read)) {
+  for (const { name, v2, ifFitted } of openingsOf[read]) {
     const isMissing = !Object.hasOwn(data, name) && !Object.hasOwn(data, v2);
     known.add(name).add(v2);
     // An answer of v2 has every opening of the car, so one that is missing is unknown.
     if (ifFitted && isMissing && !(isFitted === true && iface === 'connected-v2')) continue;
-    members.push([name, stateOf(measuredIn(data, [name, v2]))]);
+    measured.push([name, measuredIn(data, [name, v2])]);
   }
   for (const name of Object.keys(data)) {
-    // Members of the envelope (`status`, `operationId`) are no measured values.
-    if (!known.has(name) && isMeasured(data[name])) members.push([name, stateOf(parseMeasured(data[name]))]);
+    // Members of the envelope (`status`, `operationId`) are not measured values.
+    if (!known.has(name) && isMeasured(data[name])) measured.push([name, parseMeasured(data[name])]);
   }
-  // fromEntries defines own properties, so a member called `__proto__` stays a member.
-  const payload = Object.fromEntries(members);
+  // An unknown value has no time.
+  const members = measured.map(
+    ([name, { value, timestamp }]) => [name, { value, timestamp: value === null ? null : timestamp }] as const,
+  );
   return {
-    payload,
+    // fromEntries defines own properties, so a member called `__proto__` stays a member.
+    payload: Object.fromEntries(members),
     measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
     openness: judgeOpenings(
       members.map(([name, { value }]) => [name, value]),
@@ -113,12 +116,6 @@ export function parseOpenings(
     ),
   };
 }
-
-/** An unknown value has no time. */
-const stateOf = ({ value, timestamp }: Measured): Pick<Measured, 'value' | 'timestamp'> => ({
-  value,
-  timestamp: value === null ? null : timestamp,
-});
 
 /** The spelling of a member that says something; nothing where two say different things. */
 export function measuredIn(data: Record<string, unknown>, spellings: readonly string[]): Measured {
@@ -150,7 +147,7 @@ export function parseStatistic(name: StatisticsMemberName, body: unknown): Parse
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** A measured value as the catalogue types it: a JSON number, boolean or string, or null. A new word is handed on as it came. */
+/** A measured value as the catalogue types it: a JSON number, boolean or string, or null. A new word is passed on unchanged. */
 export function typedReading(type: Resource | MemberKind, { value: raw, unit, timestamp }: Measured): ResourceReading {
   const value =
     raw === null

@@ -20,17 +20,15 @@ const millisecondsEnd = 1e14;
 
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
-  if (typeof input === 'string') {
-    const iso = isoPattern.exec(input.trim());
-    if (iso !== null) return fromMilliseconds(Date.parse(`${iso[1]}${(iso[2] ?? '').slice(0, 4)}${iso[3] ?? 'Z'}`));
-    return /^\d{9,16}$/.test(input.trim()) ? toTimestamp(Number(input)) : null;
-  }
-  if (typeof input !== 'number' || !(input > 0)) return null;
-  if (input > millisecondsEnd) return fromMilliseconds(input / 1000);
-  return fromMilliseconds(input > secondsEnd ? input : input * 1000);
+  const text = typeof input === 'string' ? input.trim() : '';
+  const [whole, minutes, fraction = '', zone = 'Z'] = isoPattern.exec(text) ?? [];
+  const number = /^\d{9,16}$/.test(text) ? Number(text) : input;
+  let ms = Number.NaN;
+  if (whole !== undefined) ms = Date.parse(`${minutes}${fraction.slice(0, 4)}${zone}`);
+  else if (typeof number === 'number' && number > 0)
+    ms = number > millisecondsEnd ? number / 1000 : number > secondsEnd ? number : number * 1000;
+  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null;
 }
-
-const fromMilliseconds = (ms: number): string | null => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null);
 
 const timestamp = z.catch(z.pipe(z.unknown(), z.transform(toTimestamp)), null);
 
@@ -43,7 +41,7 @@ export interface Measured {
 
 export const notMeasured: Measured = { value: null, unit: null, timestamp: null };
 
-/** True for what looks like a measured value, or an explicit null in its place. */
+/** True for a value that looks measured, or for an explicit null. */
 export const isMeasured = (input: unknown): boolean =>
   input === null || (typeof input === 'object' && 'value' in input);
 
@@ -116,7 +114,7 @@ export const accessibilityShape = z.lazy(() =>
   }),
 );
 
-/** An operation id is handed on to flows and logs: it may be nothing but an id. */
+/** An operation id is passed on to flows and logs, so only the characters of an id are accepted. */
 export const identifier = /^[\w.:-]{1,128}$/;
 const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
 

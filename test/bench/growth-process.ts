@@ -72,7 +72,7 @@ async function main(input: GrowthInput): Promise<void> {
     for (let index = 0; index < input.count; index += 1)
       node('watch').receive({ payload: recordOf(index, input.url) } as never);
   }
-  // The first polls, and whatever is written once.
+  // The first polls, and everything that is written once.
   await sleep(15_000);
   globalThis.gc?.();
   const before = process.cpuUsage();

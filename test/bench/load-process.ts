@@ -47,7 +47,7 @@ async function spend({ what, url, vin }: LoadInput): Promise<void> {
     tokens: pastedToken('demo-token'),
     limits: { requestsPerDay: 10_000, requestsPerMinute: 100, commandsPerMinute: 10 },
   });
-  await account.client.read('windows', { vin: demo?.car().vin ?? vin });
+  await account.client.read('windows', { vin: demo?.cars.keys().next().value ?? vin });
 }
 
 async function main(): Promise<void> {

@@ -21,7 +21,7 @@ export interface ServiceProcess {
   vin: string;
   /** Sockets and requests since the last time that they were asked for. */
   counts(): Promise<Counts>;
-  /** Lets so many requests take their time, and counts anew. */
+  /** Waits for this number of requests, and counts from 0 again. */
   slow(times: number): Promise<Counts>;
   stop(): Promise<void>;
 }

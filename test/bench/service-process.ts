@@ -1,4 +1,4 @@
-import { demoCar, startSimulator } from '../../src/simulator/index';
+import { demoCar, startSimulator } from '../support/simulator';
 import { inputOf } from './processes';
 
 /** The child of `startService`. */

@@ -473,16 +473,14 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await page.waitForResponse(/\/cars$/);
   });
 
-  async function checkWithAxe(opened: Page): Promise<void> {
-    await opened.locator('.cars-more summary').click();
-    assert.deepEqual(await axeFindings(opened, '.cars-tab'), []);
-    await showTheme(opened, 'dark');
-    await picture(opened, `cars-${await opened.evaluate('RED.i18n.lang()')}-dark`);
-    assert.deepEqual(await axeFindings(opened, '.cars-tab', 'color-contrast'), [], 'dark');
-    await showTheme(opened, 'light');
-  }
-
-  it('can be used by everybody in a light and a dark theme, as far as axe can tell', () => checkWithAxe(page));
+  it('can be used by everybody in a light and a dark theme, as far as axe can tell', async () => {
+    await page.locator('.cars-more summary').click();
+    assert.deepEqual(await axeFindings(page, '.cars-tab'), []);
+    await showTheme(page, 'dark');
+    await picture(page, 'cars-dark');
+    assert.deepEqual(await axeFindings(page, '.cars-tab', 'colors'), [], 'dark');
+    await showTheme(page, 'light');
+  });
 
   for (const [locale, heading, closed, position, elsewhere] of [
     [
@@ -507,7 +505,8 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       await opened.locator('.cars-list caption', { hasText: heading }).waitFor();
       const window = await opened.locator('.cars-list tr[data-fact=rearRightWindow]').innerText();
       assert.equal(window.split('\t')[1], closed);
-      await checkWithAxe(opened);
+      await opened.locator('.cars-more summary').click();
+      assert.deepEqual(await axeFindings(opened, '.cars-tab', 'all but colors'), [], 'the colors are the same');
       assert.match(await opened.locator('.cars-more').innerText(), elsewhere);
       await opened.close();
     });

@@ -34,14 +34,14 @@ describe('The words of the tab "Cars"', () => {
     });
   }
 
-  it('stand in the catalogue for everything that the tab asks for', () => {
+  it('are in the catalogue for everything that the tab asks for', () => {
     const known = catalogue('en-US');
     const asked = sources.flatMap(askedIn);
     assert.ok(asked.length > 20);
     for (const key of asked) assert.ok(known.has(key), key);
   });
 
-  it('stand in the catalogue for every fact, every word and every outcome', () => {
+  it('are in the catalogue for every fact, every word and every outcome', () => {
     const known = catalogue('en-US');
     for (const name of openingKeys) assert.ok(known.has(`name.${name}`), name);
     for (const name of [...openingNames, 'lock', 'plug']) assert.ok(known.has(`part.${name}`), name);

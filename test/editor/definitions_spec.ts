@@ -83,7 +83,7 @@ describe('The editor halves', () => {
         const form = template(type);
         const { category, defaults, credentials = {} } = definition(type);
         const prefix = category === 'config' ? 'node-config-input-' : 'node-input-';
-        const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]* id="([^"]*)"/g)].map(([, id]) => id);
+        const fields = [...form.matchAll(/<(?:input|select|textarea)[^>]*\sid="([^"]*)"/g)].map(([, id]) => id);
         const hidden = new Set([...form.matchAll(/<input type="hidden" id="([^"]*)"/g)].map(([, id]) => id));
         const own = [...Object.keys(defaults), ...Object.keys(credentials)].filter((name) => !listed.has(name));
         for (const name of own) assert.ok(fields.includes(prefix + name), name);
@@ -97,7 +97,7 @@ describe('The editor halves', () => {
       it('asks for each secret in a field that hides it', () => {
         for (const [name, { type: kind }] of Object.entries(definition(type).credentials ?? {}))
           assert.match(template(type), new RegExp(`<input type="${kind}" id="node-config-input-${name}"`), name);
-        // The client id is no secret: it stands in the address of every sign-in.
+        // The client id is not a secret: it is in the address of every sign-in.
         const readable = Object.entries(definition(type).credentials ?? {}).filter(
           ([, { type: kind }]) => kind === 'text',
         );
@@ -125,7 +125,7 @@ describe('The editor halves', () => {
     });
   }
 
-  it('all stand in the table above', () => {
+  it('are all in the table above', () => {
     assert.deepEqual(Object.keys(options), types);
   });
 
@@ -142,7 +142,7 @@ describe('The editor halves', () => {
     assert.deepEqual([...new Set(shown.map(({ category }) => category))], ['connected vehicle']);
   });
 
-  it('load the shared script before their own, so that they work in whatever order they come', () => {
+  it('load the shared script before their own, so that they work in any order', () => {
     for (const type of types) {
       const [, source] = /<script src="([^"]*)"><\/script>/.exec(page(type)) ?? [];
       assert.equal(source, 'resources/@connected-vehicle/node-red/connected-vehicle.js', type);
@@ -335,7 +335,7 @@ describe('The validators', () => {
     assert.equal(validate('connected-vehicle', 'commandsPerMinute', '0'), `${shared}atLeast`);
   });
 
-  it('complain where the nodes of a vehicle, the edited one among them, would spend more than its quota', () => {
+  it('show a fault where the nodes of a vehicle, with the edited one, would spend more than its quota', () => {
     const vehicle = (changes: object) => ({
       id: 'car',
       type: 'connected-vehicle',

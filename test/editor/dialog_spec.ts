@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { launchBrowser, openEditor, partOf, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
@@ -16,7 +16,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   const complaints: string[] = [];
 
   before(async function () {
-    browser = await launchBrowser(this);
+    browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1');
     service = await startSimulator({ cars: [demoCar, classicCar] });
     nodeRed = await startNodeRed();
     const vehicle = {
@@ -177,8 +177,18 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.close();
     assert.match(await pasted.inputValue(), /invalid_scope/);
     const again = page.waitForEvent('popup');
+    // Meanwhile, the page hears of the earlier sign-in.
+    await page.route(
+      /\/sign-in$/,
+      async (route) => {
+        await page.waitForResponse(/\/state$/);
+        await route.continue();
+      },
+      { times: 1 },
+    );
     await press('sign-in');
     await part('signIn').getByText('Sign in in the window that opens.').waitFor();
+    assert.equal((await again).isClosed(), false, 'the earlier sign-in closes no window of this one');
     assert.equal(await pasted.inputValue(), '', 'a used address is of no use to another sign-in');
     await (await again).close();
   });
@@ -203,7 +213,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     assert.deepEqual(await scopes(), before);
   });
 
-  it('tells that the driver declined', async () => {
+  it('says that the driver declined', async () => {
     const opening = page.waitForEvent('popup');
     await press('sign-in');
     const popup = await opening;
@@ -238,7 +248,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests in 24 h$/);
   });
 
-  it('names first what is to be mended, with the label of the field', async () => {
+  it('names first what is to be corrected, with the label of the field', async () => {
     const vin = page.locator('#node-config-input-vin');
     await vin.fill('YV1CT9551B1570999');
     await press('check');
@@ -324,30 +334,24 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
 
   it('offers the field for the pasted address from the start where the browser runs elsewhere', async () => {
     const { port } = new URL(nodeRed.url);
-    const remote = await launchBrowser(this.ctx, '--host-resolver-rules=MAP garage 127.0.0.1');
-    try {
-      const elsewhere = await openEditor(remote, `http://garage:${port}/`, { complaints: [], height: 1200 });
-      await elsewhere.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
-      await elsewhere.locator('#connected-vehicle-redirected').waitFor();
-      assert.equal(
-        await partOf(elsewhere, 'redirect').innerText(),
-        `http://localhost:${port}/connected-vehicle/callback`,
-      );
-      await partOf(elsewhere, 'redirectWhy').getByText('a page that cannot be loaded; this is expected').waitFor();
-      const opening = elsewhere.waitForEvent('popup');
-      await elsewhere.locator('[data-ask=sign-in]').click();
-      const popup = await opening;
-      await popup.getByRole('button', { name: 'Sign in' }).click({ noWaitAfter: true });
-      await partOf(elsewhere, 'signIn').getByText('Signed in.').waitFor();
-      await elsewhere.locator('#connected-vehicle-redirected').waitFor({ state: 'hidden' });
-      await elsewhere
-        .locator('#node-config-input-redirectUrl')
-        .fill('https://garage.example/connected-vehicle/callback');
-      await elsewhere.locator('#connected-vehicle-redirected').waitFor({ state: 'hidden' });
-      await picture(elsewhere, 'remote');
-    } finally {
-      await remote.close();
-    }
+    const elsewhere = await openEditor(browser, `http://garage:${port}/`, { complaints: [], height: 1200 });
+    await elsewhere.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
+    await elsewhere.locator('#connected-vehicle-redirected').waitFor();
+    assert.equal(
+      await partOf(elsewhere, 'redirect').innerText(),
+      `http://localhost:${port}/connected-vehicle/callback`,
+    );
+    await partOf(elsewhere, 'redirectWhy').getByText('a page that cannot be loaded; this is expected').waitFor();
+    const opening = elsewhere.waitForEvent('popup');
+    await elsewhere.locator('[data-ask=sign-in]').click();
+    const popup = await opening;
+    await popup.getByRole('button', { name: 'Sign in' }).click({ noWaitAfter: true });
+    await partOf(elsewhere, 'signIn').getByText('Signed in.').waitFor();
+    await elsewhere.locator('#connected-vehicle-redirected').waitFor({ state: 'hidden' });
+    await elsewhere.locator('#node-config-input-redirectUrl').fill('https://garage.example/connected-vehicle/callback');
+    await elsewhere.locator('#connected-vehicle-redirected').waitFor({ state: 'hidden' });
+    await picture(elsewhere, 'remote');
+    await elsewhere.close();
   });
 
   it('offers a command node what its vehicle lists', async () => {

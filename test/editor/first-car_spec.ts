@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
-import { demoCar, everyScope, startSimulator, type Simulator } from '../../src/simulator/index';
+import { demoCar, everyScope, startSimulator, type Simulator } from '../support/simulator';
 import {
   formIsOpen,
   launchBrowser,

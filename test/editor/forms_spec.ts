@@ -124,13 +124,15 @@ describe(`The forms in a browser${pendingNote}`, function () {
   let nodeRed: RealNodeRed;
   let browser: Browser;
   let page: Page;
+  /** By language. */
+  const pages: Record<string, Page> = {};
   const complaints: string[] = [];
 
   before(async function () {
     browser = await launchBrowser(this);
     nodeRed = await startNodeRed();
     await nodeRed.admin('POST', 'flows', { flows: [...flow, ...secondTab] });
-    page = await open('en-US');
+    page = await inLanguage('en-US');
   });
 
   after(async () => {
@@ -138,7 +140,8 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await nodeRed?.stop();
   });
 
-  const open = (locale: string): Promise<Page> => openEditor(browser, nodeRed.url, { locale, height: 900, complaints });
+  const inLanguage = async (locale: string): Promise<Page> =>
+    (pages[locale] ??= await openEditor(browser, nodeRed.url, { locale, height: 900, complaints }));
 
   async function openForm(id: string, on: Page = page): Promise<void> {
     const isConfig = configs.includes(id);
@@ -193,7 +196,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
 
   for (const locale of ['en-US', 'de-DE', 'fr-FR']) {
     it(`can be used by everybody in a light and a dark theme, as far as axe can tell: ${locale}`, async () => {
-      const opened = locale === 'en-US' ? page : await open(locale);
+      const opened = await inLanguage(locale);
       // Another language has the same fields with other words.
       const ofEachType = ['volvo', 'one', 'unlock', 'result', 'guard', 'event', 'condition'];
       const others = [...configs, ...nodes].filter((id) => !ofEachType.includes(id) && id !== 'long');
@@ -201,20 +204,20 @@ describe(`The forms in a browser${pendingNote}`, function () {
         await openForm(id, opened);
         await picture(opened, `${locale}-${id}`);
         await openFolds(opened);
-        assert.deepEqual(await axeFindings(opened, '.car-form'), [], id);
-        await picture(opened, `${locale}-${id}-open`);
         // The colors are the same in each language.
+        const rules = locale === 'en-US' ? 'all' : 'all but colors';
+        assert.deepEqual(await axeFindings(opened, '.car-form', rules), [], id);
+        await picture(opened, `${locale}-${id}-open`);
         if (locale === 'en-US' && ofEachType.includes(id)) {
           await showTheme(opened, 'dark');
           await picture(opened, `${locale}-${id}-dark`);
-          assert.deepEqual(await axeFindings(opened, '.car-form', 'color-contrast'), [], `${id}, dark`);
+          assert.deepEqual(await axeFindings(opened, '.car-form', 'colors'), [], `${id}, dark`);
           await showTheme(opened, 'light');
         }
         const cancel = configs.includes(id) ? '#node-config-dialog-cancel' : '#node-dialog-cancel';
         await opened.locator(cancel).dispatchEvent('click');
         await opened.waitForSelector('.red-ui-tray', { state: 'detached' });
       }
-      if (opened !== page) await opened.close();
     });
   }
 
@@ -288,7 +291,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   };
   for (const [locale, forms] of Object.entries(spoken)) {
     it(`find a value and an event by what people say: ${locale}`, async () => {
-      const opened = locale === 'en-US' ? page : await open(locale);
+      const opened = await inLanguage(locale);
       for (const [id, searches] of Object.entries(forms)) {
         await openForm(id, opened);
         for (const [typed, title] of searches) {
@@ -307,7 +310,6 @@ describe(`The forms in a browser${pendingNote}`, function () {
       await opened.locator('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]').waitFor();
       await opened.locator('#red-ui-palette-search input').fill('');
       await opened.locator('#red-ui-palette-search input').press('End');
-      if (opened !== page) await opened.close();
     });
   }
   const searchOf = ({ one }: (typeof spoken)[string]): string => (one[0]?.[0] ?? '').toLowerCase();
@@ -574,9 +576,8 @@ describe(`The forms in a browser${pendingNote}`, function () {
       (await labels.allInnerTexts()).map((text) => text.trim()),
       ['car status', 'car command', 'car result', 'car guard', 'car event', 'car condition'],
     );
-    const german = await open('de-DE');
+    const german = await inLanguage('de-DE');
     await german.locator('.red-ui-palette-header', { hasText: 'vernetztes Auto' }).waitFor();
-    await german.close();
     for (const word of ['car', 'volvo', 'window', 'door', 'lock', 'charge']) {
       await page.locator('#red-ui-palette-search input').fill(word);
       await page.locator('#red-ui-palette-search input').press('End');

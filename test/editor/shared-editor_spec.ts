@@ -10,7 +10,7 @@ const node = (type: string, properties: object = {}): HeldNode => ({
   ...properties,
 });
 
-/** What the button "Check" tells the runtime about the nodes of the flows. */
+/** What the button "Check" sends to the runtime about the nodes of the flows. */
 function checkedNodes(...held: HeldNode[]): unknown {
   const editor = sharedEditor([car, ...held]);
   editor.connectedVehicle.checkFindings('car', () => undefined);

@@ -20,7 +20,7 @@ import {
   words,
 } from '../support/editor-halves';
 
-/** Where a language may leave a title out: the name's own words then stand in for it. */
+/** Titles that a language may leave out: the words of the name are then used. */
 const isTitle = (key: string): boolean => key.startsWith('read.');
 
 /** Each line of a help that describes a property: the line, the name of the property and what is said of it. */
@@ -179,7 +179,7 @@ describe('The words of the editor', () => {
         need(status, 'gives', readNames.slice(0, 6));
       });
 
-      it('tells the runtime which language it is, and has the same runtime words as English with the same places', () => {
+      it('names its language for the runtime, and has the same runtime words as English with the same places', () => {
         assert.equal(shared.get('language'), language);
         const [own, english] = [words(language, 'runtime'), words('en-US', 'runtime')];
         assert.deepEqual([...own.keys()].sort(), [...english.keys()].sort());
@@ -221,7 +221,7 @@ describe('The words of the editor', () => {
     assert.deepEqual(unused, []);
   });
 
-  it('stand in the catalogues alone: the forms hold none', () => {
+  it('are in the catalogues alone, and not in the forms', () => {
     for (const type of types)
       assert.deepEqual(
         template(type)

@@ -1,6 +1,6 @@
 import { useClock } from '../../nodes/runtime';
 import { errorCodes } from '../../src/errors';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { Flow, type NodeConfig, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import { Random } from '../support/random';
@@ -14,7 +14,7 @@ interface FaultReport {
   seed: number;
   messages: number;
   faults: number;
-  /** How often each outcome or code was told. */
+  /** How often each outcome or code was reported. */
   told: Record<string, number>;
   /** Empty where every invariant holds. */
   broken: string[];

@@ -231,7 +231,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
   return met;
 }
 
-/** Half an hour later nothing stands in the way of the next. */
+/** Half an hour later nothing blocks the next command. */
 async function mustBeFree({ dispatcher }: Account, { car }: ServiceInProcess, clock: ManualClock): Promise<void> {
   car.set({ inUse: false, reachable: true, commandPlan: { answerAfterMs: 0 } });
   let refusal: string | null = null;

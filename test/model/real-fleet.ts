@@ -5,13 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  demoCar,
-  startSimulator,
-  type Invocation,
-  type RecordedRequest,
-  type Simulator,
-} from '../../src/simulator/index';
+import { demoCar, startSimulator, type Invocation, type RecordedRequest, type Simulator } from '../support/simulator';
 import type { Random } from '../support/random';
 import { forkNodeRed, linkCheckout } from '../support/real-node-red';
 import { RedisServer } from '../support/redis-server';

@@ -2,7 +2,6 @@ import { VehicleError } from '../../src/index';
 import type { Car } from '../../src/simulator/index';
 import { withDefaults, type SimulatorOptions } from '../../src/simulator/service/options';
 import { Service } from '../../src/simulator/service/service';
-import { Tokens } from '../../src/simulator/service/tokens';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/http/transport';
 import type { ManualClock } from '../support/manual-clock';
 
@@ -33,15 +32,9 @@ export class ServiceInProcess implements Transport {
   readonly #mishap: (request: TransportRequest) => Mishap;
 
   constructor(options: SimulatorOptions & { clock: ManualClock }, mishap: (request: TransportRequest) => Mishap) {
-    const settings = withDefaults(options);
     this.#clock = options.clock;
     this.#mishap = mishap;
-    this.#service = new Service(
-      settings,
-      new Tokens(settings.clock, settings.newId, settings.accessToken, () => url),
-      () => url,
-      new AbortController().signal,
-    );
+    this.#service = new Service(withDefaults(options), () => url, new AbortController().signal);
     const [car] = this.#service.cars.values();
     if (car === undefined) throw new Error('There is no car.');
     this.car = car;

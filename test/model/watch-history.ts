@@ -35,12 +35,12 @@ export interface Met {
   lostPolls: number;
   expired: boolean;
   unknownWord: boolean;
-  /** How often its verdict was told after a restart, because the process ended before it was noted as told. */
+  /** How often its result was sent after a restart, because the process ended before the sending was noted. */
   toldAgain: number;
 }
 
 /**
- * One command in the life of a car, with all that can happen to it: states in any order, words that nobody knows, polls that are
+ * One command in the life of a car, with all that can happen to it: states in any order, unknown words, polls that are
  * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the watch says is
  * not what docs/internals/contract.md 5 demands.
  */

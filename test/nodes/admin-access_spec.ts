@@ -121,7 +121,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     );
     after(() => nodeRed.stop());
 
-    it('answers nothing but the page that a sign-in comes back to', async () => {
+    it('answers only the page to which a sign-in returns', async () => {
       for (const action of [...writes, ...reads]) assert.equal((await ask(action)).status, 401, action);
       const page = await fetch(`${nodeRed.url}connected-vehicle/callback?state=x&code=y`);
       assert.equal(page.status, 400);

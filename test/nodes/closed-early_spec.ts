@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
-import type { Simulator } from '../../src/simulator/index';
+import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

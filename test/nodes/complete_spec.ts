@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { Simulator } from '../../src/simulator/index';
+import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import { closeAccounts, openTestAccount } from '../support/account';
 import type { ManualClock } from '../support/manual-clock';

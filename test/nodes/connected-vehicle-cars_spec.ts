@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import type { NodeAPI } from 'node-red';
 import type { CarSummary } from '../../nodes/cars/runtime/cars';
-import { notifyEditors, useClock } from '../../nodes/runtime';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { editorsOf, useClock } from '../../nodes/runtime';
+import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -223,8 +223,8 @@ describe('What the tab "Cars" asks of the runtime', () => {
         events.on('comms', listener);
       });
     const rest = signal();
-    notifyEditors(flow.RED);
-    notifyEditors(flow.RED);
+    editorsOf(flow.RED).notify();
+    editorsOf(flow.RED).notify();
     await rest;
     const next = signal();
     service.faults.add({ match: { path: '/doors' }, error: 'token-refused' });
@@ -237,10 +237,10 @@ describe('What the tab "Cars" asks of the runtime', () => {
     const [one, other] = ['one', 'other'].map(
       (name) => ({ events: {}, comms: { publish: () => signals.push(name) } }) as unknown as NodeAPI,
     ) as [NodeAPI, NodeAPI];
-    notifyEditors(one);
-    notifyEditors(one);
+    editorsOf(one).notify();
+    editorsOf(one).notify();
     assert.deepEqual(signals, ['one']);
-    notifyEditors(other);
+    editorsOf(other).notify();
     assert.deepEqual(signals, ['one', 'other']);
   });
 

@@ -10,7 +10,7 @@ import {
   type Account,
   type CommandRecord,
 } from '../../src/index';
-import { demoCar, type Simulator } from '../../src/simulator/index';
+import { demoCar, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 import { closeAccounts, openTestAccount, type SendingAccount } from '../support/account';
@@ -56,7 +56,7 @@ describe(type, () => {
   const commandFiles = (): string[] =>
     filesOf('command').map((file) => readFileSync(join(folderOf('command'), file), 'utf8'));
 
-  it('tells each change on output 2 and the verdict on output 1, once', async () => {
+  it('sends each change on output 2 and the result on output 1, once', async () => {
     const steps = [
       { afterMs: 0, status: 'RUNNING' },
       { afterMs: 30_000, status: 'WAITING' },
@@ -164,7 +164,7 @@ describe(type, () => {
     assert.deepEqual(flow.caught, []);
   });
 
-  /** As a process leaves it that was killed while it told the verdict. */
+  /** As it is left by a process that was killed while it sent the result. */
   const killedWhileTelling = async (tries: number): Promise<CommandRecord> => {
     const record = await send('flash');
     const history = [{ requestStatus: 'COMPLETED', at: record.sentAt }];
@@ -190,7 +190,7 @@ describe(type, () => {
     return record;
   };
 
-  it('tells a verdict that a kill held back, without looking again, and once', async () => {
+  it('sends a result that a kill held back, without reading again, and once', async () => {
     const record = await killedWhileTelling(1);
     await load();
     await pass(() => verdicts().length === 1);
@@ -206,7 +206,7 @@ describe(type, () => {
     assert.equal(verdicts().length, 1);
   });
 
-  it('has its verdict on disk until the next node has it, and notes it as told only then', async () => {
+  it('has its result on disk until the next node has it, and notes it as sent only then', async () => {
     await load();
     const payload = await send('flash');
     const seen: unknown[] = [];
@@ -253,14 +253,14 @@ describe(type, () => {
     await pass(() => kept().length === 0);
   });
 
-  it('does not tell a verdict for ever that ends the process each time', async () => {
+  it('stops sending a result that ends the process each time', async () => {
     await killedWhileTelling(3);
     await load();
     await pass(() => kept().length === 0);
     assert.deepEqual(verdicts(), []);
   });
 
-  it('leaves nothing behind once it is deleted, whatever comes in meanwhile', async () => {
+  it('leaves nothing behind once it is deleted, with messages that come in meanwhile', async () => {
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
     await load();
     const [first, second] = [await send('honk'), await send('honk')];
@@ -349,7 +349,7 @@ describe(type, () => {
     assert.deepEqual(kept(), [damaged]);
   });
 
-  it('tells no verdict again because it could not be stored', async () => {
+  it('sends no result again because it could not be stored', async () => {
     mkdirSync(folderOf(''), { recursive: true });
     writeFileSync(folderOf('command'), 'a file in the way');
     await load();
@@ -372,7 +372,7 @@ describe(type, () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('forgets its watches with the instance of the subflow that it stands in', async () => {
+  it('forgets its commands with the instance of the subflow that contains it', async () => {
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
     const subflow = [
       { id: 'sf', type: 'subflow', name: 'follow', in: [{ wires: [{ id: 'inner' }] }], out: [] },
@@ -454,7 +454,7 @@ describe(type, () => {
     assert.ok((await pollsWith(20)) < alone / 2);
   });
 
-  it('ends one watch or all when told to', async () => {
+  it('stops following one command or all when asked to', async () => {
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
     await load();
     const [first, second, third] = [await send('honk'), await send('honk'), await send('honk')];

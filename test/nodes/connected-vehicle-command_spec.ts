@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
 import { useClock } from '../../nodes/runtime';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
@@ -29,7 +29,7 @@ describe(type, () => {
   const posts = (): number => service.requests.filter(({ method }) => method === 'POST').length;
 
   for (const command of commandNames) {
-    it(`sends ${command} when the message names it, once, and hands on the record`, async () => {
+    it(`sends ${command} when the message names it, once, and passes on the record`, async () => {
       await load();
       const { payload, vehicle, keep } = await flow.ask({ command, keep: 1 });
       const record = payload as Record<string, unknown>;
@@ -84,7 +84,7 @@ describe(type, () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('tells a failure to the Catch node where its status cannot be shown', async () => {
+  it('reports a failure to the Catch node where its status cannot be shown', async () => {
     await load();
     flow.node('n').status = () => {
       throw new Error('EMFILE');
@@ -107,7 +107,7 @@ describe(type, () => {
       (msg: object) => Object.defineProperty(msg, 'payload', { value: 1, enumerable: true }),
     ],
   ] as const) {
-    it(`hands on the record where the message ${what}`, async () => {
+    it(`passes on the record where the message ${what}`, async () => {
       await load({ command: 'flash' });
       assert.equal(
         ((await flow.ask(spoil({ _msgid: 'm' }) as Record<string, unknown>)).payload as Record<string, unknown>)[
@@ -168,7 +168,7 @@ describe(type, () => {
       );
     });
 
-    it('waits for the car where that is chosen, says so, and forgets it when told to', async () => {
+    it('waits for the car where that is chosen, says so, and forgets it when asked to', async () => {
       service.car().set({ powerSaving: true });
       await load({ command: 'lock', whenUnavailable: 'wait' });
       flow.send();
@@ -308,7 +308,7 @@ describe(type, () => {
       assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');
     });
 
-    it('sends nothing for a message that carries arm or cancel, whatever its value', async () => {
+    it('sends nothing for a message that carries arm or cancel, with any value', async () => {
       await load({ command: 'unlock', arming: 30 });
       for (const odd of ['true', 1, null, {}]) {
         assert.equal(code(await flow.fail({ arm: odd })), 'INPUT_INVALID');

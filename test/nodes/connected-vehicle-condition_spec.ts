@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { electricCar, type Simulator } from '../../src/simulator/index';
+import { electricCar, type Simulator } from '../support/simulator';
 import { readText } from '../package/checkout';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
@@ -81,7 +81,7 @@ describe(type, () => {
     assert.match(statusText(), /^cannot tell: Rear-right window: unknown/);
   });
 
-  it('is decided by one condition of any, whatever is unknown', async () => {
+  it('is decided by one condition of any, even if others are unknown', async () => {
     service.faults.add({ match: { path: '/energy' }, error: 'not-supported' });
     await load({ match: 'any', conditions: [low, row('doors.locked', 'is', true)] });
     const { port, vehicle } = await check();

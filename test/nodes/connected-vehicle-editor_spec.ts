@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { useClock } from '../../nodes/runtime';
 import { askEditor, formOf, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
@@ -374,7 +374,7 @@ describe('What the dialogs ask of the runtime', () => {
       }
     });
 
-    it('tell a command node what its vehicle lists', async () => {
+    it('show a command node what its vehicle lists', async () => {
       await load();
       const { commands } = await askEditor('commands', { vin: '' });
       assert.ok((commands as string[]).includes('lock'));
@@ -382,7 +382,7 @@ describe('What the dialogs ask of the runtime', () => {
       assert.equal((await askEditor('commands', {}, { id: 'nobody' })).error?.code, 'CONFIG');
     });
 
-    it('tell the state of token and quota', async () => {
+    it('show the state of token and quota', async () => {
       const lifeSeconds = 720;
       await load({}, { apiKey: 'demo-key', accessToken: service.issueToken({ lifeSeconds }) });
       await flow.ask();
@@ -396,7 +396,7 @@ describe('What the dialogs ask of the runtime', () => {
     });
   });
 
-  it('tells which reads flows have found in a car, without a request to the service', async () => {
+  it('shows which reads flows have found in a car, without a request to the service', async () => {
     await load();
     assert.deepEqual(await askEditor('equipment', {}), { equipment: {} });
     service.faults.add({
@@ -505,7 +505,7 @@ describe('What the dialogs ask of the runtime', () => {
       assert.equal('answers' in ((await askEditor('diagnostics'))['diagnostics'] as object), false);
     });
 
-    it('tells why a configuration does not work', async () => {
+    it('says why a configuration does not work', async () => {
       await load({ baseUrl: 'http://example.com' });
       const { diagnostics } = await askEditor('diagnostics');
       assert.equal((diagnostics as { problem: { code: string } }).problem.code, 'CONFIG');

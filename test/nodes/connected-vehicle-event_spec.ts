@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { electricCar, type Simulator } from '../../src/simulator/index';
+import { electricCar, type Simulator } from '../support/simulator';
 import { askEditor } from '../support/editor-client';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import type { Clock } from '../../src/index';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { askEditor } from '../support/editor-client';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
@@ -34,7 +34,7 @@ describe(type, () => {
   const load = async (config: Record<string, unknown> = {}): Promise<void> => {
     Object.assign(flow, { outputs: [[], []], caught: [], completed: [] });
     await flow.load({ type, timeZone: 'UTC', ...config }, customVehicle(service), demoCredentials);
-    // A reading that says nothing: whoever takes it is up.
+    // A reading without a value: a node that takes it has started.
     flow.send({ payload: {}, vehicle: { vin: config['vin'] ?? service.car().vin, read: 'accessibility' } });
     await flow.until(() => flow.completed.length > 0 || flow.caught.length > 0);
   };
@@ -100,7 +100,7 @@ describe(type, () => {
     assert.notEqual(flow.badges.at(-1)?.code, 'alerted');
   });
 
-  it('says that a node cannot be tested that is not deployed, is no guard, or has no car', async () => {
+  it('says that a node cannot be tested that is not deployed, is not a guard, or has no car', async () => {
     await load({ watch: ['window'], poll: 0 });
     for (const id of ['new', 'out0', 'v'])
       assert.match(
@@ -163,7 +163,7 @@ describe(type, () => {
     await until(() => said(0).length >= 5);
   });
 
-  it('tells of an unlocked car, with a time of its own', async () => {
+  it('reports an unlocked car, with a time of its own', async () => {
     await load({ minutes: 60, minutesFor: { lock: '3' } });
     service.car().set({ lock: 'UNLOCKED' });
     await until(() => said(0).length === 1);
@@ -226,7 +226,7 @@ describe(type, () => {
     assert.equal((answer.payload as Record<string, unknown>)['type'], 'cannot-tell');
   });
 
-  it('tells a Catch node once of each read that fails while another works, until it works again', async () => {
+  it('reports each read that fails while another works once to a Catch node, until it works again', async () => {
     await load({ minutes: 4, poll: 60, onlyWhileNotInUse: true });
     const codes = (): unknown[] => flow.caught.map(({ vehicle }) => vehicle?.error?.['code']);
     const doors = service.faults.add({ match: { path: '/doors' }, error: 'not-supported' });
@@ -260,7 +260,7 @@ describe(type, () => {
     assert.ok(flow.badges.every(({ fill }) => fill !== 'red'));
   });
 
-  it('tells a Catch node why nothing could be read at all', async () => {
+  it('reports to a Catch node why nothing could be read at all', async () => {
     await load();
     service.faults.add({ error: 'not-supported' });
     await until(() => flow.caught.length > 0);

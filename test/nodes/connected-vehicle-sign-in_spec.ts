@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { useClock } from '../../nodes/runtime';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -110,7 +110,7 @@ describe('Signing in from the editor', () => {
       await flow.until(() => flow.badges.length > 0 && last() === undefined);
     });
 
-  it('tells the dialog what was not granted, in its window and by the pasted address', async () => {
+  it('shows in the dialog what was not granted, in its window and by the pasted address', async () => {
     await load();
     const reduced = async (): Promise<string> => {
       const { url } = await begin();
@@ -556,7 +556,7 @@ describe('Signing in from the editor', () => {
       });
     }
 
-    it('that cannot be read is told', async function () {
+    it('that cannot be read is reported', async function () {
       if (process.getuid?.() === 0) return this.skip();
       await load();
       await signIn();
@@ -584,7 +584,7 @@ describe('Signing in from the editor', () => {
       assert.ok((await flow.ask()).payload);
     });
 
-    it('is made anew by a sign-in where the key file is damaged, without a redeploy', async () => {
+    it('is made again by a sign-in where the key file is damaged, without a redeploy', async () => {
       mkdirSync(join(flow.userDir, 'connected-vehicle'), { recursive: true });
       const keyFile = join(flow.userDir, 'connected-vehicle/store.key');
       writeFileSync(keyFile, '');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import { demoService } from '../../nodes/runtime';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
-import { demoCar, electricCar, startSimulator } from '../../src/simulator/index';
+import { demoCar, electricCar, startSimulator } from '../support/simulator';
 import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
 
 describe('connected-vehicle', () => {
@@ -21,7 +21,7 @@ describe('connected-vehicle', () => {
     ]);
     const url = await baseUrlOf('v');
     assert.equal(await baseUrlOf('v2'), url);
-    (await demoService(flow.RED))?.car().set({ windows: { rearRight: 'CLOSED' } });
+    (await demoService(flow.RED))?.cars.get(demoCar.vin)?.set({ windows: { rearRight: 'CLOSED' } });
     await flow.unload();
     await flow.load({ type: 'connected-vehicle-status' });
     assert.equal((await flow.ask()).vehicle?.['allClosed'], true);

@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { electricCar, type Simulator } from '../../src/simulator/index';
+import { electricCar, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
+import { startNodeRed } from '../support/real-node-red';
 
 interface Said {
   condition: string;
@@ -133,4 +134,48 @@ describe('The language of a vehicle configuration', () => {
       assert.equal(textOf(flow.outputs[0]?.[0] ?? assert.fail()), event);
     });
   }
+});
+
+describe('A vehicle configuration without a language', function () {
+  this.timeout(30_000);
+
+  const flows = [
+    { id: 'tab', type: 'tab', label: 'Car' },
+    { id: 'car', type: 'connected-vehicle', service: 'demo' },
+    { id: 'ask', z: 'tab', type: 'http in', url: '/ask', method: 'get', wires: [['misspelt']] },
+    {
+      id: 'misspelt',
+      z: 'tab',
+      type: 'change',
+      rules: [{ t: 'set', p: 'read', pt: 'msg', to: 'windosw', tot: 'str' }],
+      wires: [['read']],
+    },
+    { id: 'read', z: 'tab', type: 'connected-vehicle-status', vehicle: 'car', read: 'windows', wires: [[]] },
+    { id: 'catch', z: 'tab', type: 'catch', x: 1, y: 1, wires: [['text']] },
+    {
+      id: 'text',
+      z: 'tab',
+      type: 'change',
+      rules: [{ t: 'set', p: 'payload', pt: 'msg', to: 'vehicle.error.text', tot: 'msg' }],
+      wires: [['answer']],
+    },
+    { id: 'answer', z: 'tab', type: 'http response', wires: [] },
+  ];
+
+  for (const [setting, spoken] of [
+    ['nb', 'nb'],
+    ['nl', 'nl'],
+    ['sv-SE', 'sv'],
+    ['it', 'en-US'],
+  ] as const)
+    it(`speaks ${spoken} in a Node-RED with lang "${setting}"`, async () => {
+      const nodeRed = await startNodeRed([], undefined, { lang: setting });
+      try {
+        await nodeRed.admin('POST', 'flows', { flows });
+        const text = await (await fetch(`${nodeRed.url}ask`)).text();
+        assert.equal(text, said[spoken]?.failure ?? 'There is no value “windosw”. Did you mean “windows”?');
+      } finally {
+        await nodeRed.stop();
+      }
+    });
 });

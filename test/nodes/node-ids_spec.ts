@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import type { Simulator } from '../../src/simulator/index';
+import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 

@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { commandNames } from '../../src/index';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, formOf } from '../support/editor-client';
 import { useClock } from '../../nodes/runtime';
 import { ManualClock } from '../support/manual-clock';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 
-/** A record as a command node would have handed it on. */
+/** A record as a command node would have passed it on. */
 const record = (service: Simulator): object => ({
   id: 'record',
   command: 'lock',
@@ -80,7 +80,7 @@ describe('A read-only vehicle', () => {
     assert.deepEqual(posts(), []);
   });
 
-  it('sends no command from a guard, whatever it hears', async () => {
+  it('sends no command from a guard, with any message', async () => {
     service.car().set({ windows: { rearRight: 'OPEN' } });
     await load({ type: 'connected-vehicle-guard', minutes: 0, poll: 1 });
     flow.send({ payload: {}, vehicle: { vin: service.car().vin, read: 'accessibility' } });

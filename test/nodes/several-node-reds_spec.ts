@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials } from '../support/flow';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
@@ -28,7 +28,14 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     await server.end();
   });
 
-  const start = async (group: string, given?: Simulator, config: object = { credentials: demoCredentials }) => {
+  const odometer = { type: 'connected-vehicle-status', read: 'odometer', poll: 1, emit: 'always', wires: [[]] };
+  const start = async (
+    group: string,
+    given?: Simulator,
+    config: object = { credentials: demoCredentials },
+    node: object = odometer,
+    others: object[] = [],
+  ) => {
     const service = given ?? (await startSimulator());
     const connectedVehicle = { store: server.url, group };
     // A poll without a sign-in is an error.
@@ -36,13 +43,8 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     const copy = { service, nodeRed: await startNodeRed([], undefined, { connectedVehicle, logging }) };
     copies.push(copy);
     const car = { id: 'v', type: 'connected-vehicle', ...customVehicle(service), ...config };
-    const read = { read: 'odometer', poll: 1, emit: 'always' };
     await copy.nodeRed.admin('POST', 'flows', {
-      flows: [
-        { id: 'tab', type: 'tab', label: 'test' },
-        car,
-        { id: 's', z: 'tab', type: 'connected-vehicle-status', vehicle: 'v', ...read, wires: [[]] },
-      ],
+      flows: [{ id: 'tab', type: 'tab', label: 'test' }, car, { id: 's', z: 'tab', vehicle: 'v', ...node }, ...others],
     });
     return copy;
   };
@@ -108,6 +110,77 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     assert.equal((await ask(first, 'sign-in-finish', { redirected })).error, undefined);
     assert.equal((await ask(second, 'sign-in-finish', { redirected })).error?.code, 'INPUT_INVALID');
     assert.equal(service.requests.filter(({ path }) => path === '/as/token.oauth2').length, 2);
+  });
+
+  it('are neither armed nor disarmed for each other where they have different cars', async function () {
+    this.timeout(60_000);
+    const command = {
+      type: 'connected-vehicle-command',
+      arming: 600,
+      whenBusy: 'queue',
+      waitUnlock: true,
+      wires: [[]],
+    };
+    const messages = {
+      arm: { arm: 'true' },
+      disarm: { arm: 'false' },
+      unlock: { command: '"unlock"' },
+      flash: { command: '"flash"' },
+    };
+    const injects = Object.entries(messages).map(([id, msg]) => {
+      const props = Object.entries(msg).map(([p, v]) => ({ p, v, vt: 'json' }));
+      return { id, z: 'tab', type: 'inject', props, wires: [['s']] };
+    });
+    // A command that is refused makes the horn sound.
+    const rules = [{ t: 'set', p: 'command', pt: 'msg', to: 'honk', tot: 'str' }];
+    const refused = [
+      { id: 'caught', z: 'tab', type: 'catch', scope: ['s'], wires: [['honk']] },
+      { id: 'honk', z: 'tab', x: 1, y: 1, type: 'change', rules, wires: [['s']] },
+    ];
+    const startWith = async (vin: string): Promise<Copy> => {
+      const service = await startSimulator({ cars: [{ ...demoCar, vin }] });
+      return start('fleet', service, { credentials: demoCredentials }, command, [...injects, ...refused]);
+    };
+    const [first, second] = [await startWith('YV1F1RSTCARDEM001'), await startWith('YV1SEC0NDCARDEM02')];
+    const say = (copy: Copy, id: string) => fetch(`${copy.nodeRed.url}inject/${id}`, { method: 'POST' });
+    /** @returns the commands that the service got, when there are so many */
+    const sent = async ({ service }: Copy, count: number): Promise<string[]> => {
+      const since = performance.now();
+      for (;;) {
+        const posts = service.requests.filter(({ method }) => method === 'POST');
+        if (posts.length >= count) return posts.map(({ path }) => path.split('/').at(-1) ?? '');
+        if (performance.now() - since > 30_000) assert.fail('no command is sent');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await say(first, 'arm');
+    await say(second, 'unlock');
+    assert.deepEqual(await sent(second, 1), ['honk']);
+    await say(second, 'disarm');
+    await say(second, 'flash');
+    await sent(second, 2);
+    await say(first, 'unlock');
+    assert.deepEqual(await sent(first, 1), ['unlock']);
+  });
+
+  it('are armed for each other where they write the VIN of their car in different ways', async function () {
+    this.timeout(60_000);
+    const waits = { arming: 600, whenBusy: 'queue', waitUnlock: true };
+    const command = { type: 'connected-vehicle-command', ...waits, wires: [[]] };
+    const injects = Object.entries({ arm: 'true', command: '"unlock"' }).map(([p, v]) => {
+      return { id: p, z: 'tab', type: 'inject', props: [{ p, v, vt: 'json' }], wires: [['s']] };
+    });
+    const service = await startSimulator();
+    const startWith = (vin: string): Promise<Copy> =>
+      start('same car', service, { credentials: demoCredentials, vin }, command, injects);
+    const [first, second] = [await startWith(demoCar.vin), await startWith(` ${demoCar.vin.toLowerCase()} `)];
+    await fetch(`${first.nodeRed.url}inject/arm`, { method: 'POST' });
+    await fetch(`${second.nodeRed.url}inject/command`, { method: 'POST' });
+    const isSent = (): boolean => service.requests.some(({ method }) => method === 'POST');
+    for (const since = performance.now(); !isSent();) {
+      if (performance.now() - since > 30_000) assert.fail('no command is sent');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   });
 
   it('both read their cars where they are in different groups', async function () {

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { chooseSharedStore } from '../../nodes/runtime';
-import { systemClock } from '../../src/index';
-import type { Simulator } from '../../src/simulator/index';
+import { CommandLog, Membership, Subscriptions, systemClock } from '../../src/index';
+import type { Simulator } from '../support/simulator';
+import { closeAccounts, openTestAccount } from '../support/account';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
-import { describeOnRedis, RedisServer } from '../support/redis-server';
+import { describeOnRedis, openRedis, RedisServer } from '../support/redis-server';
 
 const credentialSecret = 'a secret of the tests';
 
@@ -26,6 +27,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
     flow.settings = { credentialSecret, connectedVehicle: { store: server.url } };
     service.car().set({ windows: { rearRight: 'CLOSED' } });
   });
+  afterEach(closeAccounts);
   afterEach(() => server.send('FLUSHALL'));
 
   const load = (config: Record<string, unknown>, changes: object = {}): Promise<void> =>
@@ -67,7 +69,92 @@ describeOnRedis('A Node-RED with a shared store', () => {
     await flow.endProcess();
   });
 
-  it('knows its user directory in whatever form settings.js names it', () => {
+  it('commands nothing while the store is a replica, says so, and commands once when it is a primary again', async function () {
+    this.timeout(30_000);
+    const [primary, replica] = await RedisServer.startPair();
+    try {
+      flow.settings = { credentialSecret, connectedVehicle: { store: primary.url } };
+      await load({ type: 'connected-vehicle-command', command: 'flash', interface: 'v1' });
+      const sent = (): number => service.requests.filter(({ method }) => method === 'POST').length;
+      const command = async (): Promise<Received[]> => {
+        const before = flow.outputs[0]?.length ?? 0;
+        flow.send();
+        await clock.advanceUntil(() => (flow.outputs[0]?.length ?? 0) > before || flow.caught.length > 1, 1_000);
+        return flow.outputs[0] ?? [];
+      };
+      await command();
+      assert.equal(sent(), 1);
+      await primary.failOver(replica);
+      assert.match(failure(await flow.fail()), /^STORE_UNAVAILABLE .*read-only replica.*primary server/);
+      assert.equal(sent(), 1);
+      await replica.failOver(primary);
+      const begun = clock.monotonic();
+      await clock.advance(5_000);
+      await command();
+      assert.equal(sent(), 2);
+      assert.ok(clock.monotonic() - begun >= 15_000, String(clock.monotonic() - begun));
+      await flow.endProcess();
+    } finally {
+      await primary.end();
+      await replica.end();
+    }
+  });
+
+  it('says that the record of a command waits for a store that is away', async () => {
+    const own = await RedisServer.start();
+    try {
+      flow.settings = { credentialSecret, connectedVehicle: { store: own.url, group: 'copies' } };
+      await load({ type: 'connected-vehicle-command', command: 'flash', interface: 'v1' });
+      // Meanwhile it waits to be sent, for 30 seconds at most.
+      const endDeploy = await flow.beginDeploy();
+      flow.send();
+      await clock.advanceUntil(() => service.requests.length > 0, 1_000);
+      await clock.advanceInSteps(5_000, 1_000);
+      await own.end();
+      await clock.advanceInSteps(12_000, 1_000);
+      await endDeploy();
+      await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'store-unavailable', 1_000);
+      assert.deepEqual(flow.outputs[0], []);
+      await flow.endProcess();
+    } finally {
+      await own.end();
+    }
+  });
+
+  for (const what of ['record', 'result'] as const)
+    it(`leaves the ${what} of a command to the copy of the flow that took it over while this one stood still`, async () => {
+      flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
+      const type = what === 'record' ? 'connected-vehicle-command' : 'connected-vehicle-command-status';
+      await load({ type, command: 'flash', interface: 'v1', interval: 1, verify: false });
+      const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
+      const membership = new Membership({ store, group: 'copies', clock });
+      const record =
+        what === 'result' &&
+        (await openTestAccount(service, { clock }).client.send('flash', { vin: service.car().vin }));
+      // Meanwhile it waits to be sent, for 30 seconds at most.
+      const endDeploy = await flow.beginDeploy();
+      flow.send(record ? { payload: record } : {});
+      await clock.advanceUntil(() => service.requests.length > 1 || (!record && service.requests.length > 0), 1_000);
+      await clock.advanceInSteps(5_000, 1_000);
+      for (const { key } of await store.entries('member/')) await store.remove(key);
+      clock.skip(40_000);
+      await membership.renew();
+      const log = new CommandLog({ store, membership });
+      const node = `n/${service.car().vin}`;
+      const left =
+        what === 'record'
+          ? await log.notTakenOver(node, clock.now())
+          : await new Subscriptions({ log, node, clock, onFault: assert.fail }).open(assert.fail);
+      assert.equal(left.length, 1);
+      await endDeploy();
+      await clock.advanceInSteps(10_000, 1_000);
+      assert.deepEqual(flow.outputs[0], []);
+      await flow.endProcess();
+      await store.remove(`member/${membership.id}`);
+      await store.close();
+    });
+
+  it('knows its user directory in every form in which settings.js names it', () => {
     const scopeOf = (userDir: string): string | undefined => {
       const settings = { credentialSecret, userDir, connectedVehicle: { store: 'REDIS://127.0.0.1:1' } };
       // It reads nothing else of Node-RED.
@@ -119,6 +206,16 @@ describeOnRedis('A Node-RED with a shared store', () => {
       'a value of the settings',
       { credentialSecret, connectedVehicle: { commands: 'both' } },
       /connectedVehicle\.commands/,
+    ],
+    [
+      'a misspelt setting that chooses the store',
+      { credentialSecret, connectedVehicle: { Store: 'redis://127.0.0.1:1' } },
+      /no setting “Store”, only store, group, prefix/,
+    ],
+    [
+      'a misspelt setting beside the store',
+      { credentialSecret, connectedVehicle: { store: 'redis://127.0.0.1:1', grup: 'copies' } },
+      /no setting “grup”/,
     ],
     [
       'a password with a number sign',

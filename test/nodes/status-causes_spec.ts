@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 
 const status = { type: 'connected-vehicle-status' };
@@ -100,7 +100,9 @@ describe('The status of a node that cannot work', () => {
     await badge('not-signed-in');
     const vehicle = flow.node('v') as VehicleNode;
     let looks = 0;
-    Object.defineProperty(vehicle.config, 'service', { get: () => ((looks += 1), 'custom') });
+    const account = await vehicle.account();
+    const { cause } = account;
+    Object.assign(account, { cause: () => ((looks += 1), cause()) });
     const ask = (): Promise<(string | null)[]> => Promise.all([1, 2, 3].map(() => vehicle.cause()));
     assert.deepEqual([await ask(), looks], [['NOT_SIGNED_IN', 'NOT_SIGNED_IN', 'NOT_SIGNED_IN'], 1]);
     await ask();

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { useClock } from '../../nodes/runtime';
 import type { CommandRecord } from '../../src/index';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Simulator } from '../../src/simulator/index';
+import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 

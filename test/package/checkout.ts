@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Where the sources are; the compiled tests stand two floors below, in dist/test. */
+/** Where the sources are; the compiled tests are two folders below, in dist/test. */
 export const root = resolve(__dirname, '../../..');
 
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { electricCar, startSimulator, type CarOptions, type Simulator } from '../../src/simulator/index';
+import { electricCar, startSimulator, type CarOptions, type Simulator } from '../support/simulator';
 import { ManualClock } from '../support/manual-clock';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { DebugSidebar } from './debug-sidebar';

@@ -1,5 +1,5 @@
 import { eventNames as allEvents, type EventName as AnyEvent } from '../../src/events/types';
-import { hybridCar, startSimulator, type CarChanges } from '../../src/simulator/index';
+import { hybridCar, startSimulator, type CarChanges } from '../support/simulator';
 import type { RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 
@@ -111,7 +111,7 @@ function check(event: EventName, before: Answer, { messages = [], error }: Answe
   const { topic, payload = {} } = messages[0] ?? {};
   const { from, to, name, place, between, text } = payload;
   const { since, until } = (between ?? {}) as { since?: string; until?: string };
-  // The service tells whole seconds at some places, so the new value can have the time of the second in which it changed.
+  // The service reports whole seconds at some places, so the new value can have the time of the second in which it changed.
   const isBetween = Date.parse(since ?? '') <= changedAt && Date.parse(until ?? '') > changedAt - 1000;
   if (topic !== event || payload['event'] !== event || payload['vin'] !== vinOf(event) || !isBetween)
     problems.push(`the message is ${JSON.stringify({ topic, payload })}`);
@@ -163,7 +163,7 @@ function flowOf(baseUrl: string): FlowNode[] {
       'wrap',
       'function',
       {
-        // The node of an event sends itself a message at the start, which nobody waits for.
+        // The node of an event sends itself a message at the start, which no step waits for.
         func: "if (!msg.req) return; msg.payload = { messages: flow.get(msg.req.url.split('/').pop()) ?? [], error: msg.vehicle?.error }; return msg;",
         outputs: 1,
       },

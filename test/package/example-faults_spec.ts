@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { demoCar, electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { demoCar, electricCar, startSimulator, type Simulator } from '../support/simulator';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, type FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { RealNodeRed } from '../support/real-node-red';
-import type { Simulator } from '../../src/simulator/index';
+import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials } from '../support/flow';
 import { examples, type FlowNode } from './checkout';
 

@@ -16,7 +16,7 @@ export interface Point {
 }
 
 const height = 30;
-/** The button of an inject node stands on its left, that of a debug node on its right. */
+/** The button of an inject node is on its left, that of a debug node on its right. */
 const button = 25;
 const smallest = 100;
 const letter = 6.5;
@@ -26,7 +26,7 @@ const labelOf = (node: FlowNode): string => {
   return typeof text === 'string' && text !== '' ? text : node.type;
 };
 
-/** Where a node stands. The editor measures the label; here a letter counts 6.5 pixels, the mean of Arial. */
+/** The area of a node. The editor measures the label; here a letter counts 6.5 pixels, the mean of Arial. */
 export function boxOf(node: FlowNode): Box {
   const label = labelOf(node);
   const width = node.type.startsWith('link ') ? height : Math.max(smallest, label.length * letter + 57);

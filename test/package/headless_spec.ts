@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkCheckout, startNodeRed } from '../support/real-node-red';
-import { startSimulator } from '../../src/simulator/index';
+import { startSimulator } from '../support/simulator';
 
 describe('A Node-RED without an editor', function () {
   this.timeout(60_000);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { deployExample } from './example-flow';
 
 interface Published {
@@ -59,7 +59,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     while (service.requests.filter(({ path }) => path.endsWith('/windows')).length < 3)
       await new Promise((resolve) => setTimeout(resolve, 10));
     await openBroker(port);
-    // Kept by the broker from another day: nobody has pressed it now.
+    // Retained by the broker from another day: no button was pressed now.
     publish('connected-vehicle/car/command/flash', 'PRESS', true);
   });
 

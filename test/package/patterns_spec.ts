@@ -48,7 +48,7 @@ function timeOf(work: (text: string) => unknown, piece: string, length: number):
   return process.cpuUsage(began).user / 1000;
 }
 
-/** True where four times the text takes far more than four times as long. A quick end for this size is no danger. */
+/** True where four times the text takes far more than four times as long. A quick end for this size is harmless. */
 function isSlow(work: (text: string) => unknown, piece: string): boolean {
   if (timeOf(work, piece, size) < 15) return false;
   const best = (length: number): number => Math.min(...[1, 2, 3].map(() => timeOf(work, piece, length)));

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { filesBelow, nodeTypes, readText, root } from './checkout';
+import { filesBelow, readText, root } from './checkout';
 
 const isCode = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.d.ts');
 const sources = filesBelow('src').filter(isCode);
@@ -26,7 +26,7 @@ const layers = (
   .map((line) => line.trim().replace('src/', '').split(', '))
   .filter(([name]) => name !== 'nodes');
 
-/** The module of src/ that a path belongs to; the path itself for anything else. */
+/** The module of src/ that contains a path; for other paths, the path itself. */
 const moduleOf = (path: string): string => /^src\/([\w-]+)/.exec(path)?.[1] ?? path;
 
 describe('The repository', () => {
@@ -44,18 +44,17 @@ describe('The repository', () => {
   });
 
   it('loads the runtime of the nodes in one place, besides the command line, and nothing of it to register the node types', () => {
-    for (const type of nodeTypes)
-      assert.deepEqual(imports(`nodes/${type}.ts`), ['node-red', 'nodes/node-red/on-demand'], type);
+    assert.deepEqual([...new Set(imports('nodes/register.ts'))], ['node:path', 'node-red', 'nodes/runtime']);
     assert.deepEqual(
       nodes.filter((file) => imports(file).includes('nodes/runtime')),
-      ['nodes/admin/cli.ts', 'nodes/node-red/on-demand.ts'],
+      ['nodes/admin/cli.ts', 'nodes/register.ts'],
     );
     const types = /^import type .*$/gm;
     assert.deepEqual(
-      readText('nodes/node-red/on-demand.ts')
+      readText('nodes/register.ts')
         .replace(types, '')
         .match(/\b(import|require)\b.*/g),
-      ["require('../runtime') as typeof Runtime;"],
+      ["import { basename } from 'node:path';", "require('./runtime') as typeof Runtime;"],
     );
   });
 

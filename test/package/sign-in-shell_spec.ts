@@ -1,13 +1,16 @@
 import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { createCipheriv, createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
-import { signInAtPage } from '../support/editor-client';
+import { dirname, join, resolve } from 'node:path';
+import { startSimulator, type Simulator } from '../support/simulator';
+import { formOf, signInAtPage } from '../support/editor-client';
+import { forkNodeRed } from '../support/real-node-red';
 import { itOnRedis, RedisServer } from '../support/redis-server';
 import { removeFolder } from '../support/remove-folder';
+import { installTarball, packTarball } from './tarball';
 
 const cli = resolve(__dirname, '../../nodes/cli.js');
 const secret = 'a-secret-of-these-flows';
@@ -50,8 +53,13 @@ describe('connected-vehicle sign-in, on the command line', () => {
     writeFileSync(join(userDir, 'flows_cred.json'), JSON.stringify({ $: `${'07'.repeat(16)}${sealed}` }));
   };
   /** Runs it as a person does: opens the address that it prints, and pastes the one where the browser ends. */
-  const run = async (args: readonly string[] = [], env: Record<string, string> = {}): Promise<Ended> => {
-    const child = spawn(process.execPath, [cli, 'sign-in', '--user-dir', userDir, ...args], {
+  const run = async (
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+    [program, ...before]: [string, ...string[]] = [process.execPath, cli],
+  ): Promise<Ended> => {
+    const child = spawn(program, [...before, 'sign-in', '--user-dir', userDir, ...args], {
+      cwd: userDir,
       env: { ...process.env, ...env },
       timeout: 30_000,
     });
@@ -95,6 +103,15 @@ describe('connected-vehicle sign-in, on the command line', () => {
     });
     assert.equal(code, 0, output);
     assert.equal(stored().length, 1);
+  });
+
+  it('asks for the redirect URL of the editor that the settings describe', async () => {
+    const editor = `httpAdminRoot: '/admin', uiPort: 1990`;
+    writeFileSync(join(userDir, 'settings.js'), `module.exports = { credentialSecret: '${secret}', ${editor} };`);
+    writeFlows();
+    const { code, output } = await run();
+    assert.equal(code, 0, output);
+    assert.match(output, /then goes to http:\/\/localhost:1990\/admin\/connected-vehicle\/callback,/);
   });
 
   it('says what is missing, and changes nothing', async () => {
@@ -153,4 +170,58 @@ describe('connected-vehicle sign-in, on the command line', () => {
       await server.end();
     }
   });
+
+  itOnRedis(
+    'is in the package, which says what to install for a shared store, and shares the sign-in with Node-RED',
+    async function () {
+      this.timeout(120_000);
+      const server = await RedisServer.start();
+      const connectedVehicle = { store: server.url, group: 'mine' };
+      /** What *Check* says of the store, and how a Node-RED of this user directory gets its token. */
+      const inNodeRed = async () => {
+        const child = forkNodeRed(userDir, { credentialSecret: secret, connectedVehicle });
+        try {
+          const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+          const ask = async (action: string, body: object = {}): Promise<unknown> => {
+            // The check is of a vehicle that is not deployed yet: it has no stored secrets, which go to their own address only.
+            const url = `http://127.0.0.1:${port}/connected-vehicle/${action === 'check' ? 'new' : 'v'}/${action}`;
+            const headers = { 'content-type': 'application/json' };
+            return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+          };
+          let findings: { about: string; message: string | null }[] | undefined;
+          while (findings === undefined) {
+            const checked = await ask('check', formOf({ service: 'demo' }));
+            ({ findings } = checked as { findings?: typeof findings });
+            // Its editor answers before Node-RED has loaded the flows.
+            if (findings === undefined) assert.match(JSON.stringify(checked), /"Node-RED is still starting\. /);
+          }
+          return { said: findings.find(({ about }) => about === 'store')?.message, state: await ask('state') };
+        } finally {
+          child.kill();
+          await once(child, 'exit');
+        }
+      };
+      const npx: [string, ...string[]] = ['npx', '--package', '@connected-vehicle/node-red', 'connected-vehicle'];
+      const env = { CONNECTED_VEHICLE_STORE: server.url, CONNECTED_VEHICLE_GROUP: 'mine', npm_config_offline: 'true' };
+      const install = `Run “npm install @redis/client” in the user directory of Node-RED (${userDir})`;
+      try {
+        await installTarball(await packTarball(userDir))(userDir);
+        writeFlows();
+        const without = await run([], env, npx);
+        assert.equal(without.code, 1);
+        assert.ok(without.output.includes(install), without.output);
+        assert.ok((await inNodeRed()).said?.includes(install));
+
+        const redisClient = dirname(require.resolve('@redis/client/package.json'));
+        await installTarball({ file: redisClient, paths: [] })(userDir);
+        const { code, output } = await run([], env, npx);
+        assert.equal(code, 0, output);
+        const { said, state } = await inNodeRed();
+        assert.equal(said, null);
+        assert.equal((state as { token: { kind: string } }).token.kind, 'refreshing');
+      } finally {
+        await server.end();
+      }
+    },
+  );
 });

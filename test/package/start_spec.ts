@@ -126,7 +126,7 @@ describe('npm start in a fresh clone', function () {
     assert.equal(await start.stop(), 0);
     await assert.rejects(fetch(url));
     start = new Start(checkout, new URL(url).port);
-    // Whoever comes while it builds is told so, and does not end it.
+    // A browser that comes during the build is answered that it is running, and does not end it.
     let early: Response | undefined;
     while (early === undefined) early = await fetch(url).catch(() => undefined);
     assert.equal(early.status, 503);

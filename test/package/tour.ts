@@ -12,19 +12,12 @@ import {
   type MemberKind,
   type Resource,
   chargingMemberNames,
-  interfacePaths,
+  interfaces,
   resourcePath,
   type ReadName,
   type ResourceName,
 } from '../../src/catalogue/reads';
-import {
-  carProfiles,
-  demoCar,
-  hybridCar,
-  startSimulator,
-  type CarOptions,
-  type Simulator,
-} from '../../src/simulator/index';
+import { carProfiles, demoCar, hybridCar, startSimulator, type CarOptions, type Simulator } from '../support/simulator';
 import type { RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 
@@ -76,7 +69,7 @@ const stopsOf = (kind: Stop['kind'], name: string, routes: Routes): Stop[] =>
       name,
       interface: iface,
       method: kind === 'read' ? 'GET' : 'POST',
-      path: interfacePaths[iface] + path,
+      path: interfaces[iface].path + path,
       unlisted,
     };
   });
@@ -290,7 +283,7 @@ function inWords(payload: unknown): string {
   return states.join(', ');
 }
 
-/** HTTP requests go through the nodes and come back as answers; a catch node answers for what failed. */
+/** HTTP requests go through the nodes and return as answers; a catch node answers for a failed one. */
 function flowOf(dialect: Dialect, service: Simulator): object[] {
   const z = `tour-${dialect}`;
   const id = (name: string): string => `${z}-${name}`;

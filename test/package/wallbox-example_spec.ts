@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
-import { electricCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { electricCar, startSimulator, type Simulator } from '../support/simulator';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
@@ -68,7 +68,7 @@ describe('The example “Solar surplus through a wallbox”', function () {
 
   it('lets the sun decide while the target is unknown, and stops nothing for it', async () => {
     service.car(electricCar.vin).set({ battery: { level: 85 } });
-    service.faults.add({ match: { path: /\/state$/ }, members: { targetBatteryChargeLevel: 'missing' } });
+    service.faults.add({ match: { path: '/state' }, members: { targetBatteryChargeLevel: 'missing' } });
     const level = 'connected-vehicle/car/level 85, retained';
     assert.deepEqual(await press('Sun: 4600 W', 3), [
       level,

@@ -155,7 +155,7 @@ const failed: fc.Arbitrary<Row> = fc.constant({
   answer: null,
 });
 
-/** Yes or no where every world agrees: a world has a yes or a no in the place of each answer that is unknown. */
+/** Yes or no where every world agrees: a world has a yes or a no for each unknown answer. */
 function agreed(match: 'all' | 'any', answers: readonly Answer[]): Answer {
   const unknown = answers.flatMap((answer, at) => (answer === null ? [at] : []));
   const outcomes = new Set<boolean>();

@@ -70,7 +70,7 @@ async function readAll(interfaces: readonly InterfaceName[], respond: Respond): 
 
 const bodies = recorded.flatMap(({ answers }) => answers.map(({ body }) => body));
 
-/** Values that services and faults put in the place of others. */
+/** Values that services and faults put in place of others. */
 const odd = fc.oneof(
   fc.constantFrom<unknown>(null, '', ' ', 0, -1, 1e308, true, false, 'true', '0', 'NaN', 'UNSPECIFIED', 'CLOSED'),
   fc.constantFrom<unknown>(

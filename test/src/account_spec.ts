@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { ManualClock } from '../support/manual-clock';
 import { createRedactor, FileStateStore, MemoryStateStore, pastedToken } from '../../src/index';
 import { closeAccounts, openTestAccount } from '../support/account';
@@ -87,7 +87,6 @@ describe('accounts', () => {
     const token = new Promise<string>((resolve) => (give = resolve));
     const tokens = {
       get: () => token,
-      onAccepted: () => undefined,
       onUnauthorized: () => Promise.resolve(false),
       describe: () => pastedToken('demo-token').describe(),
       close: () => Promise.resolve(),
@@ -199,7 +198,7 @@ describe('accounts', () => {
     const open = () => openTestAccount(service, { store: new FileStateStore({ directory }), owner: 'me' });
     const before = open();
     await before.client.read('windows', { vin });
-    // Opened anew while the last one still writes.
+    // Opened again while the last one still writes.
     const closing = before.close();
     const after = open();
     await after.client.read('doors', { vin });

@@ -167,7 +167,7 @@ describe('An answer of a real car', () => {
       answers: answers.filter(({ path }) => path !== tokenPath && !path.includes('/requests/')),
     }));
 
-    /** What says whose car it is or where it stands; none of it is in a fixture. */
+    /** What shows whose car it is or its position; no fixture has any of it. */
     const canaries: Record<string, string | number> = {
       'a VIN': 'CN1A2B3C4D5E6F7G8',
       'a VIN in lower case': 'cn1a2b3c4d5e6f7g8',
@@ -187,7 +187,7 @@ describe('An answer of a real car', () => {
       'a telephone number': '+46311234567',
       'a token': 'eyJhbGciOiJub25lIn0.eyJwcml2YXRlIjoxfQ.c2lnbmF0dXJl',
     };
-    /** A copy with some canaries in the place of each value, in a sentence there, or as a name beside each name. */
+    /** A copy with some canaries instead of each value, in a sentence there, or as a name beside each name. */
     const filled = (value: unknown, where: 'values' | 'sentences' | 'names', all: readonly unknown[]): unknown => {
       if (Array.isArray(value)) return value.map((item) => filled(item, where, all));
       if (typeof value === 'object' && value !== null)

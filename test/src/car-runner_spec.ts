@@ -24,7 +24,7 @@ class CountingStore extends MemoryStateStore {
   }
 
   override async write(...args: Parameters<StateStore['write']>): Promise<string | null> {
-    // A disk takes longer than whoever does not wait for it.
+    // A disk takes longer than a caller that does not wait for it.
     await new Promise(setImmediate);
     if (this.fails) throw new Error('no space');
     if (this.interferes) await super.write(args[0], (await this.read(args[0]))?.value);
@@ -142,7 +142,22 @@ describe('The runner of guard and events', () => {
       assert.deepEqual(names((await second.poll(['windows'], signal)).events), ['window-closed']);
     });
 
-    it('leaves what another process has stored to that one until it has ended, whoever reads the car', async () => {
+    it('leaves the state of an equal node with another car alone', async () => {
+      const ofOtherCar = { ...options(), vin: 'YV1EXAMPLE0000002', membership: other };
+      const [first, second] = [
+        await openAs(one),
+        await CarRunner.open(new CarEvents({ events: ['window-opened'] }), ofOtherCar),
+      ];
+      for (const runner of [first, second]) await runner.poll(['windows'], signal);
+      windows = 'OPEN';
+      for (const runner of [first, second])
+        assert.deepEqual(names((await runner.poll(['windows'], signal)).events), ['window-opened']);
+      one.end();
+      assert.deepEqual(names(await unsentOf(await openAs(new Member('third')))), ['window-opened']);
+      assert.deepEqual(await unsentOf(second), []);
+    });
+
+    it('leaves what another process has stored to that one until it has ended, also when another one reads the car', async () => {
       const first = await openAs(one);
       await first.poll(['windows'], signal);
       const second = await openAs(other);
@@ -193,7 +208,7 @@ describe('The runner of guard and events', () => {
       assert.ok(first.mayBeSent(events));
     });
 
-    it('leaves what was not sent at a deploy to whoever reads the car', async () => {
+    it('leaves what was not sent at a deploy to the process that reads the car', async () => {
       const first = await openAs(one, () => false);
       await first.poll(['windows'], signal);
       windows = 'OPEN';

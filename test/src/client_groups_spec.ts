@@ -3,7 +3,7 @@ import { groupedResources, groups } from '../../src/catalogue/groups';
 import type { VehicleClient } from '../../src/index';
 import { resourceNames, resources, type Resource } from '../../src/catalogue/reads';
 import type { ResourceReading } from '../../src/wire/readings';
-import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount, readSeveral } from '../support/account';
 
 const vin = demoCar.vin;

@@ -11,7 +11,7 @@ import {
   readScopes,
 } from '../../src/catalogue/reads';
 import type { ErrorCode } from '../../src/errors';
-import { classicCar, demoCar, startSimulator, type FaultOptions, type Simulator } from '../../src/simulator/index';
+import { classicCar, demoCar, startSimulator, type FaultOptions, type Simulator } from '../support/simulator';
 import { parseReads } from '../../src/inputs';
 import { closeAccounts, openTestAccount, readSeveral, type SendingClient } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
@@ -197,7 +197,7 @@ describe('the client', () => {
         service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.replace(vin, '{vin}'));
       const listAs = (command: string, href: unknown): void => {
         service.faults.add({
-          match: { method: 'GET', path: /\/commands$/ },
+          match: { method: 'GET', path: '/commands' },
           times: 1,
           status: 200,
           body: { data: [{ command, href }] },
@@ -609,7 +609,7 @@ describe('the client', () => {
     }
   });
 
-  it('hands image addresses on and never keeps them', async () => {
+  it('passes image addresses on and never keeps them', async () => {
     service = await startSimulator();
     ({ client } = openTestAccount(service));
     const first = await client.read('details', { vin });

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { VehicleError } from '../../src/index';
-import { demoCar, startSimulator, type Simulator } from '../../src/simulator/index';
+import { demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount, type SendingClient } from '../support/account';
 
 const { vin } = demoCar;
@@ -28,7 +28,7 @@ describe('commands that a vehicle lists and the specification does not name', ()
         service.requests.filter(({ method }) => method === 'POST').map((request) => request.path);
       const listAs = (href: unknown): void => {
         service.faults.add({
-          match: { method: 'GET', path: /\/commands$/ },
+          match: { method: 'GET', path: '/commands' },
           times: 1,
           status: 200,
           body: { data: [{ command: 'SEND_NAVI_POI', href }] },

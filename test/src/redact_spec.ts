@@ -28,7 +28,7 @@ describe('The redactor', () => {
     assert.equal(redactor.text('the car 12345'), 'the car 12345');
   });
 
-  it('learns a secret that is no well-formed text', () => {
+  it('learns a secret that is not well-formed text', () => {
     const redactor = createRedactor();
     redactor.learn('lone-surrogate-\ud800');
     assert.equal(redactor.text('lone-surrogate-\ud800 %'), '[secret] %');

@@ -22,7 +22,7 @@ import type { StatusChange } from '../../src/commands/logged-command';
 import { commandRoute, type CommandInput } from '../../src/commands/route';
 import type { ReadOptions } from '../../src/client';
 import type { ServiceName } from '../../src/catalogue/services';
-import type { Simulator } from '../../src/simulator/index';
+import type { Simulator } from './simulator';
 
 /** A client that also sends commands at once: they wait for no turn, and are in no journal. */
 export type SendingClient = VehicleClient & {

@@ -14,10 +14,10 @@ export const reads = readThemes().flatMap(([, names]) => names.filter(isReadName
 /** An answer of the service as a file of `test/fixtures/answers` holds it. */
 export interface Answer {
   method: string;
-  /** `{vin}` stands for the VIN. */
+  /** `{vin}` replaces the VIN. */
   path: string;
   status: number;
-  /** JSON, or a text that is none. `{base}` in it stands for the address of the service. */
+  /** JSON, or a text that is not JSON. `{base}` in it replaces the address of the service. */
   body: unknown;
 }
 

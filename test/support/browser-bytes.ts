@@ -17,7 +17,7 @@ export function browserBytes(
   return {
     'forms and their code': bytes(nodes, /^connected-vehicle.*\.html$/),
     'shared code': bytes(join(root, 'resources'), /^connected-vehicle\.js$/),
-    // `runtime.json` is no message catalogue: no browser gets it.
+    // `runtime.json` is not a message catalogue: no browser gets it.
     words: bytes(folder, /^connected-vehicle.*\.json$/),
     help: bytes(folder, /\.html$/),
     icons: bytes(join(nodes, 'icons'), /\.svg$/),

@@ -6,7 +6,7 @@ import { useClock } from '../../nodes/runtime';
 import { commandNames } from '../../src/index';
 import { readNames } from '../../src/catalogue/reads';
 import { refusals } from '../../src/simulator/service/answer';
-import { startSimulator, type FaultOptions, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type FaultOptions, type Simulator } from './simulator';
 import { askEditor, formOf, signInAtPage } from './editor-client';
 import { customVehicle, Flow, type NodeConfig, type Received } from './flow';
 import { ManualClock } from './manual-clock';
@@ -329,7 +329,7 @@ class Run {
     return answer;
   }
 
-  /** A service that tells in its errors whatever it was told. */
+  /** A service that repeats in its errors everything that it received. */
   #echo(): object {
     const text = `token ${this.#accessToken}, key ${this.#credentials.apiKey}, ${this.#credentials.clientSecret}, vehicle ${this.#vins.join(' ')}`;
     return {

@@ -9,8 +9,8 @@ import {
 import { nextPoll } from '../../src/polling/schedule';
 
 /**
- * A car, its day and whoever reads it, in time that is only a number: how many requests a schedule costs and when it
- * notices what happened. The service tells the state that the car last pushed, with the time of that push.
+ * A car, its day and its reader, in time that is only a number: how many requests a schedule costs and when it
+ * notices what happened. The service reports the state that the car last pushed, with the time of that push.
  */
 export const second = 1_000;
 export const minute = 60 * second;
@@ -92,7 +92,7 @@ export const requests: readonly ReadName[] = [
 
 export type Kind = 'door' | 'unlock' | 'window' | 'engine' | 'closed' | 'charging' | 'charged' | 'arrived';
 
-/** These are never noticed later, whatever else fails. The start and end of charging are not either, while the doors answer. */
+/** These are never noticed later, also when other reads fail. The start and end of charging are not either, while the doors answer. */
 export const securityKinds: readonly Kind[] = ['door', 'unlock', 'window'];
 
 export interface Notice {
@@ -189,7 +189,7 @@ class Reader {
   }
 }
 
-/** What the service tells: the car's last push. */
+/** What the service reports: the car's last push. */
 class Cloud {
   readonly #day: Day;
   readonly #states: {
@@ -230,12 +230,12 @@ class Cloud {
       case 'doors':
         return {
           payload: { ...state, timestamp: pushed.doors },
-          vehicle: { locked: state.locked, open: state.doors, unknown: ['tankLid'] },
+          vehicle: { locked: state.locked, open: [...state.doors], unknown: ['tankLid'] },
         };
       case 'windows':
         return {
           payload: { open: state.windows, timestamp: pushed.windows },
-          vehicle: { open: state.windows, unknown: ['sunroof'] },
+          vehicle: { open: [...state.windows], unknown: ['sunroof'] },
         };
       case 'engineRunning':
         return { payload: { value: state.running, timestamp: pushed.running }, vehicle: {} };

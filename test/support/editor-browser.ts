@@ -11,13 +11,22 @@ const missing = existsSync(executablePath)
 /** Stands in the title of a suite that needs a browser. */
 export const pendingNote = missing && ` (pending: ${missing})`;
 
+/**
+ * What a test does not need: a process for the graphics card, and the popups of the address bar, which each new window would load. The last
+ * list of features replaces that of Playwright, of which the other names are.
+ */
+const spared = [
+  '--in-process-gpu',
+  '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch',
+];
+
 /** Starts the browser, with more arguments. Where there is none, the suite is skipped, and fails in CI. */
 export async function launchBrowser(suite: Mocha.Context, ...more: string[]): Promise<Browser> {
   if (missing !== '') {
     assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
     suite.skip();
   }
-  return chromium.launch({ executablePath, args: ['--no-sandbox', ...more] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...spared, ...more] });
 }
 
 /** For a suite whose tests work on one page, one after the other. The `bail` of Mocha would also skip them after a failure of another suite. */
@@ -34,9 +43,9 @@ export function skipAfterFailure(suite: Mocha.Suite): void {
 export interface EditorOptions {
   locale?: string;
   height?: number;
-  /** Gets whatever the page, its console and Node-RED's check of the definitions complain of. */
+  /** Gets every complaint of the page, of its console and of Node-RED's check of the definitions. */
   complaints: string[];
-  /** An error in the console that is none of the pack. */
+  /** An error in the console that does not come from the pack. */
   isKnown?(text: string): boolean;
   /** Called before the editor is loaded. */
   prepare?(page: Page): unknown;
@@ -56,9 +65,22 @@ export async function openEditor(
     const isComplaint = message.type() === 'error' || /Definition error|onedit|Validation error/.test(text);
     if (isComplaint && !isKnown(text)) complaints.push(text);
   });
+  await page.addInitScript(showAtOnce);
   await prepare?.(page);
   await loadEditor(page, url);
   return page;
+}
+
+/**
+ * Nothing slides or fades: drawing that would be much of the work of a test. A form is there when it would have slid in, because Node-RED
+ * finishes it meanwhile.
+ */
+function showAtOnce(): void {
+  const styles = new CSSStyleSheet();
+  styles.replaceSync(
+    '*, ::before, ::after { transition: none !important; animation: none !important } .red-ui-tray { transition: right 0s 0.25s !important }',
+  );
+  document.adoptedStyleSheets = [styles];
 }
 
 /** Loads or reloads an editor, and waits until its palette and its flows are there. */
@@ -95,7 +117,7 @@ export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<vo
   );
 }
 
-/** A part of an open form that is no property. */
+/** A part of an open form that is not a property. */
 export const partOf = (page: Page, name: string) => page.locator(`.car-form [data-part="${name}"]`);
 
 /** SCREENSHOTS names a folder for pictures to look at. */

@@ -39,7 +39,7 @@ export const types = Object.keys(
 );
 /** The languages that the editor of Node-RED has; the runtime knows more. */
 export const languages = readdirSync(join(nodes, 'locales')).filter((language) =>
-  existsSync(join(nodes, 'locales', language, 'connected-vehicle.json')),
+  existsSync(join(nodes, 'locales', language, 'connected-vehicle.html')),
 );
 export const icons = readdirSync(join(nodes, 'icons'));
 
@@ -131,7 +131,7 @@ export function sharedEditor(
 ): { connectedVehicle: SharedEditor; requests: EditorRequest[]; shown: string[] } {
   const requests: EditorRequest[] = [];
   const shown: string[] = [];
-  // One element stands for all of them: what was appended has a parent until the next `empty`.
+  // One element represents all of them: an appended one has a parent until the next `empty`.
   let hasParent = false;
   const setParent = (is: boolean) => {
     hasParent = is;

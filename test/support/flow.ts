@@ -3,15 +3,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import helper = require('node-red-node-test-helper');
-import command = require('../../nodes/connected-vehicle-command');
-import commandStatus = require('../../nodes/connected-vehicle-command-status');
-import condition = require('../../nodes/connected-vehicle-condition');
-import event = require('../../nodes/connected-vehicle-event');
-import guard = require('../../nodes/connected-vehicle-guard');
-import status = require('../../nodes/connected-vehicle-status');
-import vehicle = require('../../nodes/connected-vehicle');
 import { endPack, useClock } from '../../nodes/runtime';
-import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/index';
+import { startSimulator, type Simulator, type SimulatorOptions } from './simulator';
 import { ManualClock } from './manual-clock';
 import { removeFolder } from './remove-folder';
 
@@ -20,7 +13,9 @@ export type Received = Record<string, unknown> & {
   vehicle?: Record<string, unknown> & { error?: Record<string, unknown> };
 };
 
-const nodeTypes = [vehicle, status, command, commandStatus, guard, event, condition];
+const types = ['', '-status', '-command', '-command-status', '-guard', '-event', '-condition'];
+/** The files that Node-RED loads. */
+const nodeTypes = types.map((type) => require(`../../nodes/connected-vehicle${type}`) as (RED: NodeAPI) => void);
 
 /** The properties of a node in a flow, its id and type among them. */
 export type NodeConfig = { id: string; type: string } & Record<string, unknown>;
@@ -191,7 +186,7 @@ interface FlowSetUp {
   flow: Flow;
 }
 
-/** Sets up anew for each test of a suite, and ends all of it after the test. */
+/** Sets everything up for each test of a suite, and ends it after the test. */
 export function setUpFlow(begin: (setUp: FlowSetUp) => void, options: Omit<SimulatorOptions, 'clock'> = {}): void {
   let setUp: FlowSetUp;
   beforeEach(async () => {

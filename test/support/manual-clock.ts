@@ -50,7 +50,7 @@ export class ManualClock implements Clock {
     this.#set = now - this.#now;
   }
 
-  /** Lets time pass at once: whatever is due in it happens late, as on a machine that was busy. */
+  /** Lets time pass at once: everything that is due in it happens late, as on a machine that was busy. */
   skip(ms: number): void {
     this.#now += ms;
   }
@@ -90,7 +90,7 @@ export class ManualClock implements Clock {
     while (!isSo()) await this.#step(stepMs);
   }
 
-  /** Moves time on in the same steps, whatever happens. */
+  /** Moves time on in the same steps, regardless of what happens. */
   async advanceInSteps(ms: number, stepMs = 500): Promise<void> {
     for (let passed = 0; passed < ms; passed += stepMs) await this.#step(stepMs);
   }

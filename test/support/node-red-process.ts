@@ -20,7 +20,8 @@ async function main(userDir: string, settings: object): Promise<void> {
     httpNodeRoot: '/',
     // Nothing is asked of the network.
     telemetry: { enabled: false, updateNotification: false },
-    editorTheme: { tours: false, palette: { catalogues: [] } },
+    // The smaller of the two code editors: no form of the pack opens one.
+    editorTheme: { tours: false, palette: { catalogues: [] }, codeEditor: { lib: 'ace' } },
     externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
     logging: { console: { level: 'error', metrics: false, audit: false } },
     functionGlobalContext: { report: (value: object) => process.send?.(value) },

@@ -1,12 +1,9 @@
-import { CommandLog } from '../../src/commands/log';
-import { Subscriptions } from '../../src/commands/subscriptions';
-import { FileStateStore } from '../../src/state/file-state-store';
 import { DirectoryOwner } from '../../src/state/owner';
 import { systemClock } from '../../src/util/clock';
 
 /**
  * The child of a test with two processes: uses a directory, stores a command that is followed in it, and lives until it is killed or
- * told to end. It tells each state of its use.
+ * asked to end. It reports each state of its use.
  */
 const [, , directory = '', record = ''] = process.argv;
 
@@ -16,6 +13,10 @@ const tell = (): void => void process.send?.(owner.state);
 async function main(): Promise<void> {
   await owner.ready();
   if (record === '') return;
+  // The test of the use alone starts many children.
+  const { CommandLog } = await import('../../src/commands/log.js');
+  const { FileStateStore } = await import('../../src/state/file-state-store.js');
+  const { Subscriptions } = await import('../../src/commands/subscriptions.js');
   const store = new FileStateStore({ directory, owner });
   const log = new CommandLog({ store });
   const subscriptions = new Subscriptions({ log, node: 'n', clock: systemClock, onFault: () => process.exit(1) });

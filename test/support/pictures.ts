@@ -34,7 +34,7 @@ const texts = allTexts();
 
 const place = /__\w+__|\{\w*\}/g;
 
-/** The texts of the catalogues that stand in what a page shows, with anything in their places. A text without a word says nothing. */
+/** The texts of the catalogues that a page shows, with any values in their places. A text without a word is left out. */
 export function textsIn(visible: string): string[] {
   const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const pattern = (text: string): RegExp => new RegExp(`(?<!\\w)${text.split(place).map(escaped).join('.+?')}(?!\\w)`);

@@ -9,7 +9,7 @@ import {
 } from '../../src/index';
 import { asSentence } from '../../src/sentence';
 import { demoCar } from '../../src/simulator/index';
-import type { SimulatorOptions } from '../../src/simulator/service/options';
+import type { SimulatorOptions } from './simulator';
 import type { TransportRequest } from '../../src/http/transport';
 import { StateFault, type Condition, type Stored, type StoredEntry } from '../../src/state/state-store';
 import { ServiceInProcess, type Mishap } from '../model/service-in-process';
@@ -21,15 +21,19 @@ class Line implements SharedStore {
   isCut: boolean;
   /** The answers to so many calls are lost on the way. */
   unheard = 0;
+  /** How long an answer is on its way. */
+  answersInMs = 0;
   /** The key of each call that went over it. */
   readonly calls: string[] = [];
   /** Of the values that went over it, as JSON. */
   bytes = 0;
   isDead = false;
   readonly #store: SharedMemory;
+  readonly #clock: ManualClock;
 
-  constructor(store: SharedMemory, isCut: boolean) {
+  constructor(store: SharedMemory, clock: ManualClock, isCut: boolean) {
     this.#store = store;
+    this.#clock = clock;
     this.isCut = isCut;
   }
 
@@ -62,6 +66,7 @@ class Line implements SharedStore {
     this.calls.push(key);
     if (this.isCut) throw away();
     const result = await call();
+    if (this.answersInMs > 0) await this.#clock.sleep(this.answersInMs);
     if (this.unheard > 0) {
       this.unheard -= 1;
       throw away();
@@ -103,7 +108,7 @@ export class Processes {
     apiKey = 'demo-key',
   ): Process {
     const { clock, service } = this;
-    const line = new Line(this.store, isCut);
+    const line = new Line(this.store, clock, isCut);
     const membership = new Membership({ store: line, group, clock, uptime: () => clock.monotonic() / 1000 });
     this.#ends.push(membership.use());
     const pack = new Pack({ clock, membership });

@@ -1,12 +1,13 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisStateStore, systemClock } from '../../src/index';
 import type { RedisModule, RedisStateStoreOptions } from '../../src/state/redis-store';
 import { removeFolder } from './remove-folder';
+import { authority } from './test-certificate';
 
 /** The client as a user installs it beside the pack. */
 export const loadRedis = (): RedisModule => require('@redis/client') as RedisModule;
@@ -44,6 +45,37 @@ export class RedisServer {
     return server;
   }
 
+  /** One that speaks TLS. @param options of the command line: `--tls-auth-clients`, `no`, where it asks for no certificate of a client */
+  static async startTls(certificate: { key: string; cert: string }, ...options: string[]): Promise<RedisServer> {
+    const port = await freePort();
+    const files = ['--tls-key-file', 'key.pem', '--tls-cert-file', 'cert.pem', '--tls-ca-cert-file', 'ca.pem'];
+    const server = new RedisServer(port, ['--port', '0', '--tls-port', String(port), ...files, ...options]);
+    const contents = { ...certificate, ca: authority };
+    for (const [name, text] of Object.entries(contents)) writeFileSync(join(server.folder, `${name}.pem`), text);
+    await server.restart();
+    return server;
+  }
+
+  /** A primary server, and a replica that has all of it. */
+  static async startPair(): Promise<[primary: RedisServer, replica: RedisServer]> {
+    const soon = ['--repl-diskless-sync-delay', '0'];
+    const primary = await RedisServer.start(...soon);
+    const replica = await RedisServer.start(...soon, '--replicaof', '127.0.0.1', String(primary.port));
+    while (!(await primary.hasReplica())) await new Promise((resolve) => setTimeout(resolve, 20));
+    return [primary, replica];
+  }
+
+  async hasReplica(): Promise<boolean> {
+    return String(await this.send('INFO', 'replication')).includes('state=online');
+  }
+
+  /** The replica takes the place of this server, which becomes its replica. */
+  async failOver(replica: RedisServer): Promise<void> {
+    await replica.send('REPLICAOF', 'NO', 'ONE');
+    await this.send('REPLICAOF', '127.0.0.1', String(replica.port));
+    while (!(await replica.hasReplica())) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
@@ -53,6 +85,7 @@ export class RedisServer {
     const given = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', ''];
     const child = spawn(executable, [...given, '--appendonly', 'yes', '--appendfsync', 'always', ...this.#options], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: this.folder,
     });
     this.#process = child;
     let log = '';

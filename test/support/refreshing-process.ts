@@ -18,7 +18,7 @@ export interface Keeper {
   now: number;
 }
 
-/** A session whose time is virtual: each request tells it to the provider. */
+/** A session whose time is virtual: each request carries it to the provider. */
 export function openVirtualSession({ directory, now }: Pick<Keeper, 'directory' | 'now'>) {
   const clock = new ManualClock(now);
   const transport = createTransport();

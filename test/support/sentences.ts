@@ -77,7 +77,7 @@ function templatesIn(file: string): Said {
   };
 }
 
-/** The error code that stands beside each text: in a call, in a list or in an object. */
+/** The error code beside each text: in a call, in a list or in an object. */
 function codesIn(program: Program): Map<string, string> {
   const codes = new Map<string, string>();
   const note = (text: string, ancestors: readonly AnyNode[]): void => {

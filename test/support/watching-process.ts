@@ -11,7 +11,7 @@ import { sleepOn, type Clock } from '../../src/util/clock';
 
 /**
  * The child of the test that kills: follows commands as the node does, with its store and with pauses a thousand times too short, and
- * writes each verdict into a log. Each step is told to the parent, which kills at one of them.
+ * writes each verdict into a log. Each step is sent to the parent, which kills at one of them.
  */
 const [, , directory = '', logFile = '', count = '0'] = process.argv;
 

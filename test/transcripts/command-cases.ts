@@ -154,7 +154,8 @@ export const cases: Case[] = [
     cast: { node: command('lock', 'v1'), results: [{}] },
     play: once((stage) => {
       forever(stage);
-      stage.service.faults.add({ match: link, skip: 1, error: 'not-found' });
+      stage.service.faults.add({ match: link, times: 1 });
+      stage.service.faults.add({ match: link, error: 'not-found' });
     }),
   },
   {

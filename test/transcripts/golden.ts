@@ -55,7 +55,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** As Prettier writes JSON: what fits into a line stands in one, but for lists of several objects. */
+/** As Prettier writes JSON: what fits into a line is written in one, except lists of several objects. */
 function text(value: unknown, indentation = '', around = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const inner = `${indentation}  `;

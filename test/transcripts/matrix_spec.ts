@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import { useClock } from '../../nodes/runtime';
 import { isRecord } from '../../src/index';
-import { demoCar, startSimulator, type FaultOptions, type Simulator } from '../../src/simulator/index';
+import { demoCar, startSimulator, type FaultOptions, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 import { Golden } from './golden';
 import { QuietClock } from './quiet-clock';

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ManualClock } from '../support/manual-clock';
 
-/** As `diagnostics_channel` hands on a request of a client, and one that a server got. */
+/** A request of a client, and one of a server, as `diagnostics_channel` publishes them. */
 interface Sent {
   request: object;
 }
@@ -10,7 +10,7 @@ interface Arrival {
 }
 
 /**
- * A clock that stands still until nothing is on the wire or on the way to the disk, and then jumps to the next timer. So the same flow
+ * A clock that stops until nothing is on the wire or on the way to the disk, and then jumps to the next timer. So the same flow
  * has the same times in each run, and a day passes in a second.
  */
 export class QuietClock extends ManualClock {
@@ -55,7 +55,7 @@ export class QuietClock extends ManualClock {
     };
   }
 
-  /** Lets time pass, and whatever happens in it. */
+  /** Lets time pass, with everything that is due in it. */
   async pass(ms: number): Promise<void> {
     const end = this.monotonic() + ms;
     for (;;) {

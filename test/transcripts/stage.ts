@@ -1,5 +1,5 @@
 import { useClock } from '../../nodes/runtime';
-import { startSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/index';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../support/simulator';
 import type { RecordedRequest } from '../../src/simulator/service/server';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 import { QuietClock } from './quiet-clock';
@@ -23,7 +23,7 @@ interface Source {
   source: { id: string };
 }
 
-/** The part of Node-RED's hooks that a transcript needs. A Complete node hears what `onComplete` tells without an error. */
+/** The part of Node-RED's hooks that a transcript needs. A Complete node gets what `onComplete` reports without an error. */
 interface Hooks {
   add(hook: 'onReceive.transcript', listener: (event: { msg: Message; destination: { id: string } }) => void): void;
   add(

@@ -46,7 +46,7 @@ export class Transcript {
     const heard = channels.get(channel) ?? [];
     channels.set(channel, heard);
     const said = channel === 'status' ? this.#status(msg) : this.#message(node, msg);
-    // Node-RED hands on a status that nothing has changed, too.
+    // Node-RED also sends a status that has not changed.
     if (channel !== 'status' || heard.at(-1) !== said) heard.push(said);
   }
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { FaultOptions } from '../../src/simulator/service/faults';
+import type { FaultOptions } from '../support/simulator';
 import { Golden } from './golden';
 import { Stage, type Cast } from './stage';
 

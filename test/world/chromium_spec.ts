@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { launchBrowser, openEditor, partOf } from '../support/editor-browser';
 import { customVehicle } from '../support/flow';
 import { issueCertificate, type Certificate } from './support/certificates';

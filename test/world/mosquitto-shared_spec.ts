@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { readText, type FlowNode } from '../package/checkout';
 import { customVehicle, demoCredentials } from '../support/flow';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';

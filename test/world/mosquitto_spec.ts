@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { deployExample } from '../package/example-flow';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startMosquitto } from './support/mosquitto';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle } from '../support/flow';
 import { manyCars, vinOf } from './support/cars';
 import { issueCertificate } from './support/certificates';

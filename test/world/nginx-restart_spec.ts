@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { manyCars, vinOf } from './support/cars';
 import { issueCertificate } from './support/certificates';
@@ -50,7 +50,7 @@ describe('A command while nginx restarts', function () {
     if (end === 'SIGHUP') nginx.signal(end);
     else await nginx.restart(end);
     const result = await sent;
-    // A command that arrived is carried out soon, although nobody waits for it any more.
+    // A command that arrived is carried out soon, although its sender has stopped waiting.
     const arrived = service.requests.filter(({ method, path }) => method === 'POST' && path.includes(vin)).length;
     const hasActed = (): boolean => service.car(vin).performed.length > 0;
     for (let waits = 0; arrived > 0 && !hasActed() && waits < 100; waits += 1) await sleep(10);

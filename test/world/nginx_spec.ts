@@ -9,7 +9,7 @@ import {
   type Account,
   type CommandRecord,
 } from '../../src/index';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 import { manyCars, vinOf } from './support/cars';
@@ -262,7 +262,7 @@ describe('nginx as the TLS front of the service', () => {
   });
 
   describe('with compressed answers', () => {
-    it('reads and sends a command where nginx compresses for whoever asks for it', async () => {
+    it('reads and sends a command where nginx compresses on request', async () => {
       await startSite('gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;');
       const account = open();
       assert.equal(await readOdometer(account), 51_234);

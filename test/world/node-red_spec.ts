@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials } from '../support/flow';
 import { planOf, vinOf } from './support/cars';
 import { startNodeRedProgram, type NodeRedProgram, type Recorded } from './support/node-red';

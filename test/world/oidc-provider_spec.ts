@@ -9,7 +9,7 @@ import { GrantStore, signInKey } from '../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../src/session/oauth';
 import { Session } from '../../src/session/session';
 import type { SignedIn, SignInStart } from '../../src/session/sign-in';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { Seal } from '../../src/state/seal';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { sealedFiles } from '../support/sealed-files';

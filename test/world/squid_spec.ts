@@ -8,7 +8,7 @@ import {
   type Account,
   type CommandRecord,
 } from '../../src/index';
-import { startSimulator, type Simulator } from '../../src/simulator/index';
+import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { manyCars, vinOf } from './support/cars';
 import { issueCertificate } from './support/certificates';
@@ -140,6 +140,8 @@ describe('squid as the proxy', function () {
           assert.match(message, /^The proxy 127.* password .*407.*HTTPS_PROXY/);
         }
         assert.equal(service.requests.length, 0);
+        // Its log is complete when it ends.
+        await squid.stop();
         assert.deepEqual(await squid.requests(), Array(2).fill(`CONNECT service.example:${nginx.port} 407`));
       });
     }

@@ -2,47 +2,30 @@ import { isLoopback } from '../../../src/index';
 import type { CarClick } from '../../../src/simulator/index';
 import { DemoControls } from '../../../src/simulator/page/demo-controls';
 import { button, element, iconOf, Section } from '../../../src/simulator/page/elements';
+import type { Line } from '../../vehicle/dialog';
 import type { CarPicture, CarSummary } from '../runtime/cars';
 import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';
 import { rowGroupsOf, type CarRow } from './car-rows';
 import { addCar, addNode } from './flow-nodes';
+import { askMap, askPictures, buttonActions, sendClick } from './requests';
 import { accountOf, commandsOf, headOf, linesOf, problemOf, remedyButton, titleOf } from './sections';
 
 const { sharedText, timeText, wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** The actions of the buttons. Each one returns the lines to show, and whether they are a problem. */
-interface PanelActions {
-  read(car: CarSummary): Promise<PanelMessage[]>;
-  check(car: CarSummary): Promise<PanelMessage[]>;
-  diagnostics(car: CarSummary): Promise<PanelMessage[]>;
-  /** The addresses of pictures of the car, or why there are none. */
-  pictures(car: CarSummary): Promise<CarPicture[] | string>;
-  /** The address of a map with the last position of the car; null if that cannot be shown. */
-  map(car: CarSummary): Promise<string | null>;
-  /** Changes a demo car. */
-  click(car: CarSummary, click: CarClick): Promise<PanelMessage[]>;
-}
-
-export interface PanelMessage {
-  text: string;
-  isProblem: boolean;
-}
-
 const actionIcons = { read: 'fa-refresh', check: 'fa-check', diagnostics: 'fa-clipboard' };
 
 /** The content of the tab: one car at a time, chosen in a list where there are several. */
 export class CarsPanel {
   readonly root = element('div', { class: 'cars-tab' });
-  readonly #actions: PanelActions;
   readonly #body = element('div', { class: 'cars-body' });
   readonly #empty = element('div', { class: 'cars-empty' });
   readonly #live = element('div', { class: 'cars-live', role: 'status', 'aria-live': 'polite' });
   readonly #messages = element('div', { class: 'cars-messages', role: 'status' });
   readonly #chooser = element('select', { 'aria-label': say('label.choose') });
-  readonly #head = new Section<{ car: CarSummary; isNamed: boolean }>('head', headOf);
+  readonly #head = new Section('head', headOf);
   readonly #problem = new Section<Pick<CarSummary, 'config' | 'remedy'> & { text: string | null }>(
     'problems',
     ({ text, config, remedy }) => [
@@ -58,19 +41,16 @@ export class CarsPanel {
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;
-  readonly #lines = new Section<Pick<CarSummary, 'lines' | 'facts'>>('lines', linesOf);
-  readonly #account = new Section<Pick<CarSummary, 'service' | 'session' | 'problem' | 'quota' | 'readOnly' | 'vin'>>(
-    'account',
-    accountOf,
-  );
-  readonly #commands = new Section<Pick<CarSummary, 'commands' | 'events' | 'watches'>>('commands', commandsOf);
+  readonly #lines = new Section('lines', linesOf);
+  readonly #account = new Section('account', accountOf);
+  readonly #commands = new Section('commands', commandsOf);
   #cars: readonly CarSummary[] = [];
   #chosen = '';
   #drawn = '';
 
-  constructor(actions: PanelActions) {
-    this.#actions = actions;
-    const click = (what: CarClick): void => void this.#act((car) => actions.click(car, what), false);
+  /** @param onChange called when a demo car was changed */
+  constructor(onChange: () => void) {
+    const click = (what: CarClick): void => void this.#act((car) => sendClick(car, what).finally(onChange), false);
     this.#demo = new DemoControls(say, click);
     this.#drawing = new CarDrawing((part) => this.#demo.clickPart(part));
     this.#list = new Section('list', (facts) =>
@@ -85,7 +65,7 @@ export class CarsPanel {
       'div',
       { class: 'cars-buttons', role: 'group', 'aria-label': say('label.actions') },
       ...(['read', 'check', 'diagnostics'] as const).map((name) =>
-        button(say(`action.${name}`), actionIcons[name], () => void this.#act((car) => actions[name](car))),
+        button(say(`action.${name}`), actionIcons[name], () => void this.#act(buttonActions[name])),
       ),
     );
     this.#chooser.addEventListener('change', () => {
@@ -120,7 +100,7 @@ export class CarsPanel {
 
   /** The cars cannot be shown: why not. What was shown stays, with its ages. */
   fail(text: string): void {
-    if (this.#cars.length > 0) return this.#showMessages([{ text, isProblem: true }]);
+    if (this.#cars.length > 0) return this.#showMessages([[text, true]]);
     this.#empty.replaceChildren(element('p', { class: 'cars-problem' }, text));
   }
 
@@ -187,9 +167,9 @@ export class CarsPanel {
     if (news.length > 0) this.#live.textContent = news.map(({ label, text }) => `${label}: ${text}`).join(', ');
   }
 
-  #showMessages(messages: readonly PanelMessage[]): void {
+  #showMessages(messages: readonly Line[]): void {
     this.#messages.replaceChildren(
-      ...messages.map(({ text, isProblem }) => element('div', { class: isProblem ? 'cars-problem' : null }, text)),
+      ...messages.map(([text, isBad]) => element('div', { class: isBad ? 'cars-problem' : null }, text)),
     );
   }
 
@@ -198,7 +178,7 @@ export class CarsPanel {
     this.#shownPictures.replaceChildren();
     if (car === undefined || !this.#pictures.open) return;
     this.#shownPictures.replaceChildren(say('state.asking'));
-    const pictures = await this.#actions.pictures(car);
+    const pictures = await askPictures(car);
     if (!this.#pictures.open || this.#car?.key !== car.key) return;
     if (typeof pictures === 'string')
       return this.#shownPictures.replaceChildren(element('p', { class: 'cars-problem' }, pictures));
@@ -215,9 +195,7 @@ export class CarsPanel {
     const value = element('td', {}, text);
     const car = this.#car;
     if (name === 'location' && fact?.value != null && car !== undefined) void this.#linkToMap(car, value);
-    const use = button('', 'fa-plus', () =>
-      this.#showMessages([{ text: say(addNode(this.#car, name)), isProblem: false }]),
-    );
+    const use = button('', 'fa-plus', () => this.#showMessages([[say(addNode(this.#car, name))]]));
     use.setAttribute('aria-label', `${say('action.use')}: ${label}`);
     use.title = say('action.use');
     use.dataset['key'] = `use-${name}`;
@@ -232,15 +210,15 @@ export class CarsPanel {
   }
 
   async #linkToMap(car: CarSummary, value: HTMLElement): Promise<void> {
-    const href = await this.#actions.map(car);
+    const href = await askMap(car);
     if (href !== null)
       value.replaceChildren(element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, say('action.map')));
   }
 
-  async #act(work: (car: CarSummary) => Promise<PanelMessage[]>, takesLong = true): Promise<void> {
+  async #act(work: (car: CarSummary) => Promise<Line[]>, takesLong = true): Promise<void> {
     const car = this.#car;
     if (car === undefined) return;
-    if (takesLong) this.#showMessages([{ text: say('state.asking'), isProblem: false }]);
+    if (takesLong) this.#showMessages([[say('state.asking')]]);
     this.#showMessages(await work(car));
   }
 }

@@ -53,5 +53,5 @@ function vinFor({ config, vin, isDefault }: CarSummary): string | undefined {
   return found;
 }
 
-/** Opens the form of a configuration, where a person mends what is wrong. */
+/** Opens the form of a configuration, where the user corrects it. */
 export const openConfiguration = (id: string): void => RED.editor.editConfig('', 'connected-vehicle', id);

@@ -17,13 +17,12 @@ import { redactor, safeError, shownFailure } from '../../vehicle/redaction';
 import { packOf } from '../../vehicle/state-store';
 import { storedNodes } from '../../node-red/flows';
 import { findVehicle, type VehicleNode } from '../../vehicle/vehicle-node';
-import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from './demo';
+import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from '../../vehicle/demo-car';
 import type { Worded } from '../../node-red/i18n';
 import type { Facts } from './facts';
-import { isOlderFact, overviewsOf, type Overview } from './overview';
+import { overviewsOf, type Overview } from './overview';
 import { parseOptions } from '../../node-red/options';
 import { vehicleOptions } from '../../vehicle/options';
-import { clock } from '../../node-red/time';
 
 /** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */
 export type CarSummary = Worded<CarReport>;
@@ -47,13 +46,10 @@ interface CarReport {
   demo: DemoView | null;
   /** The address of the demo car's own page, on the machine that Node-RED runs on. */
   demoPage: string | null;
-  session: Pick<
-    ReturnType<Account['token']>,
-    'kind' | 'expiresAt' | 'signedInAt' | 'endsAt' | 'lastRefreshAt' | 'problem'
-  > | null;
+  session: ReturnType<Account['token']> | null;
   /** Why no account could be opened; null if one is open. */
   problem: Sentence | null;
-  /** The dialog in which a person corrects the problem; null if there is no problem, or if it ends by itself. */
+  /** The dialog in which a person corrects the problem; null without a problem, or if it ends by itself. */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
@@ -75,12 +71,13 @@ interface FoundCar {
   source: Source;
 }
 
-/** A config node with its account; all demo cars are one, because they share one simulated service. */
+/** A config node with its account; the config nodes of the demo cars are one, with one overview. */
 interface Source {
   options: { service: string; readOnly: boolean };
   account: Account | null;
   problem: Sentence | null;
-  overviews: Overview[];
+  /** Undefined before an account was opened. */
+  overview: Overview | undefined;
   journals: Account['journal'][];
 }
 
@@ -92,7 +89,7 @@ const maxCars = 50;
 export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
   const found = await findCars(RED);
   const views = await Promise.all(found.slice(0, maxCars).map((car) => summaryOf(RED, car)));
-  return redactor().value(views);
+  return redactor.value(views);
 }
 
 /** Reads again what the tab shows of a car. @throws VehicleError CONFIG where the car is not known any more, or why nothing could be read */
@@ -158,44 +155,30 @@ const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
   code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
-  const vins = new Map<string, Set<string>>();
   const stored = storedNodes(RED);
-  for (const { vehicle, vin } of stored) {
-    if (typeof vehicle !== 'string' || typeof vin !== 'string') continue;
-    const named = vin.trim().toUpperCase();
-    if (vinPattern.test(named)) vins.set(vehicle, (vins.get(vehicle) ?? new Set()).add(named));
-  }
-  const sources = new Map<string, Source>();
   const cars: FoundCar[] = [];
   for (const { id } of stored.filter(({ type }) => type === 'connected-vehicle')) {
     const node = findVehicle(RED, id);
     if (node === null) continue;
-    const source = await sourceOf(RED, node);
-    const named = { config: id, name: node.name ?? '' };
-    const place = source.options.service === 'demo' ? 'demo' : id;
-    const shared = sources.get(place);
-    if (shared === undefined) sources.set(place, source);
-    else {
-      shared.overviews.push(...source.overviews);
-      shared.journals.push(...source.journals);
-    }
-    const [overview] = source.overviews;
-    const chosen = String(node.chooseVin() ?? '')
-      .trim()
-      .toUpperCase();
+    const own = await sourceOf(RED, node);
+    const { overview } = own;
+    const source = cars.find((car) => overview !== undefined && car.source.overview === overview)?.source ?? own;
+    if (source !== own) source.journals.push(...own.journals);
+    const named = { config: id, name: node.name ?? '', source };
+    const ofNodes = stored.flatMap(({ vehicle, vin }) => (vehicle === id ? [vin] : []));
+    const [chosen = '', ...others] = [node.chooseVin(), ...ofNodes].map((vin) =>
+      String(vin ?? '')
+        .trim()
+        .toUpperCase(),
+    );
     const seen = overview?.cars.map(({ vin }) => vin).sort() ?? [];
-    const all = new Set([chosen, ...(vins.get(id) ?? []), ...seen].filter((vin) => vinPattern.test(vin)));
-    if (overview === undefined || all.size === 0) {
-      cars.push({ key: id, vin: null, isDefault: true, facts: {}, source, ...named });
-      continue;
-    }
-    for (const vin of all) {
-      const { key, facts } = overview.car(vin);
-      const before = cars.find((car) => car.vin === vin && car.source === (shared ?? source));
-      if (before === undefined)
-        cars.push({ key, vin, isDefault: vin === chosen, facts, source: shared ?? source, ...named });
-      else before.facts = newest(before.facts, facts);
-    }
+    const vins = new Set([chosen, ...others, ...seen].filter((vin) => vinPattern.test(vin)));
+    if (overview === undefined || vins.size === 0)
+      cars.push({ key: id, vin: null, isDefault: true, facts: {}, ...named });
+    else
+      for (const vin of vins)
+        if (!cars.some((car) => car.vin === vin && car.source === source))
+          cars.push({ ...overview.car(vin), isDefault: vin === chosen, ...named });
   }
   return cars;
 }
@@ -205,34 +188,23 @@ async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
     options: { service: '', readOnly: false },
     account: null,
     problem: null,
-    overviews: [],
+    overview: undefined,
     journals: [],
   };
   try {
-    const { service, readOnly } = parseOptions(vehicleOptions, node.config);
-    source.options = { service, readOnly };
+    source.options = parseOptions(vehicleOptions, node.config);
     source.account = await node.account();
     source.journals.push(source.account.journal);
   } catch (error) {
     source.problem = safeError(error).sentence;
   }
-  const overview = overviewsOf(RED).find(node.id);
-  if (overview !== undefined) source.overviews.push(overview);
+  source.overview = overviewsOf(RED).find(node.id);
   return source;
-}
-
-/** If two configurations read the same car, the later reading is shown. */
-function newest(one: Facts, other: Facts): Facts {
-  const merged: Facts = { ...one };
-  const now = clock().now();
-  for (const [name, fact] of Object.entries(other) as [keyof Facts, NonNullable<Facts[keyof Facts]>][])
-    if (!isOlderFact(fact, merged[name], now)) merged[name] = fact;
-  return merged;
 }
 
 async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
   const { key, vin, isDefault, facts, config, name, source } = car;
-  const { options, account, problem, overviews, journals } = source;
+  const { options, account, problem, overview, journals } = source;
   const { location } = facts;
   const { lines, events } =
     vin === null ? { lines: {}, events: [] } : await packOf(RED, options.service).facts.known(vin);
@@ -252,19 +224,11 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     events,
     demo: isDemo ? await demoViewOf(RED, vin) : null,
     demoPage: isDemo ? await demoPage(RED) : null,
-    session: token && {
-      kind: token.kind,
-      expiresAt: token.expiresAt,
-      signedInAt: token.signedInAt,
-      endsAt: token.endsAt,
-      lastRefreshAt: token.lastRefreshAt,
-      problem: token.problem,
-    },
+    session: token,
     problem,
     remedy: remedyOf(problem, token, vin),
     quota: account === null ? [] : quotaOf(account),
-    watches: overviews
-      .flatMap(({ watches }) => watches)
+    watches: (overview?.watches ?? [])
       .filter((watch) => watch.vin === vin)
       .slice(-maxWatches)
       .map(({ command, sentAt, requestStatus }) => ({ command, sentAt, requestStatus })),
@@ -304,4 +268,4 @@ function quotaOf(account: Account): CarReport['quota'] {
 }
 
 /** Removes secrets first: a part of one would not be recognized. */
-const cutSafely = (text: string): string => cut(redactor().text(text), 300);
+const cutSafely = (text: string): string => cut(redactor.text(text), 300);

@@ -11,7 +11,7 @@ import {
 
 /** A value as a flow read it last. Times are ISO-8601. */
 export interface Fact {
-  /** Null: the car or the service does not tell. */
+  /** Null: the car or the service does not report it. */
   value: string | number | boolean | null;
   unit: string | null;
   /** When the car reported it; null where the service does not say. */
@@ -94,7 +94,7 @@ const isSingle = (name: string): name is (typeof singles)[number] => (singles as
 
 const absentAt = (receivedAt: string): Fact => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
 
-/** A car without a tank lid says `UNSPECIFIED` for ever; one that had a state has the lid. */
+/** A car without a tank lid always reports `UNSPECIFIED`; a car that ever reported a state has the lid. */
 const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: Facts): boolean =>
   key === 'tankLid' &&
   memberOf(member, 'value') === 'UNSPECIFIED' &&

@@ -4,41 +4,36 @@ import { partOf } from '../../pack';
 /** The least time between two signals to the editors. */
 const signalEveryMs = 2_000;
 
-/** The editors of a Node-RED, and the nodes that want to know what they are told. */
+/** The editors of a Node-RED, and the nodes that follow the messages to the editors. */
 class Editors {
-  readonly listeners = new Set<() => void>();
-  readonly #publish: () => void;
+  readonly #comms: NodeAPI['comms'];
+  readonly #listeners = new Set<() => void>();
   #isWaiting = false;
   #isPending = false;
 
   constructor({ comms }: NodeAPI) {
-    // Without data, because it reaches every editor that is connected; the routes check who may read what.
-    this.#publish = () => {
-      comms.publish('connected-vehicle/changed', {}, false);
-      for (const listener of this.listeners) listener();
-    };
+    this.#comms = comms;
   }
 
   /** Tells them that there is something new: at once, and then every two seconds at most. */
-  notify(): void {
-    this.#isPending = true;
+  readonly notify = (): void => {
+    this.#isPending = this.#isWaiting;
     if (this.#isWaiting) return;
-    this.#isPending = false;
     this.#isWaiting = true;
-    this.#publish();
+    // Without data, because it reaches every editor that is connected; the routes check who may read what.
+    this.#comms.publish('connected-vehicle/changed', {}, false);
+    for (const listener of this.#listeners) listener();
     setTimeout(() => {
       this.#isWaiting = false;
       if (this.#isPending) this.notify();
     }, signalEveryMs).unref();
+  };
+
+  /** Calls back when the editors are told, until the returned function is called. */
+  onNews(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 }
 
-/** Tells the editors of this Node-RED, and the nodes that listen, that there is something new. */
-export const notifyEditors = (RED: NodeAPI): void => partOf(RED, Editors).notify();
-
-/** Calls back when the editors are told, so every two seconds at most, until the returned function is called. */
-export function onNews(RED: NodeAPI, listener: () => void): () => void {
-  const { listeners } = partOf(RED, Editors);
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
+export const editorsOf = (RED: NodeAPI): Editors => partOf(RED, Editors);

@@ -8,12 +8,11 @@ import {
   type CommandRecord,
   type Reading,
   type ReadName,
-  type VehicleObserver,
 } from '../../../src/index';
 import { clock } from '../../node-red/time';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
 import { partOf } from '../../pack';
-import { notifyEditors } from './notify-editors';
+import { editorsOf } from './notify-editors';
 
 /** The facts that flows have read of one car. */
 interface KnownCar {
@@ -35,8 +34,8 @@ interface OpenWatchInfo {
 /** A flow can name any VIN in its messages. */
 const maxCars = 20;
 
-/** The facts about the cars of one configuration that the tab "Cars" shows: only those that flows have read, in bounded memory. */
-export class Overview implements VehicleObserver {
+/** The facts about the cars of one service that the tab "Cars" shows: only those that flows have read, in bounded memory. */
+export class Overview {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */
   readonly #cars = new Map<string, KnownCar>();
@@ -62,15 +61,10 @@ export class Overview implements VehicleObserver {
     return this.#cars.get(vin) ?? { key: key(), vin, facts: {} };
   }
 
-  /** The car of a VIN that was read just now. */
-  #keep(vin: string): KnownCar {
+  observe(read: ReadName, vin: string, reading: Reading): void {
     const car = this.car(vin);
     setNewest(this.#cars, vin, car, maxCars);
-    return car;
-  }
-
-  observe(read: ReadName, vin: string, reading: Reading): void {
-    const { facts } = this.#keep(vin);
+    const { facts } = car;
     let isNews = false;
     const now = clock().now();
     for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
@@ -79,10 +73,6 @@ export class Overview implements VehicleObserver {
       isNews = true;
     }
     if (isNews) this.notify();
-  }
-
-  commandSent(): void {
-    this.notify();
   }
 
   /** A node follows a command from now on, until `end` is called. */
@@ -106,27 +96,30 @@ export class Overview implements VehicleObserver {
   }
 }
 
-/** @param now in milliseconds since 1970 */
-export const isOlderFact = (fact: Fact, known: Fact | undefined, now: number): boolean =>
+const isOlderFact = (fact: Fact, known: Fact | undefined, now: number): boolean =>
   known !== undefined && isOlder(timesOfFact(fact, now), timesOfFact(known, now));
 
 const timesOfFact = ({ measuredAt, receivedAt }: Fact, at: number): ReturnType<typeof timesOf> =>
   timesOf(measuredAt, { at, receivedAt: receiptAsOf(Date.parse(receivedAt), at) });
 
-/** One overview for each config node. It outlives a deploy, so that the tab still shows the readings from before. */
+/** One overview for each config node, and one for all demo cars. It outlives a deploy, so that the tab still shows the readings from before. */
 class Overviews {
   readonly #notify: () => void;
   readonly #byId = new Map<string, Overview>();
 
   constructor(RED: NodeAPI) {
-    this.#notify = () => notifyEditors(RED);
+    this.#notify = editorsOf(RED).notify;
   }
 
-  /** @param serviceKey the overview is replaced by an empty one when the configuration points to another service */
-  open(id: string, serviceKey: string): Overview {
-    let overview = this.#byId.get(id);
-    if (overview?.serviceKey === serviceKey) return overview;
-    this.#byId.set(id, (overview = new Overview(serviceKey, this.#notify)));
+  /**
+   * @param serviceKey the overview is replaced by another one when the configuration points to another service
+   * @param isShared with the other config nodes of this service: they all show the same simulated cars
+   */
+  open(id: string, serviceKey: string, isShared: boolean): Overview {
+    const known = isShared ? [...this.#byId.values()] : [this.#byId.get(id)];
+    const overview = known.find((one) => one?.serviceKey === serviceKey) ?? new Overview(serviceKey, this.#notify);
+    if (this.#byId.get(id) === overview) return overview;
+    this.#byId.set(id, overview);
     this.#notify();
     return overview;
   }

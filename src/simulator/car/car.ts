@@ -1,27 +1,13 @@
 import type { Clock } from '../../util/clock';
-import { isResourceName, type ResourceName } from '../../catalogue/reads';
+import type { ResourceName } from '../../catalogue/reads';
 import { openingState } from '../../catalogue/openings';
 import { VehicleError } from '../../errors';
 import { isRecord, memberOf } from '../../util/json';
 import { chargingStatus, energyState, hasTank, nextPercent, rangeKm, stepMs } from './battery';
 import { asBoolean, modelPathOf, type ResourceValue } from './resources';
-import {
-  asCarChanges,
-  parseChanges,
-  parseTrip,
-  type CarChanges,
-  type CarOptions,
-  type Override,
-  type Trip,
-} from './changes';
+import { parseChanges, parseTrip, type CarChanges, type CarOptions, type Trip } from './changes';
 import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
-
-/** Something that happens to the car at a time to come. */
-interface ScheduledEvent {
-  at: number;
-  act: (at: number) => void;
-}
 
 /** A car remembers this many invocations; the service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
@@ -32,7 +18,7 @@ const climateMinutes = 30;
 /**
  * One car: a state, when each part of it was last retrieved, and the commands on their way to it.
  *
- * There are no timers. Events that are due are applied in order, with their own times, when the car is read. So all views agree,
+ * The car uses no timers. Due events are applied in order, with their own times, when the car is read. So all views agree,
  * on any clock.
  */
 export class Car {
@@ -40,12 +26,12 @@ export class Car {
   readonly #clock: Clock;
   readonly #initial: CarChanges;
   readonly #state = newState();
-  readonly #overrides = new Map<string, Override>();
   readonly #measured = new Map<string, number>();
   readonly #invocations = new Map<string, Invocation>();
   readonly #listeners = new Set<() => void>();
   #reportedAt: number;
-  #events: ScheduledEvent[] = [];
+  /** What happens to the car at a time to come. */
+  #events: { at: number; act: (at: number) => void }[] = [];
   /** The unlock commands whose time to open the tailgate runs. */
   #released: Invocation[] = [];
   /** The last energy state, as JSON by member: a member whose value changes gets a new time. */
@@ -111,17 +97,9 @@ export class Car {
    * @throws VehicleError INPUT_INVALID
    */
   set(input: CarChanges): this {
-    const { resources: values = {}, overrides = {}, measuredAt, ...changes } = parseChanges(input);
+    const changes = parseChanges(input);
     this.#runDue();
-    const now = this.#clock.now();
-    this.#merge(changes, now);
-    for (const [name, value] of Object.entries(values))
-      if (isResourceName(name)) this.#merge(asCarChanges(name, value), now);
-    for (const [path, override] of Object.entries(overrides)) {
-      if (override === null) this.#overrides.delete(path);
-      else this.#overrides.set(path, override);
-    }
-    this.#setTimes(measuredAt);
+    this.#merge(changes, this.#clock.now());
     this.#notify();
     return this;
   }
@@ -134,15 +112,12 @@ export class Car {
     const changes = parseChanges(input);
     this.#runDue();
     Object.assign(this.#state, newState());
-    this.#overrides.clear();
     this.#released = [];
     this.#climateUntil = null;
     this.#trip = null;
     this.#chargeStep = null;
     this.#engineStart = null;
-    this.set(changes).report();
-    this.#setTimes(changes.measuredAt);
-    return this;
+    return this.set(changes).report();
   }
 
   /** The car as it was at first. */
@@ -219,11 +194,6 @@ export class Car {
     return this.#measured.get(path) ?? this.#reportedAt;
   }
 
-  /** The JSON in place of a member, where a test set one. */
-  override(path: string): Override | undefined {
-    return this.#overrides.get(path);
-  }
-
   resource(name: ResourceName): ResourceValue {
     const path = modelPathOf(name);
     if (path !== null) return asBoolean(partOf(this.state, path));
@@ -238,9 +208,8 @@ export class Car {
   }
 
   /** The answer of accessibility (docs/internals/service.md 2.7). An asleep car looks like one in power saving mode. */
-  get availability(): { value: string | null; unavailableReason: string | null } {
-    const { availability, reachable, inUse, asleep, powerSaving } = this.state;
-    if (availability !== null) return availability;
+  get availability(): { value: string; unavailableReason: string | null } {
+    const { reachable, inUse, asleep, powerSaving } = this.state;
     if (!reachable) return { value: 'UNAVAILABLE', unavailableReason: 'NO_INTERNET' };
     if (inUse) return { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' };
     if (asleep || powerSaving) return { value: 'UNAVAILABLE', unavailableReason: 'POWER_SAVING_MODE' };
@@ -341,8 +310,7 @@ export class Car {
     this.#chargeUntil(now);
     const paths = merge(this.#state, changes, '');
     this.#touch(paths, now);
-    if (paths.some((path) => /^(availability|reachable|inUse|asleep|powerSaving)\b/.test(path)))
-      this.#touch(['availability'], now);
+    if (paths.some((path) => /^(reachable|inUse|asleep|powerSaving)$/.test(path))) this.#touch(['availability'], now);
     if (paths.some((path) => path.startsWith('location.'))) this.#touch(['location'], now);
     if (paths.includes('doors.tailGate') && isOpen(this.#state.doors.tailGate))
       this.#tailgateOpened(now, changes.lock !== undefined);
@@ -402,10 +370,6 @@ export class Car {
     for (const path of paths) this.#measured.set(path, at);
   }
 
-  #setTimes(times: Record<string, string> = {}): void {
-    for (const [path, time] of Object.entries(times)) this.#measured.set(path, Date.parse(time));
-  }
-
   #at(at: number, act: (at: number) => void): void {
     this.#events.splice(this.#events.findLastIndex((other) => other.at <= at) + 1, 0, { at, act });
   }
@@ -435,15 +399,13 @@ const reportedOnTrips = [
   ...Object.keys(newState().windows).map((name) => `windows.${name}`),
   'engineRunning',
   'availability',
-  ...[
-    'odometer',
-    'tripMeter1',
-    'tripMeter2',
-    'fuelAmount',
-    'averageSpeed',
-    'averageFuelConsumption',
-    'distanceToEmpty',
-  ].map((name) => `resources.${name}`),
+  'resources.odometer',
+  'resources.tripMeter1',
+  'resources.tripMeter2',
+  'resources.fuelAmount',
+  'resources.averageSpeed',
+  'resources.averageFuelConsumption',
+  'resources.distanceToEmpty',
   ...Object.keys(newState().statistics).map((name) => `statistics.${name}`),
 ];
 

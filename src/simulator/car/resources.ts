@@ -1,5 +1,5 @@
 import { lockState, openingKeys, openings, openingState } from '../../catalogue/openings';
-import { resources, type Resource, type ResourceName } from '../../catalogue/reads';
+import { isResourceName, resources, type Resource, type ResourceName } from '../../catalogue/reads';
 
 /** The value of an extended resource of a simulated car (docs/internals/service.md 2.8). */
 export type ResourceValue = number | string | boolean | null;
@@ -45,8 +45,9 @@ function fallback(row: Resource): ResourceValue {
   return row.kind === 'double' ? 1.5 : 1;
 }
 
-/** The reason why a value cannot be that of the resource, or nothing. Any word is allowed, because tests need unknown ones. */
-export function valueProblem(name: ResourceName, value: ResourceValue): string {
+/** The reason why a value cannot be that of the resource, or nothing. Any word is allowed: a real service sends unknown ones, too. */
+export function valueProblem(name: string, value: ResourceValue): string {
+  if (!isResourceName(name) || modelPathOf(name) !== null) return `resources: there is no ${name}`;
   const { kind } = resources[name];
   const type = kind === 'boolean' || kind === 'enum' ? { boolean: 'boolean', enum: 'string' }[kind] : 'number';
   return value === null || typeof value === type ? '' : `resources.${name}: must be a ${type}, or null`;
@@ -58,11 +59,4 @@ export function asBoolean(word: unknown): boolean | null {
   const [opening, lock] = [openingState(word), lockState(word)];
   if (opening !== null) return opening === 'open';
   return lock === null ? null : lock === 'closed';
-}
-
-/** The boolean of an extended resource as a word of the car. */
-export function resourceWords(path: string, value: ResourceValue): string | null {
-  if (typeof value !== 'boolean') return null;
-  if (path === 'lock') return value ? 'LOCKED' : 'UNLOCKED';
-  return value ? 'OPEN' : 'CLOSED';
 }

@@ -17,7 +17,7 @@ type NamedIn<Read extends OpeningRead> = Exclude<NameIn<Read>, 'carLocked'>;
 const eachOpening = <Read extends OpeningRead, Value>(read: Read, value: Value): Record<NamedIn<Read>, Value> =>
   byName(
     // The rows of a read have its names.
-    openingsOf(read).flatMap(({ kind, name }) => (kind === 'lock' ? [] : [name as NamedIn<Read>])),
+    openingsOf[read].flatMap(({ kind, name }) => (kind === 'lock' ? [] : [name as NamedIn<Read>])),
     () => value,
   );
 
@@ -157,10 +157,6 @@ export const values = {
   powerSaving: first(flag, false),
   /** A car without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
   classic: first(flag, false),
-  /** The answer of accessibility in place of the one that follows from the flags above. Null: that one. */
-  availability: first(z.nullable(z.strictObject({ value: text, unavailableReason: text })), null),
-  /** Names of reads, resources and commands that this car does not have. */
-  unsupported: first(z.array(z.string()), []),
   /** Commands that the specification does not name, as path segments: `climatization-start` (docs/internals/vendor-api.md 1.7). */
   extraCommands: first(
     z.array(z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' }))),

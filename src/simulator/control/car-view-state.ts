@@ -11,7 +11,7 @@ export const openingNames = /* @__PURE__ */ openingKeys.filter((key): key is Ope
 export type CarPart = OpeningName | 'lock' | 'plug';
 
 export interface CarViewState extends Record<OpeningName, OpeningState> {
-  /** Unknown openings that nobody has asked for: drawn lightly, without a word beside them. */
+  /** Unknown openings that the user has not set: drawn lightly, without a word beside them. */
   notRead?: ReadonlySet<OpeningName>;
   /** Null: unknown. */
   locked: boolean | null;

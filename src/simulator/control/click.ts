@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { openings, type OpeningRow } from '../../catalogue/openings';
-import { meaningOf, type Outcome } from '../../catalogue/outcomes';
+import { meaningOf } from '../../catalogue/outcomes';
 import { VehicleError } from '../../errors';
 import { byName } from '../../util/json';
 import { chargingStatus, hasTank } from '../car/battery';
@@ -106,31 +106,16 @@ function openingOf(state: CarState, key: OpeningName): OpeningState {
 }
 
 /** A simulated car as a page shows it. */
-export interface SimulatedCarView extends CarViewState {
-  vin: string;
-  model: string;
-  odometer: number | null;
-  range: number | null;
-  target: number;
-  timeLapse: number;
-  asleep: boolean;
-  inUse: boolean;
-  noInternet: boolean;
-  driving: boolean;
-  latitude: number;
-  longitude: number;
-  /** The page makes the car flash or honk for it. By its id, a command is shown once. */
-  lastCommand: { id: string; command: string; outcome: Outcome; acted: boolean } | null;
-}
+export type SimulatedCarView = ReturnType<typeof viewOf>;
 
-export function viewOf(car: Car): SimulatedCarView {
+export function viewOf(car: Car) {
   const { state } = car;
   const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
   const last = car.invocations.at(-1);
-  return {
+  const drawn: CarViewState = {
     ...byName(openingNames, (name) => openingOf(state, name)),
     ...(!hasTank(state) && { tankLid: 'absent' }),
-    // A car without a sunroof says this for ever.
+    // A car without a sunroof always reports this.
     ...(state.windows.sunroof === 'UNSPECIFIED' && { sunroof: 'absent' }),
     locked: state.lock === 'LOCKED' ? true : state.lock === 'UNLOCKED' ? false : null,
     ...(state.plugIn && {
@@ -141,6 +126,9 @@ export function viewOf(car: Car): SimulatedCarView {
     ...(hasTank(state) && { fuel: number(car.resource('fuelAmount')) }),
     engineRunning: state.engineRunning,
     climateRunning: car.climateUntil !== null,
+  };
+  return {
+    ...drawn,
     vin: car.vin,
     model: state.details.descriptions.model ?? '',
     odometer: number(car.resource('odometer')),
@@ -151,16 +139,14 @@ export function viewOf(car: Car): SimulatedCarView {
     inUse: state.inUse,
     noInternet: !state.reachable,
     driving: car.isDriving,
-    latitude: state.location.latitude,
-    longitude: state.location.longitude,
-    lastCommand:
-      last === undefined
-        ? null
-        : {
-            id: last.id,
-            command: last.command,
-            outcome: meaningOf(car.statusOf(last)).outcome,
-            acted: last.actedAt !== null,
-          },
+    /** The page makes the car flash or honk for it. By its id, a command is shown once. */
+    lastCommand: last
+      ? {
+          id: last.id,
+          command: last.command,
+          outcome: meaningOf(car.statusOf(last)).outcome,
+          acted: last.actedAt !== null,
+        }
+      : null,
   };
 }

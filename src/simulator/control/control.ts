@@ -4,13 +4,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../../util/clock';
 import { VehicleError } from '../../errors';
-import type { Answer, ServiceRequest } from '../service/answer';
+import { ok, type Answer, type ServiceRequest } from '../service/answer';
 import type { Car } from '../car/car';
 import type { CarChanges, Trip } from '../car/changes';
 import { clickCar, parseClick, viewOf } from './click';
-import type { FaultOptions, Faults } from '../service/faults';
+import { parseFault, type Faults } from '../service/faults';
 import { Router } from '../service/router';
-import type { RecordedRequest, SimulatorServer } from '../service/server';
+import type { RecordedRequest } from '../service/server';
 
 /**
  * The control interface: the cars, the faults and the record of requests as JSON below `/control`, and a page at `/` that
@@ -21,13 +21,10 @@ import type { RecordedRequest, SimulatorServer } from '../service/server';
  * page as well. No answer allows another origin to read it.
  */
 interface ControlParts {
-  url: () => string;
   clock: Clock;
-  dialect: string;
   cars: ReadonlyMap<string, Car>;
   faults: Faults;
-  server: Pick<SimulatorServer, 'requests' | 'connections' | 'inFlight'>;
-  requestsToday: () => object;
+  requests: readonly RecordedRequest[];
   /** Names of headers that hold secrets. */
   secretHeaders: readonly string[];
   /** The page has it, and sends it with what changes something. */
@@ -93,42 +90,27 @@ export class Control {
   }
 
   #handlers(): [method: string, path: string, handler: Handler][] {
-    const { url, dialect, cars, faults, server, requestsToday } = this.#parts;
-    const ok = (body: unknown): Answer => ({ status: 200, body });
+    const { cars, faults, requests } = this.#parts;
     const withCar =
       (act: (car: Car, json: () => unknown) => unknown): Handler =>
       ({ vin = '' }, json) => {
         const car = cars.get(vin);
         return car === undefined ? problem(404, 'There is no such car.') : ok(act(car, json));
       };
-    const overview = (): object => ({
-      url: url(),
-      dialect,
-      cars: [...cars.keys()],
-      faults: faults.list,
-      connections: server.connections,
-      inFlight: server.inFlight,
-      requestsToday: requestsToday(),
-    });
     const click = (car: Car, json: () => unknown): object => {
       clickCar(car, faults, parseClick(json()));
       return viewOf(car);
     };
     return [
-      ['GET', '', () => ok(overview())],
+      ['GET', '', () => ok({ cars: [...cars.keys()], faults: faults.list })],
       ['GET', '/cars/{vin}', withCar(describe)],
-      ['PATCH', '/cars/{vin}', withCar((car, json) => describe(car.set(json() as CarChanges)))], // `set` checks it, and so do `drive` and `add`.
+      ['PATCH', '/cars/{vin}', withCar((car, json) => describe(car.set(json() as CarChanges)))], // `set` checks it, and so does `drive`.
       ['POST', '/cars/{vin}/drive', withCar((car, json) => describe(car.drive(json() as Trip)))],
       ['POST', '/cars/{vin}/click', withCar(click)],
       ['GET', '/events', () => this.#events()],
-      ['POST', '/faults', (_, json) => ({ status: 201, body: faults.add(json() as FaultOptions) })], // `add` checks it.
+      ['POST', '/faults', (_, json) => ({ status: 201, body: faults.add(parseFault(json())) })],
       ['DELETE', '/faults', () => (faults.clear(), ok(faults.list))],
-      [
-        'DELETE',
-        '/faults/{id}',
-        ({ id }) => (faults.remove(Number(id)) ? ok(faults.list) : problem(404, 'There is no such fault.')),
-      ],
-      ['GET', '/requests', () => ok(server.requests.map((record) => this.#withoutSecrets(record)))],
+      ['GET', '/requests', () => ok(requests.map((record) => this.#withoutSecrets(record)))],
     ];
   }
 

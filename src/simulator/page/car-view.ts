@@ -145,7 +145,6 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view .cv-callout[data-state=open]{--cv-tone:var(--cv-open)}
 .car-view .cv-callout[data-state=ajar]{--cv-tone:var(--cv-ajar);--cv-label:#2b1d00}
 .car-view .cv-callout[data-state=unknown]{--cv-tone:var(--cv-unknown)}
-.car-view .cv-badge{fill:var(--cv-card)}
 .car-view .cv-lock{--cv-tone:var(--cv-unknown)}
 .car-view .cv-lock[data-state=locked]{--cv-tone:var(--cv-good)}
 .car-view .cv-lock[data-state=unlocked]{--cv-tone:var(--cv-open)}
@@ -199,9 +198,6 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 @keyframes cv-air{to{transform:translateY(5px)}}
 @keyframes cv-blink{from{opacity:1}to{opacity:.1}}`;
 
-/** Each drawing has paints with ids of its own: a page may show several, and hide the first. */
-let drawings = 0;
-
 /**
  * The markup of the drawing. Everything in it is unknown until `drawCar` is called.
  * @param interactive whether the openings, the lock and the charge port are buttons; the page listens for clicks, see `partOf`
@@ -210,16 +206,15 @@ export function carSvg({ interactive = false } = {}): string {
   const gauge = (name: string, icon: string): string =>
     `<g class="cv-gauge" data-gauge="${name}" visibility="hidden"><rect class="cv-back" x="-46" y="-15" width="92" height="30" rx="15"/>
     <rect class="cv-fill" x="-44" y="-13" width="0" height="26" rx="13"/>${icon}<text x="6" y="6"></text></g>`;
-  const id = `cv${(drawings += 1)}`;
-  const paints = ['shade', 'beam', 'hatch'].map((name) => `--cv-${name}:url(#${id}-${name})`).join(';');
+  const paints = ['shade', 'beam', 'hatch'].map((name) => `--cv-${name}:url(#cv1-${name})`).join(';');
   const svg = `<svg class="car-view" viewBox="-180 16 360 606" xmlns="http://www.w3.org/2000/svg" style="${paints}" role="${interactive ? 'group' : 'img'}"><style>${style}</style>
   <defs>
-    <filter id="${id}-blur" x="-20%" y="-5%" width="140%" height="112%"><feGaussianBlur stdDeviation="9"/></filter>
-    <linearGradient id="${id}-shade" x1="0" x2="1"><stop offset="0" stop-color="#000" stop-opacity=".22"/><stop offset=".16" stop-color="#fff" stop-opacity=".2"/><stop offset=".5" stop-color="#fff" stop-opacity=".06"/><stop offset=".84" stop-color="#fff" stop-opacity=".2"/><stop offset="1" stop-color="#000" stop-opacity=".22"/></linearGradient>
-    <linearGradient id="${id}-beam" x1="0" y1="1" x2="0" y2="0"><stop offset="0" stop-color="#ffe9a8" stop-opacity=".75"/><stop offset="1" stop-color="#ffe9a8" stop-opacity="0"/></linearGradient>
-    <pattern id="${id}-hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="8" height="8" fill="var(--cv-card)"/><rect width="4" height="8" fill="var(--cv-unknown)"/></pattern>
+    <filter id="cv1-blur" x="-20%" y="-5%" width="140%" height="112%"><feGaussianBlur stdDeviation="9"/></filter>
+    <linearGradient id="cv1-shade" x1="0" x2="1"><stop offset="0" stop-color="#000" stop-opacity=".22"/><stop offset=".16" stop-color="#fff" stop-opacity=".2"/><stop offset=".5" stop-color="#fff" stop-opacity=".06"/><stop offset=".84" stop-color="#fff" stop-opacity=".2"/><stop offset="1" stop-color="#000" stop-opacity=".22"/></linearGradient>
+    <linearGradient id="cv1-beam" x1="0" y1="1" x2="0" y2="0"><stop offset="0" stop-color="#ffe9a8" stop-opacity=".75"/><stop offset="1" stop-color="#ffe9a8" stop-opacity="0"/></linearGradient>
+    <pattern id="cv1-hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="8" height="8" fill="var(--cv-card)"/><rect width="4" height="8" fill="var(--cv-unknown)"/></pattern>
   </defs>
-  <path class="cv-shadow" filter="url(#${id}-blur)" transform="translate(0 10)" d="${body}"/>
+  <path class="cv-shadow" filter="url(#cv1-blur)" transform="translate(0 10)" d="${body}"/>
   <g class="cv-horn"><path d="M-20 54 Q0 46 20 54"/><path d="M-32 42 Q0 28 32 42"/><path d="M-44 30 Q0 10 44 30"/></g>
   <g class="cv-exhaust"><circle cx="46" cy="586" r="7"/><circle cx="52" cy="590" r="9"/><circle cx="44" cy="594" r="8"/></g>
   <rect class="cv-wheel" x="-95" y="136" width="18" height="66" rx="7"/><rect class="cv-wheel" x="77" y="136" width="18" height="66" rx="7"/>

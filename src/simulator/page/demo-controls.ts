@@ -7,7 +7,7 @@ import { button, element, Section } from './elements';
 export type Say = (key: string) => string;
 
 /** The part of a car that the controls show. */
-type ShownCar = Omit<SimulatedCarView, 'vin' | 'latitude' | 'longitude'>;
+type ShownCar = Omit<SimulatedCarView, 'vin'>;
 
 interface CarSwitch {
   /** Null: unknown. Undefined: the car does not have it. */
@@ -76,7 +76,7 @@ export class DemoControls {
     this.#section.show(car);
   }
 
-  /** Does what a click on a part of the drawing stands for. */
+  /** Carries out the action of a click on a part of the drawing. */
   clickPart(part: CarPart): void {
     const mode = clickModes.find((one) => one === this.#mode.value) ?? 'toggle';
     this.#click(part === 'lock' || part === 'plug' || mode === 'toggle' ? { part } : { part, to: mode });

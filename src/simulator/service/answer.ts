@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { STATUS_CODES, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { InterfaceName } from '../../catalogue/reads';
 
 /** A request with its body read. */
@@ -20,24 +20,15 @@ export interface Answer {
   stream?: (send: (text: string) => void) => () => void;
 }
 
+export const ok = (body: unknown): Answer => ({ status: 200, body });
+
 /** The shapes of error bodies; several exist on one host (docs/internals/vendor-api.md 1.11, 3.3). */
-export const errorShapes = [
-  'application',
-  'status',
-  'key',
-  'gateway',
-  'exve',
-  'energy',
-  'energy-error',
-  'text',
-  'html',
-  'empty',
-] as const;
-type ErrorShape = (typeof errorShapes)[number];
+export type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'html' | 'empty';
 
 export interface Refusal {
   status: number;
-  message: string;
+  /** Absent: the word of the status, `NOT_FOUND`. */
+  message?: string;
   description?: string;
   /** Absent: that of the interface which refuses. */
   shape?: ErrorShape;
@@ -50,11 +41,7 @@ export interface Refusal {
  * `{header}` is the name of the key header, `{refillIn}` the time until the quota is full again.
  */
 export const refusals = {
-  'token-refused': {
-    status: 401,
-    message: 'UNAUTHORIZED',
-    description: 'Full authentication is required to access this resource',
-  },
+  'token-refused': { status: 401, description: 'Full authentication is required to access this resource' },
   'key-refused': {
     status: 401,
     shape: 'key',
@@ -65,85 +52,70 @@ export const refusals = {
     shape: 'key',
     message: 'Access denied due to missing header {header}. Make sure to include the key in requests.',
   },
-  'not-linked': { status: 403, shape: 'status', message: 'FORBIDDEN', description: 'No relationship to UUID' },
-  'scope-missing': { status: 403, message: 'FORBIDDEN', description: 'Access is denied' },
+  'not-linked': { status: 403, shape: 'status', description: 'No relationship to UUID' },
+  'scope-missing': { status: 403, description: 'Access is denied' },
   'energy-forbidden': {
     status: 403,
     shape: 'energy',
     code: 'AUTHORIZATION_ERROR',
     message: 'Not authorized to access this resource.',
   },
-  'client-not-allowed': { status: 403, message: 'FORBIDDEN', description: 'Client not allowed to access Location API' },
+  'client-not-allowed': { status: 403, description: 'Client not allowed to access Location API' },
   quota: {
     status: 403,
     shape: 'gateway',
     message: 'Out of call volume quota. Quota will be replenished in {refillIn}.',
   },
-  'not-supported': { status: 404, message: 'NOT_FOUND', description: 'This is not supported by this vehicle' },
-  markets: { status: 404, message: 'NOT_FOUND', description: 'Does not belong to allowed markets' },
-  'not-found': { status: 404, message: 'NOT_FOUND', description: 'No resource at this address' },
+  'not-supported': { status: 404, description: 'This is not supported by this vehicle' },
+  markets: { status: 404, description: 'Does not belong to allowed markets' },
+  'not-found': { status: 404, description: 'No resource at this address' },
   'energy-not-found': {
     status: 404,
     shape: 'energy',
     code: 'NOT_FOUND',
     message: 'Resource is not supported for this vehicle',
   },
-  'no-position': { status: 404, message: 'NOT_FOUND', description: 'No position is known for this vehicle' },
-  gone: { status: 410, message: 'GONE', description: 'Version 1 is removed.' },
+  'no-position': { status: 404, description: 'No position is known for this vehicle' },
+  gone: { status: 410, description: 'Version 1 is removed.' },
   'energy-gone': {
     status: 410,
-    message: 'GONE',
     description: 'Version 1 is removed. See https://developer.volvocars.com/apis/energy/v2/overview/',
   },
   'gateway-not-found': { status: 404, shape: 'gateway', message: 'Resource not found' },
-  'method-not-allowed': {
-    status: 405,
-    message: 'METHOD_NOT_ALLOWED',
-    description: 'This address does not take this method',
-  },
-  'not-acceptable': {
-    status: 406,
-    message: 'NOT_ACCEPTABLE',
-    description: 'The accept header does not allow the media type of this address',
-  },
-  conflict: {
-    status: 409,
-    message: 'CONFLICT',
-    description: 'Invocation specific error, due to a conflict with the vehicle',
-  },
-  'media-type': {
-    status: 415,
-    message: 'UNSUPPORTED_MEDIA_TYPE',
-    description: 'The content type is not supported at this address',
-  },
-  'bad-request': { status: 400, message: 'BAD_REQUEST', description: 'The request body is not JSON' },
-  'invalid-runtime': {
-    status: 400,
-    message: 'BAD_REQUEST',
-    description: 'runtimeMinutes must be a whole number of minutes from 0 to 15',
-  },
-  'plugged-in': {
-    status: 422,
-    message: 'UNPROCESSABLE_ENTITY',
-    description: 'Precondition failed: the vehicle is plugged in',
-  },
-  'invalid-uuid': { status: 422, message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' },
-  'invalid-body': {
-    status: 422,
-    message: 'UNPROCESSABLE_ENTITY',
-    description: 'unlockDuration must be a whole number of seconds from 0 to 120',
-  },
+  'method-not-allowed': { status: 405, description: 'This address does not take this method' },
+  'not-acceptable': { status: 406, description: 'The accept header does not allow the media type of this address' },
+  conflict: { status: 409, description: 'Invocation specific error, due to a conflict with the vehicle' },
+  'media-type': { status: 415, description: 'The content type is not supported at this address' },
+  'bad-request': { status: 400, description: 'The request body is not JSON' },
+  'invalid-runtime': { status: 400, description: 'runtimeMinutes must be a whole number of minutes from 0 to 15' },
+  'plugged-in': { status: 422, description: 'Precondition failed: the vehicle is plugged in' },
+  'invalid-uuid': { status: 422, description: 'Invalid UUID' },
+  'invalid-body': { status: 422, description: 'unlockDuration must be a whole number of seconds from 0 to 120' },
   'rate-limited': { status: 429, shape: 'gateway', message: 'Rate limit is exceeded.' },
-  'car-error': { status: 500, message: 'INTERNAL_SERVER_ERROR', description: 'Error returned from car' },
+  'car-error': { status: 500, description: 'Error returned from car' },
   'internal-error': { status: 500, shape: 'empty', message: '' },
   'bad-gateway': { status: 502, shape: 'html', message: '502 Bad Gateway' },
-  'car-in-use': { status: 503, message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' },
+  'car-in-use': { status: 503, description: 'Not allowed, car is in use or asleep' },
   'outage-text': { status: 503, shape: 'text', message: 'The service is unavailable.' },
-  'gateway-timeout': { status: 504, message: 'GATEWAY_TIMEOUT', description: 'The vehicle did not answer in time' },
+  'gateway-timeout': { status: 504, description: 'The vehicle did not answer in time' },
   'exve-error': { status: 403, shape: 'exve', message: 'The resource is not available for this vehicle' },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalName = keyof typeof refusals;
+
+/** A request before the service answers it, for faults and for programs that use the simulator. */
+export interface Exchange {
+  request: ServiceRequest;
+  /** To refuse the request in the shape of its interface. */
+  context: RefusalContext;
+  /** To end the connection instead of an answer. */
+  response: ServerResponse;
+  /** Waits on the clock of the simulator. Rejects when the simulator closes. */
+  wait(ms: number): Promise<void>;
+}
+
+/** Answers instead of the service, or changes what the service answers. Null: `response` was used. */
+export type Middleware = (exchange: Exchange, next: () => Promise<Answer | null>) => Promise<Answer | null>;
 
 /** The parts of a request that a refusal depends on. */
 export interface RefusalContext {
@@ -165,7 +137,7 @@ function ownShape({ dialect, interface: name }: RefusalContext, status: number):
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-const shapes: Record<ErrorShape, (refusal: Refusal, context: RefusalContext) => Answer> = {
+const shapes: Record<ErrorShape, (refusal: Refusal & { message: string }, context: RefusalContext) => Answer> = {
   application: ({ status, message, description }) => ({ status, body: { error: { message, description } } }),
   status: ({ status, message, description }, { operationId }) => ({
     status,
@@ -182,14 +154,10 @@ const shapes: Record<ErrorShape, (refusal: Refusal, context: RefusalContext) => 
       exveNote: '',
     },
   }),
-  // At the root, as the real service answers; under `error`, as its documentation says (docs/internals/vendor-api.md 12.6).
+  // As the real service answers (docs/internals/vendor-api.md 12.6).
   energy: ({ status, message, description, code }) => ({
     status,
     body: { code: code ?? message, message: description ?? message, details: [] },
-  }),
-  'energy-error': ({ status, message, description, code }) => ({
-    status,
-    body: { error: { code: code ?? message, message: description ?? message, details: [] } },
   }),
   text: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain' }, body: message }),
   html: ({ status, message }) => htmlPage(status, message),
@@ -210,6 +178,7 @@ export function refuse(
 ): Answer {
   const { refillIn = '03:30:56', ...changes } = details;
   const refusal: Refusal = { ...refusals[name], ...changes };
-  const message = refusal.message.replace('{header}', context.keyHeader).replace('{refillIn}', refillIn);
-  return shapes[refusal.shape ?? ownShape(context, refusal.status)]({ ...refusal, message }, context);
+  const { status, message: template = STATUS_CODES[status]?.toUpperCase().replaceAll(' ', '_') ?? '' } = refusal;
+  const message = template.replace('{header}', context.keyHeader).replace('{refillIn}', refillIn);
+  return shapes[refusal.shape ?? ownShape(context, status)]({ ...refusal, message }, context);
 }

@@ -2,12 +2,13 @@ import { commandNames, commands, isCommandName, type Command } from '../../catal
 import { openingsOf, type OpeningRead } from '../../catalogue/openings';
 import {
   chargingMemberNames,
-  interfacePaths,
+  interfaces,
   resources,
   type InterfaceName,
   type Resource,
   type ResourceName,
 } from '../../catalogue/reads';
+import { byName } from '../../util/json';
 import { energyMessages, energyState, isClaimed } from '../car/battery';
 import type { Car } from '../car/car';
 import { groups } from '../car/groups';
@@ -16,7 +17,7 @@ import { optionalCommands } from '../car/profiles';
 
 /**
  * The bodies of the answers, in two dialects of the same car. `real`: the shapes of the service behind the specification, since August
- * 2026 (docs/internals/vendor-api.md 1 to 3, 6.1). `plain`: the shapes of docs/internals/service.md. Where it shows none, these stand in, all of them
+ * 2026 (docs/internals/vendor-api.md 1 to 3, 6.1). `plain`: the shapes of docs/internals/service.md. Where the document shows no body, the following are used, all of them
  * covered by docs/internals/vendor-api.md:
  * - connected answers are `{ data }` (4.1 and 4.2 speak of a "data node");
  * - v2 windows and doors have the members of v1 (2.3, 2.4);
@@ -36,13 +37,6 @@ export interface ViewContext {
 }
 
 type Body = Record<string, unknown>;
-
-/** Puts a member into a body, or the override that a test set for it. */
-function putMember(body: Body, name: string, car: Car, path: string, member: () => unknown): void {
-  const override = car.override(path);
-  if (override === undefined) body[name] = member();
-  else if (override !== 'missing') body[name] = override.json ?? null;
-}
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -72,15 +66,13 @@ export function openingsBody(car: Car, read: OpeningRead, { interface: from, isR
   const body: Body = {};
   const isV2 = isReal && from === 'connected-v2';
   const words: Readonly<Record<string, string | null>> = car.state[read];
-  for (const { kind, name, v2, ifFitted } of openingsOf(read)) {
+  for (const { kind, name, v2, ifFitted } of openingsOf[read]) {
     if (!isV2 && ifFitted) continue;
-    const path = kind === 'lock' ? 'lock' : `${read}.${name}`;
-    const value = kind === 'lock' ? car.state.lock : (words[name] ?? null);
-    putMember(body, isV2 ? v2 : name, car, path, () => ({
-      value,
+    body[isV2 ? v2 : name] = {
+      value: kind === 'lock' ? car.state.lock : (words[name] ?? null),
       ...(isV2 && { unit: null }),
-      timestamp: withDigits(car.measuredAt(path), isV2 ? 6 : 3),
-    }));
+      timestamp: withDigits(car.measuredAt(kind === 'lock' ? 'lock' : `${read}.${name}`), isV2 ? 6 : 3),
+    };
   }
   return body;
 }
@@ -89,8 +81,8 @@ export function openingsBody(car: Car, read: OpeningRead, { interface: from, isR
 export function detailsBody(car: Car, context: ViewContext): Body {
   const { images, descriptions, ...details } = car.state.details;
   const { model, steering } = descriptions;
-  const body: Body = { vin: car.vin };
   const shown = {
+    vin: car.vin,
     ...details,
     images: {
       exteriorImageUrl: images.exteriorImageUrl ?? imageUrl('exterior', context),
@@ -98,9 +90,7 @@ export function detailsBody(car: Car, context: ViewContext): Body {
     },
     descriptions: context.isReal ? descriptions : { model, steering },
   };
-  for (const [name, value] of Object.entries(shown))
-    if (context.isReal || value !== null) putMember(body, name, car, `details.${name}`, () => value);
-  return body;
+  return Object.fromEntries(Object.entries(shown).filter(([, value]) => context.isReal || value !== null));
 }
 
 /** The address of a generic picture, valid for a quarter of an hour (docs/internals/service.md 2.2, 8); the outside has several sides (docs/internals/vendor-api.md 14.8). */
@@ -112,13 +102,13 @@ export const standardCommands = commandNames.filter((name) => !optionalCommands.
 
 /** The commands that this car takes. The real addresses are relative, and without the interface's own prefix (docs/internals/vendor-api.md 1.7). */
 export function commandList(car: Car, { url, isReal }: ViewContext): { command: string; href: string }[] {
-  const { classic, unsupported, extraCommands } = car.state;
+  const { classic, extraCommands } = car.state;
   return [...standardCommands, ...extraCommands]
-    .filter((name) => !unsupported.includes(name) && !(classic && name === 'lock-reduced-guard'))
+    .filter((name) => !(classic && name === 'lock-reduced-guard'))
     .map((name) => {
       const path = `/vehicles/${car.vin}/commands/${name}`;
       if (isReal) return { command: wireName(name), href: `/v2${path}` };
-      return { command: name, href: url + interfacePaths[isOnV2(name) ? 'connected-v2' : 'connected-v1'] + path };
+      return { command: name, href: url + interfaces[isOnV2(name) ? 'connected-v2' : 'connected-v1'].path + path };
     });
 }
 
@@ -135,32 +125,30 @@ function isOnV2(name: string): boolean {
 
 export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {
   const { value, unavailableReason } = car.availability;
-  const body: Body = {};
-  putMember(body, 'availabilityStatus', car, 'availability', () => ({
-    value,
-    // "The unavailable reason is given when the vehicle is not available" (docs/internals/service.md 2.7).
-    ...((isReal || value !== 'AVAILABLE') && { unavailableReason }),
-    timestamp: withDigits(car.measuredAt('availability'), isReal ? 6 : 3),
-  }));
-  return body;
+  return {
+    availabilityStatus: {
+      value,
+      // "The unavailable reason is given when the vehicle is not available" (docs/internals/service.md 2.7).
+      ...((isReal || value !== 'AVAILABLE') && { unavailableReason }),
+      timestamp: withDigits(car.measuredAt('availability'), isReal ? 6 : 3),
+    },
+  };
 }
 
 /** The whole body of an extended resource. The real one is keyed by its own name, every value a text, the time in milliseconds (docs/internals/vendor-api.md 3.1). */
 export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewContext): Body {
   const row: Resource = resources[name];
-  const body: Body = {};
-  putMember(body, isReal ? name : 'resourceValue', car, `resources.${name}`, () => {
-    const found = car.resource(name);
-    // Whole where docs/internals/service.md 2.8 types it so, although a trip leaves fractions.
-    const value = typeof found === 'number' && row.kind === 'integer' ? Math.floor(found) : found;
-    const at = car.resourceMeasuredAt(name);
-    return {
+  const found = car.resource(name);
+  // Whole where docs/internals/service.md 2.8 types it so, although a trip leaves fractions.
+  const value = typeof found === 'number' && row.kind === 'integer' ? Math.floor(found) : found;
+  const at = car.resourceMeasuredAt(name);
+  return {
+    [isReal ? name : 'resourceValue']: {
       value: isReal && value !== null ? String(value) : value,
       ...('unit' in row && { unit: row.unit }),
       timestamp: isReal ? at : iso(at),
-    };
-  });
-  return body;
+    },
+  };
 }
 
 /** The body of the answer to a v1 command (docs/internals/service.md 2.5). */
@@ -189,14 +177,13 @@ export function endedBody(
 
 /** docs/internals/vendor-api.md 12.2. */
 export function energyBody(car: Car): Body {
-  const body: Body = {};
-  for (const [name, value] of Object.entries(energyState(car.state)))
-    putMember(body, name, car, `energy.${name}`, () =>
-      'code' in value
-        ? { status: 'ERROR', code: value.code, message: energyMessages[value.code] ?? value.code }
-        : { status: 'OK', ...value, updatedAt: withDigits(car.measuredAt(`energy.${name}`), 0) },
-    );
-  return body;
+  const values = energyState(car.state);
+  return byName(chargingMemberNames, (name) => {
+    const value = values[name];
+    return 'code' in value
+      ? { status: 'ERROR', code: value.code, message: energyMessages[value.code] ?? value.code }
+      : { status: 'OK', ...value, updatedAt: withDigits(car.measuredAt(`energy.${name}`), 0) };
+  });
 }
 
 /** docs/internals/vendor-api.md 12.4. */
@@ -205,7 +192,7 @@ export function capabilitiesBody(car: Car): Body {
   for (const name of chargingMemberNames) {
     // The one name that differs from the state's.
     const key = name === 'chargingStatus' ? 'chargingSystemStatus' : name;
-    putMember(inner, key, car, `capabilities.${name}`, () => ({ isSupported: isClaimed(car.state, name) }));
+    inner[key] = { isSupported: isClaimed(car.state, name) };
   }
   return { getEnergyState: inner };
 }
@@ -213,29 +200,28 @@ export function capabilitiesBody(car: Car): Body {
 /** docs/internals/vendor-api.md 13. */
 export function locationBody(car: Car, operationId: string): Body {
   const { longitude, latitude, altitude, heading } = car.state.location;
-  const geometry: Body = { type: 'Point' };
-  putMember(geometry, 'coordinates', car, 'location.coordinates', () => [
-    longitude,
-    latitude,
-    ...(altitude === null ? [] : [altitude]),
-  ]);
-  const properties: Body = {};
-  putMember(properties, 'timestamp', car, 'location.timestamp', () => withDigits(car.measuredAt('location'), 9));
-  if (heading !== null) putMember(properties, 'heading', car, 'location.heading', () => String(Math.round(heading)));
-  const body: Body = {};
-  putMember(body, 'data', car, 'location', () => ({ type: 'Feature', geometry, properties }));
-  // Without dashes here.
-  return { ...body, operationId: operationId.replaceAll('-', ''), status: 200 };
+  return {
+    data: {
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [longitude, latitude, ...(altitude === null ? [] : [altitude])] },
+      properties: {
+        timestamp: withDigits(car.measuredAt('location'), 9),
+        ...(heading !== null && { heading: String(Math.round(heading)) }),
+      },
+    },
+    // Without dashes here.
+    operationId: operationId.replaceAll('-', ''),
+    status: 200,
+  };
 }
 
 /** The data node of a group of v2 (docs/internals/vendor-api.md 14): nanoseconds everywhere but in the statistics. */
 export function groupBody(car: Car, group: keyof typeof groups): Body {
   const body: Body = {};
-  for (const [key, { path, unit, isAbsent, value: valueOf }] of Object.entries(groups[group]))
-    putMember(body, key, car, `${group}.${key}`, () => {
-      const value = valueOf(car.state, (name) => car.resource(name));
-      if (value === null && isAbsent) return null;
-      return { timestamp: withDigits(car.measuredAt(path), group === 'statistics' ? 3 : 9), unit, value };
-    });
+  for (const [key, { path, unit, isAbsent, value: valueOf }] of Object.entries(groups[group])) {
+    const value = valueOf(car.state, (name) => car.resource(name));
+    const timestamp = withDigits(car.measuredAt(path), group === 'statistics' ? 3 : 9);
+    body[key] = value === null && isAbsent ? null : { timestamp, unit, value };
+  }
   return body;
 }

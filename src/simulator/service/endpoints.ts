@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Clock } from '../../util/clock';
 import {
@@ -7,10 +8,9 @@ import {
   runtimeMinutesLimits,
   unlockDurationLimits,
   type Command,
-  type CommandRoute,
 } from '../../catalogue/commands';
 import {
-  interfacePaths,
+  interfaces,
   json,
   reads,
   resourceNames,
@@ -18,7 +18,7 @@ import {
   type InterfaceName,
   type ReadName,
 } from '../../catalogue/reads';
-import type { Answer, Refusal, RefusalName } from './answer';
+import { ok, type Answer, type Refusal, type RefusalName } from './answer';
 import type { Car } from '../car/car';
 import { groupNames } from '../car/groups';
 import type { InvocationRequest } from '../car/invocation';
@@ -71,7 +71,6 @@ interface EndpointParts {
   clock: Clock;
   /** Whether the service has the shapes and the addresses of the real one. */
   isReal: boolean;
-  newId: () => string;
   /** Ends the delays of a service that closes. */
   signal: AbortSignal;
 }
@@ -82,6 +81,7 @@ const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connect
 export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
   ...readEndpoints(parts),
   ...commandEndpoints(parts),
+  extraCommand(parts),
   requestDetail(parts),
 ];
 
@@ -93,7 +93,7 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
       .filter((route) => on.includes(route.interface))
       .map(({ interface: from, path, accept, scopes }) => ({
         method: 'GET',
-        path: interfacePaths[from] + path,
+        path: interfaces[from].path + path,
         interface: from,
         scopes,
         mediaTypes: [accept],
@@ -101,18 +101,11 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
         handle,
       }));
   const connected = (name: ReadName, view: (call: Call) => unknown): Endpoint[] =>
-    read(name, ['connected-v1', 'connected-v2'], (call) =>
-      lacks(call.car, name) ? unsupported(call, name) : { status: 200, body: envelope(view(call), call.context) },
-    );
+    read(name, ['connected-v1', 'connected-v2'], (call) => ok(envelope(view(call), call.context)));
   const energy = (name: ReadName, view: (car: Car) => object): Endpoint[] =>
     read(name, ['energy-v2'], (call) =>
-      call.car.state.energy.notFound ? call.refuse('energy-not-found') : { status: 200, body: view(call.car) },
+      call.car.state.energy.notFound ? call.refuse('energy-not-found') : ok(view(call.car)),
     );
-  // Unsupported resource: 403 on the real service, not 404 (docs/internals/vendor-api.md 3.3).
-  const missing = (call: Call, name: string): Answer =>
-    isReal
-      ? call.refuse('exve-error', { description: `${name} is not available for this vehicle` })
-      : unsupported(call, name);
   return [
     ...connected('windows', ({ car, context }) => openingsBody(car, 'windows', context)),
     ...connected('doors', ({ car, context }) => openingsBody(car, 'doors', context)),
@@ -124,73 +117,63 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
     ...energy('charging', energyBody),
     ...energy('chargingCapabilities', capabilitiesBody),
     ...read('location', ['location-v1'], ({ car, context, refuse }) =>
-      car.state.location.shared ? { status: 200, body: locationBody(car, context.operationId) } : refuse('no-position'),
+      car.state.location.shared ? ok(locationBody(car, context.operationId)) : refuse('no-position'),
     ),
     ...resourceNames.flatMap((name) =>
-      read(name, ['extended-v1'], (call) =>
-        lacks(call.car, name) ? missing(call, name) : { status: 200, body: resourceBody(call.car, name, call.context) },
-      ),
+      read(name, ['extended-v1'], ({ car, context }) => ok(resourceBody(car, name, context))),
     ),
     {
       method: 'GET',
-      path: interfacePaths['extended-v1'] + resourcePath,
+      path: interfaces['extended-v1'].path + resourcePath,
       interface: 'extended-v1',
       scopes: [],
       mediaTypes: [json],
       answers: extendedAnswer,
-      handle: (call) => missing(call, call.parameters['resource'] ?? ''),
+      handle(call) {
+        const { resource = '' } = call.parameters;
+        // Unsupported resource: 403 on the real service, not 404 (docs/internals/vendor-api.md 3.3).
+        return isReal
+          ? call.refuse('exve-error', { description: `${resource} is not available for this vehicle` })
+          : unsupported(call, resource);
+      },
     },
   ];
 }
 
-const lacks = (car: Car, name: string): boolean => car.state.unsupported.includes(name);
-
 const unsupported = (call: Call, name: string): Answer =>
   call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
 
-function commandEndpoints(parts: EndpointParts): Endpoint[] {
-  const named = standardCommands.flatMap((name) => {
+/** The commands that every car of its kind takes. */
+const commandEndpoints = (parts: EndpointParts): Endpoint[] =>
+  standardCommands.flatMap((name) => {
     const { routes, scopes }: Command = commands[name];
-    return (['connected-v1', 'connected-v2'] as const).flatMap((from) => {
+    return (['connected-v1', 'connected-v2'] as const).flatMap((from): Endpoint[] => {
       const route = routes[from];
-      const isServed = route !== undefined && (route.unlisted !== true || parts.isReal);
-      return isServed ? [commandEndpoint(parts, name, from, route, scopes)] : [];
+      if (route === undefined || (route.unlisted === true && !parts.isReal)) return [];
+      const endpoint: Endpoint = {
+        method: 'POST',
+        path: interfaces[from].path + route.path,
+        interface: from,
+        scopes,
+        mediaTypes: [route.contentType],
+        answers: from === 'connected-v1' ? v1Answer('commandinvokeresponse') : json,
+        handle(call) {
+          // "It is unavailable for classic cars" (docs/internals/service.md 4.1 rule 1).
+          if (name === 'lock-reduced-guard' && call.car.state.classic) return unsupported(call, name);
+          const body = route.body === 'unlockDuration' ? bodyOf<CommandBody>(call, unlockRequest, 'invalid-body') : {};
+          if ('status' in body) return body;
+          return from === 'connected-v1' ? accept(parts, call, name, body) : carryOut(parts, call, name, body);
+        },
+      };
+      return [endpoint];
     });
   });
-  return [...named, extraCommand(parts)];
-}
-
-function commandEndpoint(
-  parts: EndpointParts,
-  name: string,
-  from: 'connected-v1' | 'connected-v2',
-  route: CommandRoute,
-  scopes: readonly string[],
-): Endpoint {
-  return {
-    method: 'POST',
-    path: interfacePaths[from] + route.path,
-    interface: from,
-    scopes,
-    mediaTypes: [route.contentType],
-    answers: from === 'connected-v1' ? v1Answer('commandinvokeresponse') : json,
-    handle(call) {
-      // "It is unavailable for classic cars" (docs/internals/service.md 4.1 rule 1).
-      if (lacks(call.car, name) || (name === 'lock-reduced-guard' && call.car.state.classic))
-        return unsupported(call, name);
-      const body: CommandBody | Answer =
-        route.body === 'unlockDuration' ? bodyOf(call, unlockRequest, 'invalid-body') : {};
-      if ('status' in body) return body;
-      return from === 'connected-v1' ? accept(parts, call, name, body) : carryOut(parts, call, name, body);
-    },
-  };
-}
 
 /** A command that only some cars take (docs/internals/vendor-api.md 1.7, 15). */
 function extraCommand(parts: EndpointParts): Endpoint {
   return {
     method: 'POST',
-    path: `${interfacePaths['connected-v2']}/vehicles/{vin}/commands/{command}`,
+    path: `${interfaces['connected-v2'].path}/vehicles/{vin}/commands/{command}`,
     interface: 'connected-v2',
     scopes: ({ command = '' }) => (isCommandName(command) ? commands[command].scopes : []),
     mediaTypes: [json],
@@ -231,39 +214,39 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
 }
 
 /** v1: the service takes the command and answers with the link to its status (docs/internals/service.md 2.5). */
-function accept({ isReal, newId }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
+function accept({ isReal }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
   const { operationId } = context;
-  const id = newId().replaceAll('-', '');
+  const id = randomUUID().replaceAll('-', '');
   const invocation = car.invoke({ ...body, id, operationId, command, interface: 'connected-v1' });
   return { status: 202, body: acceptedBody(invocation, car.statusOf(invocation), hrefOf(context, car, id), isReal) };
 }
 
 const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
-  `${url}${interfacePaths['connected-v1']}/vehicles/${car.vin}/requests/${id}`;
+  `${url}${interfaces['connected-v1'].path}/vehicles/${car.vin}/requests/${id}`;
 
 /** v2: the request blocks until the command has ended (docs/internals/vendor-api.md 1.9). */
 async function carryOut(
-  { isReal, newId, clock, signal }: EndpointParts,
+  { isReal, clock, signal }: EndpointParts,
   call: Call,
   command: string,
   body: CommandBody,
 ): Promise<Answer> {
   const { car, context } = call;
   const { operationId } = context;
-  const invocation = car.invoke({ ...body, id: newId(), operationId, command, interface: 'connected-v2' });
+  const invocation = car.invoke({ ...body, id: randomUUID(), operationId, command, interface: 'connected-v2' });
   const end = invocation.receivedAt + car.state.commandPlan.answerAfterMs;
   // A timer of the system may fire a millisecond early, when the command has not ended yet.
   while (clock.now() < end) await clock.sleep(end - clock.now(), signal);
   const status = car.statusOf(invocation);
   if (isReal && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
-  return { status: 200, body: endedBody(car, invocation, status, isReal) };
+  return ok(endedBody(car, invocation, status, isReal));
 }
 
 /** The target of `async.href` of a v1 command (docs/internals/vendor-api.md 2.2). */
 function requestDetail({ clock }: EndpointParts): Endpoint {
   return {
     method: 'GET',
-    path: `${interfacePaths['connected-v1']}/vehicles/{vin}/requests/{id}`,
+    path: `${interfaces['connected-v1'].path}/vehicles/{vin}/requests/{id}`,
     interface: 'connected-v1',
     scopes: requestDetails.scopes,
     mediaTypes: [requestDetails.accept, json],
@@ -282,7 +265,7 @@ function requestDetail({ clock }: EndpointParts): Endpoint {
         invokeStatus: car.statusOf(invocation),
         href: hrefOf(context, car, invocation.id),
       };
-      return { status: 200, body: envelope(data, context) };
+      return ok(envelope(data, context));
     },
   };
 }

@@ -60,11 +60,6 @@ export class Limits {
     return null;
   }
 
-  /** The requests of the day, by API. */
-  get today(): Readonly<Partial<Record<ApiName, number>>> {
-    return Object.fromEntries([...this.#days.keys()].map((api) => [api, this.#dayOf(api, this.#clock.now()).count]));
-  }
-
   #dayOf(api: ApiName, now: number): Day {
     let found = this.#days.get(api);
     if (found === undefined || now >= found.startedAt + day)

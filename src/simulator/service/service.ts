@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   refuse,
@@ -8,43 +9,34 @@ import {
   type ServiceRequest,
 } from './answer';
 import { Car } from '../car/car';
-import { apiOf, interfaceNames, interfacePaths, type ApiName, type InterfaceName } from '../../catalogue/reads';
+import { interfaceNames, interfaces, type InterfaceName } from '../../catalogue/reads';
 import { endpointsOf, type Endpoint } from './endpoints';
 import { picture } from './images';
 import { Limits } from './limits';
-import { operationHeader, type Settings } from './options';
+import type { Settings } from './options';
 import { Router } from './router';
-import { everyScope, type Tokens } from './tokens';
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-const all: ReadonlySet<string> = new Set(everyScope);
 
 /** The vehicle service: answers requests, and leaves sockets to the server. */
 export class Service {
   readonly cars: ReadonlyMap<string, Car>;
   readonly #settings: Settings;
-  readonly #tokens: Tokens;
   readonly #limits: Limits;
   readonly #router = new Router<Endpoint>();
   readonly #url: () => string;
+  /** `vcc-api-key` -> `vcc-api-operationid`: carries the operation id on v2 (docs/internals/vendor-api.md 1.1). */
   readonly #operationHeader: string;
 
-  constructor(settings: Settings, tokens: Tokens, url: () => string, signal: AbortSignal) {
-    const { clock, dialect, newId } = settings;
+  constructor(settings: Settings, url: () => string, signal: AbortSignal) {
+    const { clock, dialect } = settings;
     this.cars = new Map(settings.cars.map((options) => [options.vin, new Car(options, clock)]));
     this.#settings = settings;
-    this.#tokens = tokens;
     this.#limits = new Limits(settings.limits, clock);
     this.#url = url;
-    this.#operationHeader = operationHeader(settings.apiKeyHeader);
+    this.#operationHeader = `${settings.apiKeyHeader.toLowerCase().replace(/-key$/, '')}-operationid`;
     const filled = (type: string): string => type.replace('{vendor}', settings.mediaTypeVendor);
-    for (const endpoint of endpointsOf({
-      cars: this.cars,
-      clock,
-      isReal: dialect === 'real',
-      newId,
-      signal,
-    })) {
+    for (const endpoint of endpointsOf({ cars: this.cars, clock, isReal: dialect === 'real', signal })) {
       this.#router.add(endpoint.method, endpoint.path, {
         ...endpoint,
         mediaTypes: endpoint.mediaTypes.map(filled),
@@ -57,8 +49,6 @@ export class Service {
     if (request.path.startsWith('/images/')) return picture(request, this.#settings.clock.now());
     const context = this.contextOf(request);
     if (request.path.startsWith('/energy/v1/')) return refuse('energy-gone', context);
-    if (context.interface !== null && !this.#settings.interfaces.includes(context.interface))
-      return refuse(context.interface === 'extended-v1' ? 'gone' : 'gateway-not-found', context);
     const found = this.#router.find(request.method, request.path);
     if (found === null) return refuse(this.#settings.dialect === 'real' ? 'gateway-not-found' : 'not-found', context);
     if (found.endpoint === null)
@@ -76,7 +66,7 @@ export class Service {
       refuse(name, context, details);
     const keyRefused = this.#refusesKey(request.headers);
     if (keyRefused !== null) return no(keyRefused);
-    const excess = this.#limits.take(apiOf[endpoint.interface], endpoint.method === 'POST');
+    const excess = this.#limits.take(interfaces[endpoint.interface].api, endpoint.method === 'POST');
     if (excess !== null) return no(excess.kind, excess.kind === 'quota' ? { refillIn: excess.refillIn } : {});
     const refused = this.#refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
@@ -94,16 +84,16 @@ export class Service {
 
   /** The key comes first, because the gateway checks it. */
   #refusesKey(headers: IncomingHttpHeaders): RefusalName | null {
-    const { open, apiKey, secondaryApiKey, apiKeyHeader } = this.#settings;
+    const { open, apiKey, apiKeyHeader } = this.#settings;
     const key = headers[apiKeyHeader.toLowerCase()];
     if (key === undefined || key === '') return 'key-missing';
-    return open || key === apiKey || key === secondaryApiKey ? null : 'key-refused';
+    return open || key === apiKey ? null : 'key-refused';
   }
 
   /** Checks the token, the media type and the scopes (docs/internals/service.md 5; the refusals: docs/internals/vendor-api.md 1.11). */
   #refuses(headers: IncomingHttpHeaders, endpoint: Endpoint, parameters: Record<string, string>): RefusalName | null {
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-    const scopes = token === undefined ? null : this.#settings.open ? all : this.#tokens.scopesOf(token);
+    const scopes = token === undefined ? null : this.#settings.scopesOf(token);
     if (scopes === null) return 'token-refused';
     const operationId = this.#clientOperationId(headers);
     if (this.#settings.dialect === 'real' && operationId !== undefined && !uuid.test(operationId))
@@ -129,17 +119,12 @@ export class Service {
     return named.some((type) => wanted.includes(type) || lenient.includes(type));
   }
 
-  /** The requests of the day, by API. */
-  get requestsToday(): Readonly<Partial<Record<ApiName, number>>> {
-    return this.#limits.today;
-  }
-
   contextOf({ path, headers }: Pick<ServiceRequest, 'path' | 'headers'>): RefusalContext {
-    const { dialect, newId, apiKeyHeader } = this.#settings;
+    const { dialect, apiKeyHeader } = this.#settings;
     return {
       dialect,
       interface: interfaceOf(path),
-      operationId: this.#clientOperationId(headers) ?? newId(),
+      operationId: this.#clientOperationId(headers) ?? randomUUID(),
       keyHeader: apiKeyHeader.toUpperCase(),
     };
   }
@@ -154,4 +139,4 @@ export class Service {
 }
 
 const interfaceOf = (path: string): InterfaceName | null =>
-  interfaceNames.find((name) => path.startsWith(`${interfacePaths[name]}/`)) ?? null;
+  interfaceNames.find((name) => path.startsWith(`${interfaces[name].path}/`)) ?? null;

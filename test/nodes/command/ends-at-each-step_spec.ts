@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { promises as disk } from 'node:fs';
 import type { CommandRecord, FollowReport } from '../../../src/index';
-import { startSimulator, type CarChanges, type Simulator } from '../../../src/simulator/index';
+import { startSimulator, type CarChanges, type Simulator } from '../../support/simulator';
 import { useClock } from '../../../nodes/runtime';
 import { customVehicle, demoCredentials, Flow } from '../../support/flow';
 import { QuietClock } from '../../transcripts/quiet-clock';
@@ -178,7 +178,7 @@ for (const way of [
         assert.equal(run.posts, posts, `${where}: nothing is sent again`);
         const told = [...killed.results, ...run.results];
         if (killed.posts === 0) assert.deepEqual(told, [], `${where}: it was not sent`);
-        // It was sent, and nobody knows that.
+        // It was sent, and no process knows that.
         else if (['message to out0', 'remove follow'].includes(step))
           assert.deepEqual(told, [told[0], told[0]], `${where}: the same again`);
         else assert.equal(told.length, 1, where);

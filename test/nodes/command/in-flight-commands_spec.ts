@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync, promises as disk, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
-import type { Simulator } from '../../../src/simulator/index';
+import type { Simulator } from '../../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../../support/flow';
 import type { ManualClock } from '../../support/manual-clock';
 
@@ -213,7 +213,7 @@ describe('a command whose answer nobody was there for', () => {
     await pass(() => kept().length === 0);
   });
 
-  it('is not held back for ever by a deploy that Node-RED gives up', async () => {
+  it('is not held back by a deploy that Node-RED gives up', async () => {
     await load();
     await underWay();
     // The helper waits for the end of the deploy, which never comes.

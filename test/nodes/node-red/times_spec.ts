@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { pastedToken, type VehicleError } from '../../../src/index';
-import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
+import { demoCar, startSimulator, type Simulator } from '../../support/simulator';
 import type { FollowUpdate } from '../../../src/commands/follow';
 import { closeAccounts, follow, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
+import { classicCar, demoCar, startSimulator, type Simulator } from '../../support/simulator';
 import { customVehicle, demoCredentials, Flow } from '../../support/flow';
 
 const status = 'connected-vehicle-status';

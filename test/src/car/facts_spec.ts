@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, type Reading, type ReadName } from '../../../src/index';
-import { startSimulator, type Simulator } from '../../../src/simulator/index';
+import { startSimulator, type Simulator } from '../../support/simulator';
 import { CarFacts } from '../../../src/car/facts';
 import { closeAccounts, openTestAccount } from '../../support/account';
 
@@ -62,6 +62,23 @@ describe('A car without a sunroof', () => {
   });
 });
 
+describe('A state of the sunroof', () => {
+  const cases = [
+    ['OPEN', true],
+    ['NEW_WORD', true],
+    ['UNSPECIFIED', false],
+    [null, false],
+    [undefined, false],
+    [true, false],
+  ] as const;
+  for (const [value, isFitted] of cases)
+    it(`${String(value)} ${isFitted ? 'proves' : 'does not prove'} that the car has one`, async () => {
+      const facts = new CarFacts(new MemoryStateStore());
+      await facts.observe('ABC12345678901234', 'windows', { sunroof: { value } });
+      assert.equal(await facts.isFitted('ABC12345678901234', 'sunroof'), isFitted);
+    });
+});
+
 describe('An opening that the car was known to have', () => {
   let service: Simulator;
   const store = new MemoryStateStore();
@@ -89,7 +106,9 @@ describe('An opening that the car was known to have', () => {
     ['is no object', { json: 'CLOSED' }],
   ] as const)
     it(`is unknown in an answer in which it ${what}`, async () => {
-      service.car().set({ overrides: { 'windows.sunroof': override, 'doors.tankLid': override } });
+      service.faults.clear();
+      service.faults.add({ match: { path: '/windows' }, members: { 'data.sunroof': override } });
+      service.faults.add({ match: { path: '/doors' }, members: { 'data.tankLid': override } });
       const { windows, doors } = reads();
       const [{ unknown, allClosed }, lid] = [await windows(), await doors()];
       assert.deepEqual({ unknown, allClosed }, { unknown: ['sunroof'], allClosed: null });
@@ -209,7 +228,7 @@ describe('What a car has', () => {
     assert.equal(await facts.fuelType(vin, () => Promise.resolve('DIESEL')), 'DIESEL');
   });
 
-  it('is no value of the battery where it has neither charge level nor range', async () => {
+  it('has no value of the battery where it has neither charge level nor range', async () => {
     const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
     await observe('distanceToEmptyBattery', member(48));
     await observe('charging', { batteryChargeLevel: notSupported });
@@ -291,7 +310,7 @@ describe('The last seven days of a car', () => {
     assert.ok(JSON.stringify(entry?.value).length < 8_192, `${JSON.stringify(entry?.value).length} bytes`);
   });
 
-  it('are in the order of time, whatever the clock was meanwhile, and 0 is a value', async () => {
+  it('are in the order of time, also where the clock was set meanwhile, and 0 is a value', async () => {
     await level(50, start + 2 * hour);
     await level(0, start);
     await level(25, start + hour);

@@ -11,7 +11,7 @@ const named = `
   .split(/\s+/);
 
 describe('What a request status means', () => {
-  it('stands in one table: each word that the service has named, and no other', () => {
+  it('is in one table: each word that the service has named, and no other', () => {
     assert.deepEqual(Object.keys(outcomes).sort(), [...named].sort());
   });
 

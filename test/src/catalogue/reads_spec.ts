@@ -4,7 +4,6 @@ import { commandFromWire, proofReadOf } from '../../../src/catalogue/commands';
 import {
   apiOfRead,
   interfaceNames,
-  isLocalReadName,
   needsVehicle,
   readScopes,
   requestNameOf,
@@ -52,7 +51,6 @@ describe('What can be read', () => {
       'location',
     ]);
     assert.deepEqual((['vehicles', 'journal', 'doors'] as const).map(needsVehicle), [false, false, true]);
-    assert.deepEqual(['journal', 'doors'].map(isLocalReadName), [true, false]);
   });
 
   const routes: [name: ReadName, available: readonly InterfaceName[], choice: InterfaceChoice, path: string | null][] =

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { accessNames, services } from '../../../src/index';
 import { scopesOfCommand, scopesOfRead, signInScopes } from '../../../src/catalogue/scopes';
-import { everyScope } from '../../../src/simulator/index';
+import { everyScope } from '../../support/simulator';
 
 const { availableInterfaces } = services['volvo-cars'];
 const all = services.custom.availableInterfaces;

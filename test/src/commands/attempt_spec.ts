@@ -168,7 +168,9 @@ describe('The sending of a command', () => {
     clock.setTime(clock.now() + 30_001);
     assert.throws(() => asleep.mayLeave(), /within 30 seconds/, 'the machine was asleep');
     asleep.unlimit();
-    asleep.mayLeave();
+    asleep.relimit();
+    await clock.advance(0);
+    assert.equal(asleep.signal.aborted, true, 'it waited for the answer to another one');
     for (const attempt of [canceled, late, over, asleep]) attempt.end();
     assert.equal(clock.sleeping, 0);
   });

@@ -11,7 +11,7 @@ import { asSentence, wordSentence } from '../../../src/sentence';
 import type { FollowOptions, FollowReport, FollowUpdate } from '../../../src/commands/follow';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { StateFault } from '../../../src/state/state-store';
-import { demoCar, startSimulator, type Simulator } from '../../../src/simulator/index';
+import { demoCar, startSimulator, type Simulator } from '../../support/simulator';
 import { closeAccounts, follow, openTestAccount, type SendingAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -388,7 +388,7 @@ describe('the dispatcher', () => {
         interface: 'v1',
       });
       await clock.advance(1_000);
-      // Another clock of the same time stands for another process.
+      // A second clock with the same time represents another process.
       const later = new ManualClock(clock.now() + 1_000);
       const restarted = openTestAccount(service, { clock: later, store, id: 'a' });
       await assert.rejects(restarted.dispatcher.send('unlock', { vin, interface: 'v1' }), {

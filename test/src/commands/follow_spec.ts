@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { parseRecord, type CommandRecord, type VehicleClient, type VehicleError } from '../../../src/index';
 import type { FollowUpdate } from '../../../src/commands/follow';
-import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../../src/simulator/index';
+import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../support/simulator';
 import { closeAccounts, follow as watchCommand, openTestAccount, type SendingClient } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -25,6 +25,13 @@ describe('the watch', () => {
 
   const plan = (...steps: { afterMs: number; status: string }[]): CarChanges => ({ commandPlan: { steps } });
 
+  /** From now on, the service says that the lock was measured at this time. */
+  const measureLock = (at: number): void =>
+    void service.faults.add({
+      match: { path: '/doors' },
+      members: { 'data.carLocked.timestamp': { json: new Date(at).toISOString() } },
+    });
+
   /** A v2 command blocks until the car acted: time moves on meanwhile. */
   const sendV2 = async (): Promise<CommandRecord> => {
     const sent = client.send('lock', { vin, interface: 'v2' });
@@ -34,10 +41,13 @@ describe('the watch', () => {
 
   const whileMoving = async (work: Promise<unknown>): Promise<void> => {
     let over = false;
-    const end = (): void => void (over = true);
+    const settle = (): void => void (over = true);
     // Handled from the start: a rejection while time moves on must not count as unhandled.
-    void work.then(end, end);
-    while (!over) await clock.advance(500);
+    void work.then(settle, settle);
+    for (const end = clock.monotonic() + 3_600_000; !over;) {
+      await clock.advance(500);
+      assert.ok(clock.monotonic() < end, 'It goes on for ever.');
+    }
     await work;
   };
 
@@ -250,16 +260,14 @@ describe('the watch', () => {
     assert.ok(clock.now() - before <= 31_000, String(clock.now() - before));
   });
 
-  it('shares the reads of a thousand watches of one vehicle', async () => {
-    const records = await Promise.all(
-      Array.from({ length: 1000 }, () => client.send('lock', { vin, interface: 'v1' })),
-    );
+  it('shares the reads of fifty watches of one vehicle', async () => {
+    const records = await Promise.all(Array.from({ length: 50 }, () => client.send('lock', { vin, interface: 'v1' })));
     service.clearRequests();
     const verdicts = await followAll(records);
     assert.ok(verdicts.every((updates) => verdictOf(updates).verified === true));
     const doors = service.requests.filter(({ path }) => path.endsWith('/doors'));
     assert.ok(doors.length <= 10, `${doors.length} reads of the doors`);
-  }).timeout(60_000);
+  });
 
   it('shares the polls of several watches of the same command', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });
@@ -269,7 +277,7 @@ describe('the watch', () => {
     const polls = service.requests.length;
     const again = await client.send('lock', { vin, interface: 'v1' });
     service.clearRequests();
-    await followAll(Array.from({ length: 200 }, () => again));
+    await followAll(Array.from({ length: 20 }, () => again));
     assert.ok(service.requests.length <= polls + 2, `${service.requests.length} instead of ${polls}`);
   });
 
@@ -309,7 +317,7 @@ describe('the watch', () => {
     service.clearRequests();
     const watch = follow(record, { timeoutMs: 30_000 });
     await clock.whenSleeping(2);
-    await clock.advance(-7_200_000);
+    clock.setTime(clock.now() - 7_200_000);
     assert.equal(verdictOf(await watch).outcome, 'undetermined');
     assert.ok(service.requests.length < 20, `${service.requests.length} looks`);
   });
@@ -325,7 +333,8 @@ describe('the watch', () => {
         requestStatus: 'TIMEOUT',
         async: null,
       };
-      service.car().set({ lock: 'LOCKED', measuredAt: { lock: new Date(clock.now() - 60_000).toISOString() } });
+      service.car().set({ lock: 'LOCKED' });
+      measureLock(clock.now() - 60_000);
       const watch = async (): Promise<boolean | null | undefined> => {
         let verified: boolean | null | undefined;
         let over = false;
@@ -339,6 +348,7 @@ describe('the watch', () => {
       };
       assert.equal(await watch(), null);
       await Promise.all([clock.advance(10_000), own.advance(10_000)]);
+      service.faults.clear();
       service.car().set({ lock: 'LOCKED' }).report();
       assert.equal(await watch(), true);
     });
@@ -348,8 +358,8 @@ describe('the watch', () => {
     service.car().set({
       ...plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3_000, status: 'TIMEOUT' }),
       lock: 'LOCKED',
-      measuredAt: { lock: new Date(clock.now() + 3_600_000).toISOString() },
     });
+    measureLock(clock.now() + 3_600_000);
     assert.equal(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).verified, null);
   });
 

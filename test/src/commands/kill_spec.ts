@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { startSimulator, type Simulator } from '../../../src/simulator/index';
+import { startSimulator, type Simulator } from '../../support/simulator';
 import { Random, times } from '../../support/random';
 import { removeFolder } from '../../support/remove-folder';
 
@@ -69,7 +69,7 @@ describe('a process that is killed while it sends commands', () => {
         checked.entries.filter(({ outcome }) => outcome === 'pending'),
         [],
       );
-      // The one that nobody knows the end of holds the next one back.
+      // The command without a known end holds the next one back.
       const newest = checked.entries[0];
       const isOpen = newest?.outcome === 'undetermined';
       open += isOpen ? 1 : 0;

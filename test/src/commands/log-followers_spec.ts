@@ -54,7 +54,7 @@ describe('The nodes that follow a command', () => {
     assert.deepEqual([log.followedBy('one'), await log.isTakenOver('x')], [[], false]);
   });
 
-  it('are read from the store, whatever the name of the node is', async () => {
+  it('are read from the store, with any name of the node', async () => {
     await begin(logOf(), 'a/b\nc', ofNode('n'));
     await store.write('follow/node%2F1/a/b\nc', {});
     const log = logOf();
@@ -122,7 +122,7 @@ describe('The nodes that follow a command', () => {
     assert.deepEqual(idsOf(await logOf().notTakenOver('m', now)), ['of another']);
   });
 
-  it('are told of each change, in the order in which the commands were sent', async () => {
+  it('hear of each change, in the order in which the commands were sent', async () => {
     await begin(logOf(), 'b', {}, now + second);
     await begin(logOf(), 'a', {}, now);
     const log = logOf();

@@ -1,7 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Arming, cancelWaiting, CommandAttempt, VehicleError, type CommandRecord } from '../../../src/index';
+import {
+  Arming,
+  cancelledByMessage,
+  cancelWaiting,
+  CommandAttempt,
+  VehicleError,
+  type CommandRecord,
+} from '../../../src/index';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { demoCar } from '../../../src/simulator/index';
 import type { Mishap } from '../../model/service-in-process';
@@ -15,10 +22,15 @@ describe('commands of several processes to one car', () => {
   let one: Process;
   let other: Process;
   let mishap: Mishap;
+  /** No connection to the service for a command. */
+  let unreachable: boolean;
 
   beforeEach(async () => {
-    mishap = null;
-    all = new Processes(() => mishap);
+    [mishap, unreachable] = [null, false];
+    all = new Processes(({ method }) => {
+      if (unreachable && method === 'POST') throw new VehicleError('NETWORK', 'The service cannot be reached.');
+      return mishap;
+    });
     one = all.start();
     other = all.start();
     all.service.car.set({ commandPlan: { answerAfterMs: 2 * second } });
@@ -147,8 +159,15 @@ describe('commands of several processes to one car', () => {
   });
 
   it('does not wait for a command that the store took, and whose process did not hear of it', async () => {
-    one.line.unheard = 1;
+    const { line } = one;
+    const write = line.write.bind(line);
+    line.write = (key, ...given) => {
+      line.write = write;
+      line.unheard = 1;
+      return write(key, ...given);
+    };
     const { code } = await failure(send(one, 'lock', { whenBusy: 'queue' }));
+    assert.equal(line.unheard, 0);
     assert.equal(code, 'STORE_UNAVAILABLE');
     await all.clock.advance(6 * second);
     const next = send(other, 'honk', { interface: 'v2' });
@@ -228,6 +247,40 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(60 * second);
     await newer;
     assert.deepEqual(posts(), ['unlock']);
+  });
+
+  it('take at most 5 round trips to the store each, also in turn and as the first of a process', async () => {
+    all.service.car.set({ commandPlan: { steps: [{ afterMs: 0, status: 'COMPLETED' }], answerAfterMs: 0 } });
+    for (const [index, process] of [one, one, other, one, other, other, all.start(), one].entries()) {
+      const { line } = process;
+      line.answersInMs = 100;
+      const calls = line.calls.length;
+      const begun = all.clock.now();
+      const ended = send(process, 'lock', { interface: 'v2', node: `node ${index}` }).then(() => all.clock.now());
+      await all.clock.advance(3 * second);
+      assert.ok((await ended) - begun <= 500, `${(await ended) - begun} ms`);
+      const ofCommand = line.calls.slice(calls).filter((key) => key !== '' && !key.startsWith('member/'));
+      assert.ok(ofCommand.length <= 8, ofCommand.join());
+    }
+    assert.equal(posts().length, 8);
+  });
+
+  it('keeps a waiting command where an older answer of the store comes later', async () => {
+    all.service.car.set({ commandPlan: longRunning });
+    await send(one, 'lock');
+    const { line } = one;
+    const read = line.read.bind(line);
+    line.read = async (key) => {
+      const stored = await read(key);
+      await all.clock.sleep(300);
+      return stored;
+    };
+    const waiting = send(one, 'honk', { whenBusy: 'queue' });
+    await all.clock.advance(100);
+    const next = send(one, 'flash', { whenBusy: 'queue' });
+    await all.clock.advance(400 * second);
+    await Promise.all([waiting, next]);
+    assert.deepEqual(posts(), ['lock', 'honk', 'flash']);
   });
 
   it('forgets in memory what has ended, however many commands follow', async () => {
@@ -370,6 +423,32 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
+    it('are sent once by another process where the first could not connect to the service', async () => {
+      const third = all.start();
+      await all.clock.advance(2 * second);
+      unreachable = true;
+      const first = failure(send(one, 'lock', { interface: 'v2' }));
+      await all.clock.advance(second / 10);
+      unreachable = false;
+      const joined = [other, third].map((process) => send(process, 'lock', { interface: 'v2', whenBusy: 'queue' }));
+      await all.clock.advance(20 * second);
+      assert.equal((await first).code, 'NETWORK');
+      for (const work of joined) assert.equal((await work).outcome, 'succeeded');
+      assert.deepEqual(posts(), ['lock']);
+    });
+
+    it('are sent by no process later than they may wait where the first could not connect in that time', async () => {
+      mishap = 'connecting';
+      const both = [send(one, 'unlock', { interface: 'v2', waitMs: 5 * second })];
+      await all.clock.advance(second / 10);
+      both.push(send(other, 'unlock', { interface: 'v2', waitMs: 5 * second }));
+      await all.clock.advance(6 * second);
+      mishap = null;
+      await all.clock.advance(30 * second);
+      for (const work of both) assert.equal((await failure(work)).code, 'VEHICLE_UNAVAILABLE');
+      assert.deepEqual(posts(), []);
+    });
+
     it('need one arming together', async () => {
       const first = send(one, 'unlock', { interface: 'v2' });
       await all.clock.advance(second);
@@ -381,6 +460,22 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(20 * second);
       assert.equal(await failure(send(other, 'unlock', { interface: 'v2' }, attempt())), unarmed);
       assert.deepEqual(posts(), ['unlock']);
+    });
+
+    it('are cancelled together by the copy that waits with its own', async () => {
+      all.service.car.set(asleep);
+      const attempt = new CommandAttempt({ clock: all.clock });
+      const both = [send(one, 'lock', { whenUnavailable: 'wait' }, attempt)];
+      await all.clock.advance(second);
+      both.push(send(other, 'lock', { whenUnavailable: 'wait' }));
+      await all.clock.advance(second);
+      attempt.cancel(cancelledByMessage());
+      await all.clock.advance(second / 10);
+      await cancelWaiting(all.store, one.membership, 'lock');
+      all.service.car.set({ inUse: false });
+      await all.clock.advance(30 * second);
+      for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
+      assert.deepEqual(posts(), []);
     });
 
     it('are cancelled together', async () => {

@@ -12,43 +12,53 @@ describe('the results of commands, of several processes with the same flows', ()
   let other: Process;
   /** Each result that was sent: by which process, and its outcome. */
   let sent: string[];
+  /** Awaited by a process when it has stored a result, before it sends that. */
+  let beforeSending: (process: Process) => Promise<void>;
+  let faults: number;
 
   beforeEach(async () => {
     all = new Processes();
     [one, other] = [all.start(), all.start()];
     sent = [];
-    all.service.car.set({
-      commandPlan: {
-        steps: [
-          { afterMs: 0, status: 'RUNNING' },
-          { afterMs: 10 * second, status: 'COMPLETED' },
-        ],
-        answerAfterMs: 0,
-      },
-    });
+    beforeSending = () => Promise.resolve();
+    faults = 0;
+    ends(10 * second);
     await all.clock.advance(2 * second);
   });
   afterEach(() => all.end());
 
+  /** The car ends each command so late. */
+  const ends = (afterMs: number): void => {
+    const steps = [
+      { afterMs: 0, status: 'RUNNING' },
+      { afterMs, status: 'COMPLETED' },
+    ];
+    all.service.car.set({ commandPlan: { steps, answerAfterMs: 0 } });
+  };
   const lock = async (process: Process): Promise<CommandRecord> =>
     process.account.dispatcher.send('lock', {
       vin,
       interface: 'v1',
       origin: { node: 'command', msg: { topic: 'door' } },
     });
-  const nameOf = (process: Process): string => (process === one ? 'one' : 'other');
+  const nameOf = (process: Process): string => (process === one ? 'one' : process === other ? 'other' : 'third');
   const subscriptionsOf = ({ pack }: Process): Subscriptions =>
-    new Subscriptions({ log: pack.log, node: 'result', clock: all.clock, onFault: () => undefined });
+    new Subscriptions({ log: pack.log, node: 'result', clock: all.clock, onFault: () => (faults += 1) });
 
   /** As a result node does it. */
   const follow = async (process: Process, subscriptions: Subscriptions, subscription: Subscription): Promise<void> => {
     const { client } = process.account;
     for await (const update of followCommand(subscription.command, { ...subscription, client, clock: all.clock })) {
-      if (!update.settled) await subscriptions.change(subscription);
-      else if (await subscriptions.settle(subscription, update)) {
+      if (!update.settled) {
+        await subscriptions.change(subscription);
+        continue;
+      }
+      while (await subscriptions.settle(subscription, update)) {
+        await beforeSending(process);
+        if (!subscriptions.mayBeSent(subscription)) continue;
         sent.push(`${nameOf(process)}: ${update.report.outcome}`);
-        if (process.line.isCut) return;
-        await subscriptions.delivered(subscription);
+        if (!process.line.isCut) await subscriptions.delivered(subscription);
+        return;
       }
     }
   };
@@ -98,6 +108,73 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.deepEqual(sent, ['other: succeeded']);
   });
 
+  describe('of a process that stood still before it sent a result', () => {
+    const standsStill = async ({ line }: Process, ms: number): Promise<void> => {
+      beforeSending = () => Promise.resolve();
+      line.isCut = true;
+      await all.clock.sleep(ms);
+      line.isCut = false;
+    };
+
+    it('are sent once by the copy that took the command over', async () => {
+      const record = await lock(one);
+      node(other);
+      await node(one).gets(record);
+      beforeSending = (process) => standsStill(process, 40 * second);
+      await all.clock.advance(90 * second);
+      assert.deepEqual(sent, ['other: succeeded']);
+    });
+
+    it('are sent once by that process where none took the command over, under its new name or its old one', async () => {
+      for (const ms of [12 * second, 40 * second]) {
+        const record = await lock(one);
+        await node(one).gets(record);
+        beforeSending = (process) => standsStill(process, ms);
+        const { id } = one.membership;
+        await all.clock.advance(300 * second);
+        assert.deepEqual(sent.splice(0), ['one: succeeded']);
+        assert.equal(id === one.membership.id, ms < 15 * second);
+        assert.deepEqual(await all.store.entries('follow/'), []);
+      }
+    });
+  });
+
+  it('are left to the process that took the command over, also where the one before is back first', async () => {
+    ends(60 * second);
+    const record = await lock(one);
+    node(other);
+    await node(one).gets(record);
+    one.line.isCut = true;
+    await all.clock.advance(40 * second);
+    one.line.isCut = false;
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, ['other: succeeded']);
+  });
+
+  it('are sent by a third process where the one that took the command over ended, too', async () => {
+    ends(60 * second);
+    const record = await lock(one);
+    const third = all.start();
+    await all.clock.advance(2 * second);
+    await node(one).gets(record);
+    node(other);
+    one.line.isCut = true;
+    await all.clock.advance(25 * second);
+    node(third);
+    other.line.isCut = true;
+    await all.clock.advance(60 * second);
+    assert.deepEqual(sent, ['third: succeeded']);
+  });
+
+  it('are left to a process that is there, and by it to a node that was created again', async () => {
+    const record = await lock(one);
+    const [own, others] = [subscriptionsOf(one), subscriptionsOf(other)];
+    assert.notEqual(await own.begin(record, {}, 'vehicle'), null);
+    assert.equal(await others.begin(record, {}, 'vehicle'), null);
+    for (const subscriptions of [own, others]) assert.deepEqual(await subscriptions.open(assert.fail), []);
+    assert.equal((await subscriptionsOf(one).open(assert.fail)).length, 1);
+  });
+
   it('are sent again where the process ended between the sending and what it stores of it', async () => {
     const record = await lock(one);
     await node(one).gets(record);
@@ -118,7 +195,7 @@ describe('the results of commands, of several processes with the same flows', ()
     node(other);
     for (const { line } of [one, other]) line.isCut = true;
     await all.clock.advance(60 * second);
-    assert.deepEqual(sent, []);
+    assert.deepEqual([sent, faults], [[], 1], 'the node says so once');
     for (const { line } of [one, other]) line.isCut = false;
     await all.clock.advance(60 * second);
     assert.equal(sent.length, 1);
@@ -202,5 +279,27 @@ describe('the results of commands, of several processes with the same flows', ()
     const third = all.start();
     await all.clock.advance(2 * second);
     assert.deepEqual(await third.pack.log.notTakenOver('command', all.clock.now()), []);
+  });
+
+  it('leave the record of a command to the copy that took it over while its own process stood still', async () => {
+    const record = await lock(one);
+    const { log } = one.pack;
+    assert.ok(log.mayBeSent(record.id));
+    one.line.isCut = true;
+    await all.clock.advance(12 * second);
+    assert.ok(!log.mayBeSent(record.id), 'after 10 s another copy may soon take it over');
+    await assert.rejects(log.isOwn(record.id), /away/);
+    one.line.isCut = false;
+    assert.ok((await log.isOwn(record.id)) && log.mayBeSent(record.id));
+    one.line.isCut = true;
+    await all.clock.advance(20 * second);
+    one.line.isCut = false;
+    assert.ok((await log.isOwn(record.id)) && log.mayBeSent(record.id), 'no copy took it over');
+    one.line.isCut = true;
+    await all.clock.advance(20 * second);
+    await other.pack.log.notTakenOver('command', all.clock.now(), false);
+    one.line.isCut = false;
+    assert.ok(!(await log.isOwn(record.id)) && !log.mayBeSent(record.id));
+    assert.ok(other.pack.log.mayBeSent(record.id));
   });
 });

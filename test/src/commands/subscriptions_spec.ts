@@ -145,7 +145,11 @@ describe('the subscriptions of a node', () => {
     const log = new CommandLog({ store });
     await log.add(LoggedCommand.adopt(record('a', { operationId: 'op' }), 'a', clock.now()), clock.now());
     const changed = { ...record('a', { operationId: 'forged' }), garage: 'left' };
+    const { write } = store;
+    const written: string[] = [];
+    store.write = (...given) => (written.push(given[0]), write.apply(store, given));
     const subscription = await of('n', log).begin(changed, {}, 'b');
+    assert.deepEqual(written, ['follow/n/a']);
     assert.deepEqual([subscription?.added, subscription?.command.record.operationId], [{ garage: 'left' }, 'op']);
     assert.deepEqual((await open(of()))[0]?.added, { garage: 'left' });
     assert.equal((await log.journal('a')).length, 1);
@@ -194,6 +198,56 @@ describe('the subscriptions of a node', () => {
     const lost: string[] = [];
     assert.deepEqual(await of().open((what) => lost.push(what)), []);
     assert.deepEqual([lost, await store.entries('follow/')], [['damaged'], []]);
+    assert.deepEqual(await store.entries('unreadable/'), []);
+  });
+
+  it('begin again where the process before has left one', async () => {
+    await begin(of(), 'a');
+    await begin(of(), 'a', { topic: 'newer' });
+    assert.deepEqual(
+      (await open(of())).map(({ msg }) => msg),
+      [{ topic: 'newer' }],
+    );
+  });
+
+  it('take the command from the node that sent it', async () => {
+    const log = new CommandLog({ store });
+    const sent = new LoggedCommand(record('a'), 'a', { origin: { node: 'command', msg: {} } }, clock.now());
+    await log.add(sent, clock.now());
+    const subscriptions = of('n', log);
+    await begin(subscriptions, 'a');
+    assert.notEqual(sent.origin, null);
+    await subscriptions.end('a');
+    assert.deepEqual([sent.origin, log.followedBy('n')], [null, []]);
+  });
+
+  it('send no result again whose end the disk did not keep', async () => {
+    const { remove } = store;
+    store.remove = () => Promise.reject(inaccessible);
+    const log = new CommandLog({ store });
+    const subscriptions = of('n', log);
+    await subscriptions.delivered(await settle(subscriptions, 'a'));
+    assert.deepEqual(log.followedBy('n'), []);
+    store.remove = remove;
+    assert.equal((await store.entries('follow/')).length, 1);
+    assert.deepEqual(await open(of()), []);
+    assert.deepEqual(await store.entries('follow/'), []);
+  });
+
+  it('store a result at its delivery where the disk did not keep it before, and only then', async () => {
+    const { write } = store;
+    store.write = (...given) => (given[0] === 'command/a' ? Promise.reject(inaccessible) : write.apply(store, given));
+    const subscriptions = of();
+    const unkept = await settle(subscriptions, 'a');
+    let writes = 0;
+    store.write = (...given) => ((writes += 1), write.apply(store, given));
+    await subscriptions.delivered(unkept);
+    assert.equal(writes, 1);
+    assert.ok(await of().hasDelivered('a'));
+    const kept = await settle(subscriptions, 'b');
+    writes = 0;
+    await subscriptions.delivered(kept);
+    assert.equal(writes, 0);
   });
 
   it('know what was delivered, over a restart, for each node on its own', async () => {
@@ -233,6 +287,15 @@ describe('the subscriptions of a node', () => {
     assert.deepEqual(await idsOf(of()), ['a']);
   });
 
+  it('count as tries of a result those alone that no orderly end held back', async () => {
+    await settle(of(), 'a');
+    const second = of();
+    const [one = assert.fail()] = await open(second);
+    await second.settle(one, update('a'));
+    await second.heldBack(one);
+    assert.deepEqual((await open(of()))[0]?.result, { ...result, tries: 1 });
+  });
+
   it('follow a command where the disk does not say whether it was delivered', async () => {
     await begin(of(), 'a');
     const { entries } = store;
@@ -257,7 +320,7 @@ describe('the subscriptions of a node', () => {
       assert.deepEqual(await idsOf(subscriptions), ['a']);
     });
 
-  it('tell the log at once that a command is taken over, and until it is stored', async () => {
+  it('show in the log at once that a command is taken over, and until it is stored', async () => {
     const log = new CommandLog({ store });
     await log.ready();
     const write = store.write.bind(store);
@@ -282,13 +345,14 @@ describe('the subscriptions of a node', () => {
     await begin(subscriptions, 'a');
     await subscriptions.clear();
     await begin(subscriptions, 'b');
+    assert.equal(await store.read('command/b'), null);
     assert.deepEqual(await store.entries('follow/'), []);
     assert.equal(await log.isTakenOver('a'), false);
     assert.deepEqual(await open(of()), []);
   });
 
   /*
-   * A kill between the message with a result and the note that it was sent: nobody can know afterwards whether it was heard. It is sent
+   * A kill between the message with a result and the note that it was sent: afterwards it is unknown whether the message arrived. It is sent
    * once more, word for word, rather than not at all.
    */
   it('deliver each result, and none again that is known to be delivered, however often the process is killed', async function () {

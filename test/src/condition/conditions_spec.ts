@@ -99,7 +99,7 @@ describe('A condition', () => {
     it(`${value} ${operator} ${JSON.stringify(operand)} is ${result} for ${JSON.stringify(reading?.payload)}`, () =>
       assert.equal(resultOf(value, operator, operand, reading), result));
 
-  it('tells the value with its unit and its time', () => {
+  it('says the value with its unit and its time', () => {
     const { is, unit, measuredAt } = judge(
       conditionOf('electricRange', '<', 50),
       single('electricRange', 10, 'mi'),

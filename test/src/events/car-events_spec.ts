@@ -14,7 +14,7 @@ const away = { latitude: -57.7, longitude: -168.03 };
 
 type Row = [event: string, reads: string[], from: unknown, to: unknown, name?: string];
 const warnings = ['warnings', 'tyres', 'brakes', 'engine', 'diagnostics'];
-/** Each event with the reads that tell it, and a sample of its two values. */
+/** Each event with the reads that show it, and a sample of its two values. */
 const rows: Row[] = [
   ['locked', ['doors'], 'UNLOCKED', 'LOCKED'],
   ['unlocked', ['doors'], 'LOCKED', 'UNLOCKED'],

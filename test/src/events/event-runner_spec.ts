@@ -308,7 +308,7 @@ describe('The runner of the events', () => {
     );
   });
 
-  it('knows at most 300 values, whatever names the service makes up', async () => {
+  it('knows at most 300 values, also where the service makes up names', async () => {
     let answer = 0;
     const runner = await openRunner({
       settings: parseEventSettings({ events: ['warning-on'] }),

@@ -43,7 +43,7 @@ type Told = { reading: HistoryReading; at: number; receivedAt: number; value: un
 interface Track {
   read: string;
   member: string | null;
-  /** The state that a value stands for; undefined: unknown. */
+  /** The state that a value means; undefined: unknown. */
   stateOf: (content: Content) => string | undefined;
   /** The event of a change from one state to another. */
   event: (from: string, to: string) => string | null;
@@ -192,7 +192,7 @@ const contentOf = (reading: HistoryReading, read: string, member: string | null)
   return (member === null ? payload : payload?.[member]) ?? undefined;
 };
 
-/** What a track was told, in the order of its truth: a state that is older than one already told is left out. */
+/** The states that a track received, in the order of their times: a state that is older than a received one is left out. */
 function toldOf(
   history: readonly HistoryReading[],
   read: string,
@@ -228,7 +228,7 @@ export function expectedEvents(
   places: readonly OraclePlace[],
 ): (Expected & { at: number })[] {
   const expected: (Expected & { at: number })[] = [];
-  /** The readings with a fault of the charger: two members may tell it, and it is one event. */
+  /** The readings with a fault of the charger: two members may report it, and it is one event. */
   const faults = new Set<HistoryReading>();
   for (const { read, member, stateOf, event, name = null, place = null } of tracks(level, places)) {
     const told = toldOf(history, read, member, (content) => stateOf(content) !== undefined);

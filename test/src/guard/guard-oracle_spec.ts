@@ -23,7 +23,7 @@ describe('The guard against its oracle', () => {
         seen.set(`${event.type} ${event.reason}`, (seen.get(`${event.type} ${event.reason}`) ?? 0) + 1);
       const why = `seed ${seed}: repeat with SEED=${seed} FACTOR=0`;
       assert.deepEqual(tickedWhenDue(history, new Random(seed)), expected, `${why} (ticked when due, restarted)`);
-      // The dearer way, which only shows that ticks too many do no harm, for every fourth.
+      // Every fourth runs with more ticks than needed, which takes longer and only shows that they do no harm.
       if (seed % 4 === 0) assert.deepEqual(tickedEachMinute(history), expected, `${why} (ticked each minute)`);
     }
   });

@@ -76,7 +76,7 @@ function inputsOf(random: Random, start: number, minutes: number): GuardInput[] 
   });
 }
 
-/** Mostly closed, now and then opened; its service mostly tells the truth. */
+/** Mostly closed, now and then opened; its service mostly reports the true state. */
 class Car {
   readonly #random: Random;
   readonly #open = new Set<string>();

@@ -134,7 +134,7 @@ interface Past {
   snooze: Happened | undefined;
 }
 
-/** All that can be told from what happened alone; a tick adds nothing to it. */
+/** Everything that follows from the events alone; a tick adds nothing to it. */
 const readPast = (happened: readonly Happened[]): Past => ({
   stories: new Map(table.map((row) => [row, storyOf(row, happened)])),
   use: useOf(happened),
@@ -345,7 +345,7 @@ function isQuiet({ quiet }: History, at: number): boolean {
   return sinceFrom < (quiet.to - quiet.from + 1440) % 1440;
 }
 
-/** Whether an event said of an opening that it cannot be told, be it in half a sentence. */
+/** Whether an event said that the state of an opening is unknown, also in a part of a sentence. */
 function saidUnknown(event: GuardEvent, row: Row): boolean {
   if (event.type === 'clear') return false;
   const unknown =

@@ -15,7 +15,7 @@ const brief = (event: GuardEvent): string =>
 const besides = (unknown: readonly { name: string }[]): string =>
   unknown.length === 0 ? '' : ` besides ${unknown.map(({ name }) => name).join(', ')}`;
 
-/** A guard in use, told things at times like `10:05` (of 1 June 2026, UTC) or at full ISO times. */
+/** A guard in use, with inputs at times like `10:05` (of 1 June 2026, UTC) or at full ISO times. */
 class Watchman {
   readonly guard: Guard;
   state: GuardState;
@@ -252,7 +252,7 @@ describe('The guard: since when', () => {
     assert.deepEqual(watchman.ask('10:08'), ['cannot-tell asked: frontLeft window']);
   });
 
-  it('counts from the first open value, whatever later timestamps are', () => {
+  it('counts from the first open value, with any later timestamps', () => {
     const watchman = new Watchman({ minutes: 60 });
     watchman.windows('10:00', open);
     watchman.windows('10:20', open);
@@ -660,7 +660,7 @@ describe('The guard: snooze', () => {
     assert.equal(watchman.tick('18:10').length, 1);
   });
 
-  it('until closed ends when the openings of that time are closed, whatever else is unknown', () => {
+  it('until closed ends when the openings of that time are closed, even if others are unknown', () => {
     const watchman = new Watchman();
     watchman.windows('10:00', { ...open, rearLeft: 'UNSPECIFIED' });
     watchman.snooze('10:05', null);

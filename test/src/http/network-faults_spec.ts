@@ -81,7 +81,7 @@ describe('A connection that fails', () => {
     [502, true, /could not connect to the service \(status 502\)/],
   ];
   for (const [status, retryable, sentence] of refusals)
-    it(`tells what the proxy refused with ${status}`, () => {
+    it(`says what the proxy refused with ${status}`, () => {
       const error = noTunnel(status, proxy);
       assert.match(messageOf(error), new RegExp(`^NETWORK: The proxy p.example:1 ${sentence.source}`));
       assert.deepEqual([error.retryable, error.cause], [retryable, { code: `HTTP_${status}` }]);

@@ -106,7 +106,7 @@ describe('requests', () => {
     assert.equal(sent, 2);
   });
 
-  it('of commands wait a minute at most, whatever their deadline is', async () => {
+  it('of commands wait a minute at most, also with a later deadline', async () => {
     const requests = requestsTo(async () => ({ status: 429, headers: { 'retry-after': '90' }, body: '' }));
     await assert.rejects(requests.post(post), { code: 'RATE_LIMITED' });
     for (const deadline of [Infinity, clock.monotonic() + 600_000])

@@ -58,12 +58,12 @@ describe('the quota of a key that several processes share', () => {
     it(`is used by ${count} processes that read always, and never exceeded in any minute`, async () => {
       const processes = Array.from({ length: count }, () => all.start('flows', limits));
       await all.clock.advance(2 * second);
-      const until = all.clock.now() + 8 * minute;
+      const until = all.clock.now() + 4 * minute;
       for (const process of processes) readAlways(process, until);
-      await all.clock.advance(8 * minute);
+      await all.clock.advance(4 * minute);
       assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
       // 4 of the 100 are kept for commands, and a block counts for 70 seconds.
-      assert.ok(reads.length >= 8 * 70, `${reads.length} in 8 minutes`);
+      assert.ok(reads.length >= 4 * 70, `${reads.length} in 4 minutes`);
     });
 
   it('is not exceeded by requests that are sent long after they were taken', async () => {
@@ -206,20 +206,20 @@ describe('the quota of a key that several processes share', () => {
     });
 
     for (const cut of [1, 2])
-      it(`is not exceeded where ${cut} of 3 processes cannot reach it for hours, and the others can`, async () => {
-        const few = { ...limits, requestsPerDay: 2_000 };
+      it(`is not exceeded where ${cut} of 3 processes cannot reach it for long, and the others can`, async () => {
+        const few = { ...limits, requestsPerDay: 500 };
         const processes = [0, 1, 2].map(() => all.start('flows', few));
         await all.clock.advance(2 * second);
-        const until = all.clock.now() + 40 * minute;
+        const until = all.clock.now() + 12 * minute;
         for (const process of processes) readAlways(process, until);
-        await all.clock.advance(3 * minute);
+        await all.clock.advance(2 * minute);
         for (const { line } of processes.slice(0, cut)) line.isCut = true;
-        await all.clock.advance(40 * minute);
+        await all.clock.advance(12 * minute);
         assert.ok(most(reads, minute) <= 100, `${most(reads, minute)} in a minute`);
-        assert.ok(reads.length <= 2_000, `${reads.length} in a day`);
+        assert.ok(reads.length > 400 && reads.length <= 500, `${reads.length} in a day`);
       });
 
-    it('tells the others of a pause that the service asked for, when the store is back', async () => {
+    it('passes on to the others a pause that the service asked for, when the store is back', async () => {
       const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
       await all.clock.advance(2 * second);
       await Promise.all([read(one), read(other)]);

@@ -240,7 +240,7 @@ describe('transport', () => {
     await silent.close();
   });
 
-  it('waits for a slow address of a name, although its other address is dead', async () => {
+  it('waits for a slow address of a name, although its other address does not answer', async () => {
     const child = spawn(process.execPath, [join(__dirname, '../../support/busy-server.js')], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });

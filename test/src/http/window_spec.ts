@@ -58,6 +58,14 @@ describe('a sliding window', () => {
     assert.equal(restored.total(20_300), 1);
   });
 
+  it('finds the event that leaves first also where a later one was counted before it', () => {
+    const window = new SlidingWindow(minute, second);
+    window.add(50_000);
+    window.restore([[40_000, 1]], 50_000);
+    assert.equal(window.freeAt(2, 50_000), 71_000);
+    assert.equal(window.freeAt(0, 50_000), 110_000);
+  });
+
   it('never counts a stored event for less than the span', () => {
     for (let sentAt = 0; sentAt < 2_000; sentAt += 37) {
       const window = new SlidingWindow(minute, second);

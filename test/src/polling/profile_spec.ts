@@ -370,7 +370,7 @@ describe('the adaptive profile', () => {
       });
     }
 
-    it('ignores reads that tell nothing of the car’s activity', () => {
+    it('ignores reads that show nothing of the car’s activity', () => {
       const profile = parked();
       profile.fail('odometer', forNow);
       profile.observe('carLocked', engine(false), noon);
@@ -384,7 +384,7 @@ describe('the adaptive profile', () => {
       assert.equal(live(ordinaryDay, 'fixed', 'home').calls, 5_592);
     });
 
-    it('asks at most half as often and notices nothing later, whatever the car’s place in the minute', () => {
+    it('asks at most half as often and notices nothing later, at any place of the car in the minute', () => {
       for (let i = 0; i < times(5); i += 1) {
         const id = `home ${i}`;
         const fixed = live(ordinaryDay, 'fixed', id);

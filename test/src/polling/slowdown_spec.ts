@@ -11,7 +11,7 @@ describe('the slowdown for the daily quota', () => {
 
   it('counts requests back in when they are 24 hours old', () => {
     const sent = Array.from({ length: 24 }, (_, i) => [2 * hour - i * 5 * minute, 50] as const);
-    // 22 hours with 1,200 left, and then 1,200 come back within two.
+    // 22 hours with 1,200 left, and then 1,200 become free within two.
     const pace = sustainableRate(sent, 1_200);
     assert.ok(pace > 53 && pace < 56, `${pace}`);
   });

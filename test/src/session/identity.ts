@@ -6,7 +6,7 @@ import {
   type RecordedRequest,
   type Simulator,
   type SimulatorOptions,
-} from '../../../src/simulator';
+} from '../../support/simulator';
 import { createTransport, type Transport } from '../../../src/http/transport';
 
 const tokenPath = '/as/token.oauth2';

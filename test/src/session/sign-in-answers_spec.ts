@@ -33,7 +33,7 @@ describe('The answer to a sign-in', () => {
       store: new GrantStore({ state: new MemoryStateStore(), onSecret: (secret) => secrets.push(secret) }),
       grants: {
         save: async (key, signIn) => void (await saved.push([key, signIn])),
-        forget: async (key) => void (await forgotten.push(key)),
+        removeGrant: async (key) => void (await forgotten.push(key)),
       },
     });
   });
@@ -99,15 +99,15 @@ describe('The answer to a sign-in', () => {
 
   it('is refused for a deleted config node, and for no other', async () => {
     const [deleted, kept] = [await begin(), await begin({ configNodeId: 'two' })];
-    await signIns.forget('one');
+    await signIns.refuseAnswers('one');
     await assert.rejects(signIns.finish({ redirected: answered(deleted.state) }), /was deleted/);
     await signIns.finish({ redirected: answered(kept.state) });
-    await signIns.forgetSaved({
+    await signIns.removeGrants({
       client: { ...client, clientId: ' client ' },
       configNodeId: 'one',
       refreshToken: ' r ',
     });
-    await signIns.forgetSaved({ client, configNodeId: 'two', refreshToken: ' ' });
+    await signIns.removeGrants({ client, configNodeId: 'two', refreshToken: ' ' });
     assert.deepEqual(forgotten, [signInKey(client, 'one'), pastedKey(client, 'r'), signInKey(client, 'two')]);
   });
 

@@ -30,7 +30,7 @@ describe('a sign-in from the editor', () => {
   let files: FileStateStore;
   let store: GrantStore;
   let session: Session;
-  /** Every token that the redactor was told of. */
+  /** Every token that the redactor received. */
   let secrets: Set<string>;
   let signIns: SignIns;
   let sources: TokenSource[];
@@ -132,7 +132,7 @@ describe('a sign-in from the editor', () => {
     assert.ok(await identity.accepts(await token.get()));
   });
 
-  it('tells what was asked for and not granted, by the access that asked for it', async () => {
+  it('names what was asked for and not granted, by the access that asked for it', async () => {
     const { url } = await begin({
       scopes: [
         'openid',
@@ -157,7 +157,7 @@ describe('a sign-in from the editor', () => {
     ]);
   });
 
-  it('tells of nothing missing where the service does not say what it granted', async () => {
+  it('names nothing as missing where the service does not say what it granted', async () => {
     const { url } = await begin();
     const redirected = await decide(url);
     identity.fault({ status: 200, body: { access_token: 'opaque', refresh_token: 'opaque-too', expires_in: 300 } });
@@ -317,7 +317,7 @@ describe('a sign-in from the editor', () => {
     'is for a deleted config node': {
       redirected: async () => {
         const address = await decide((await begin()).url);
-        await signIns.forget('config-1');
+        await signIns.refuseAnswers('config-1');
         return address;
       },
       code: 'INPUT_INVALID',
@@ -455,7 +455,7 @@ describe('a sign-in from the editor', () => {
     await assert.rejects(signIns.finish({ redirected: `?code=abc&state=${first.state}` }), { code: 'INPUT_INVALID' });
   });
 
-  it('hands every secret to the redactor before it is used', async () => {
+  it('gives every secret to the redactor before it is used', async () => {
     const address = await decide((await begin()).url);
     await signIns.finish({ redirected: address });
     assert.ok(secrets.has(new URL(address).searchParams.get('code') ?? ''));

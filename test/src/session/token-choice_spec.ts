@@ -209,7 +209,7 @@ describe('The token of a vehicle configuration', () => {
     await session.save(other, signedIn({ accessToken: 'other' }));
     const [one, two] = [open(), open({ configNodeId: 'other' })];
     assert.deepEqual([await one.get(), await two.get()], ['signed-in', 'other']);
-    await session.forget(key);
+    await session.removeGrant(key);
     assert.deepEqual([one.describe().expiresAt, two.describe().expiresAt], [null, '2026-08-31T08:05:00.000Z']);
     await assert.rejects(open().get(), { code: 'TOKEN_MISSING' });
   });

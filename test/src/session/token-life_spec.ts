@@ -230,7 +230,7 @@ describe('The token of a saved sign-in', () => {
     assert.deepEqual(sent, ['r4'], 'not at once');
     await clock.advance(4_000);
     assert.deepEqual([await source.get(), sent], ['a6', ['r4', 'r5']]);
-    source.onAccepted('a6');
+    source.onAccepted?.('a6');
     assert.equal(await source.onUnauthorized('a6'), true);
     assert.deepEqual([await source.get(), sent.length], ['a7', 3]);
   });
@@ -254,7 +254,7 @@ describe('The token of a saved sign-in', () => {
     await store.write(key, grant({ accessToken: '' }));
     let removed: Promise<void> | null = null;
     answer = () => {
-      removed = session.forget(key);
+      removed = session.removeGrant(key);
       return { body: { access_token: 'a5', refresh_token: 'r5' } };
     };
     await source.get().catch(() => undefined);
@@ -273,7 +273,7 @@ describe('The token of a saved sign-in', () => {
     await other.close();
   });
 
-  it('is kept alive every third day while nobody asks for it', async () => {
+  it('is refreshed every third day while no read asks for it', async () => {
     await store.write(key, grant({ expiresAt: null }));
     assert.equal(await source.get(), 'a4');
     await clock.advance(60_000);

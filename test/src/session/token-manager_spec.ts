@@ -13,7 +13,7 @@ import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
 import { DirectoryInUse, DirectoryOwner } from '../../../src/state/owner';
 import { SealedStateStore } from '../../../src/state/sealed-store';
-import type { SimulatorOptions } from '../../../src/simulator';
+import type { SimulatorOptions } from '../../support/simulator';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity, silent } from './identity';
@@ -29,7 +29,7 @@ describe('a refreshing access token', () => {
   let directory: string;
   let session: Session;
   let sources: TokenSource[];
-  /** Every token that the redactor was told of. */
+  /** Every token that the redactor received. */
   let secrets: Set<string>;
   /** All sessions of a test use it, one after the other. */
   let files: FileStateStore;
@@ -322,7 +322,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.requests.length, 4);
   });
 
-  it('is renewed ahead of its end, while the old one still serves', async () => {
+  it('is renewed ahead of its end, while the old one is still valid', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     const first = await token.get();
     await clock.advance(238_000);
@@ -579,7 +579,7 @@ describe('a refreshing access token', () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     for (let refused = 1; refused <= 6; refused++) {
       const got = await token.get();
-      token.onAccepted(got);
+      token.onAccepted?.(got);
       assert.deepEqual(
         await Promise.all([token.onUnauthorized(got), token.onUnauthorized(got), token.onUnauthorized(got)]),
         [true, true, true],
@@ -631,7 +631,7 @@ describe('a refreshing access token', () => {
     );
   });
 
-  it('serves reads though the service ends token after token long before its time', async () => {
+  it('lets reads through although the service ends token after token long before its time', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
     const [vin] = identity.simulator.cars.keys();
@@ -698,7 +698,7 @@ describe('a refreshing access token', () => {
         const isItsTurn = identity.requests.length === Number(isAnswered);
         if (key !== pastedKey(identity.client, refreshToken) || !isItsTurn || isDeleted) return stored;
         isDeleted = true;
-        await session.signIns.forgetSaved({ client: identity.client, configNodeId: 'config-1', refreshToken });
+        await session.signIns.removeGrants({ client: identity.client, configNodeId: 'config-1', refreshToken });
         return stored;
       };
       await source({ refreshToken })
@@ -709,7 +709,7 @@ describe('a refreshing access token', () => {
     });
   }
 
-  it('hands every token to the redactor before it is used', async () => {
+  it('gives every token to the redactor before it is used', async () => {
     const token = source({ refreshToken: identity.newRefreshToken() });
     await token.get();
     await clock.advance(300_000);

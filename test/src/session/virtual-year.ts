@@ -14,14 +14,14 @@ import { Membership } from '../../../src/state/membership';
 import type { RedisStateStore } from '../../../src/state/redis-store';
 import { StateFault, type SharedStore, type StateStore } from '../../../src/state/state-store';
 import { asSentence } from '../../../src/sentence';
-import { startSimulator, type Simulator } from '../../../src/simulator';
+import { startSimulator, type Simulator } from '../../support/simulator';
 import { createTransport, type Transport } from '../../../src/http/transport';
 import { openRedis, RedisServer } from '../../support/redis-server';
 import { removeFolder } from '../../support/remove-folder';
 import { unsyncedFiles } from '../../support/sealed-files';
 
 /**
- * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that moves only when nobody works, with
+ * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that moves only when nothing is at work, with
  * the simulated identity service, real files, and a process and connections that are cut at any step. Or of several such processes on a
  * real Redis, which are also cut off from it; their machine sleeps between most reads, because a member asks the store each second.
  */
@@ -228,7 +228,7 @@ class Year {
     });
   }
 
-  /** Dies within its next steps, and is started again by whatever watches over it. */
+  /** Is killed within its next steps, and is started again by its supervisor. */
   #killSoon(process: SimulatedProcess | undefined): void {
     process?.dieAfter(Math.floor(this.#random() * 45), () => {
       this.#diedAt = this.#world.now();
@@ -249,7 +249,7 @@ class Year {
       const token = await process.orDeath(source.get());
       if (token === null) return;
       if (this.#random() < chance.check) await this.#check(token);
-      if (this.#random() < chance.accepted) source.onAccepted(token);
+      if (this.#random() < chance.accepted) source.onAccepted?.(token);
       // A 401 by chance (docs/internals/vendor-api.md 6.2): a token is renewed while it lives.
       if (this.#random() < chance.refused) await process.orDeath(source.onUnauthorized(token));
     } catch (error) {
@@ -339,7 +339,7 @@ interface ProcessOptions {
   mayDieUnheard: boolean;
 }
 
-/** A process as far as the store and the service can tell: what it asks of files, network and clock ends with it. */
+/** A process as the store and the service see it: its use of files, network and clock ends with it. */
 class SimulatedProcess {
   /** Two configurations with the same pasted refresh token. */
   readonly sources: readonly [TokenSource, TokenSource];
@@ -407,7 +407,7 @@ class SimulatedProcess {
     this.alive = false;
   }
 
-  /** One step of the process: nothing comes back to the dead, and nothing new begins. @param isBeat of the membership, which goes on all the time */
+  /** One step of the process: after its end, no answer reaches the process and nothing new begins. @param isBeat of the membership, which goes on all the time */
   async #step<T>(work: () => Promise<T>, isBeat = false): Promise<T> {
     const isOver = (): boolean => (isBeat ? !this.alive : this.#countsDown());
     if (isOver()) await never;
@@ -496,7 +496,7 @@ interface Timer {
   callback: () => void;
 }
 
-/** A clock that moves from timer to timer, and only when nobody reads a file or waits for an answer. */
+/** A clock that moves from timer to timer, and only when no file is being read and no answer is awaited. */
 class World implements Clock {
   #now = Date.parse('2026-01-01T00:00:00Z');
   #busy = 0;

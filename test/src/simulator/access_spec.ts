@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { request } from 'node:http';
-import { everyScope, startSimulator } from '../../../src/simulator';
+import { everyScope, startSimulator } from '../../support/simulator';
 import { endpoints, type Endpoint } from '../../support/specification';
 import { Bench, credentials } from './support';
 
@@ -173,7 +173,7 @@ describe('other settings of the simulated service', () => {
     }
   });
 
-  it('uses the client’s own operation id on the real service, and refuses one that is no UUID', async () => {
+  it('uses the client’s own operation id on the real service, and refuses one that is not a UUID', async () => {
     const bench = await new Bench().start({ dialect: 'real' });
     try {
       const id = 'bf503e36-0000-4000-8000-000000000001';

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { carProfiles, classicCar, demoCar, startSimulator, type CarChanges } from '../../../src/simulator';
+import { carProfiles, classicCar, demoCar, startSimulator, type CarChanges } from '../../support/simulator';
 import { Bench } from './support';
 
 const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
@@ -55,12 +55,6 @@ describe('a simulated car', () => {
     assert.equal(car.measuredAt('doors.hood'), bench.clock.now());
   });
 
-  it('takes the time at which a member was measured, also an earlier one', async () => {
-    const car = bench.simulator.car().set({ measuredAt: { 'windows.frontLeft': '2020-01-01T00:00:00Z' } });
-    assert.equal(car.measuredAt('windows.frontLeft'), Date.parse('2020-01-01T00:00:00Z'));
-    assert.equal((await bench.get(windows)).body['data']?.['frontLeft']?.['timestamp'], '2020-01-01T00:00:00.000Z');
-  });
-
   it('opens and closes by name', () => {
     const car = bench.simulator
       .car()
@@ -74,56 +68,16 @@ describe('a simulated car', () => {
     assert.equal(car.set({ doors: { hood: 'CLOSED' } }).state.doors.hood, 'CLOSED');
   });
 
-  it('takes the value of a resource as a change to the car where the resource follows from the car', () => {
-    const car = bench.simulator.car().set({
-      resources: {
-        frontLeftWindowOpen: true,
-        carLocked: false,
-        engineRunning: true,
-        cabOpen: true,
-        tailGateOpen: null,
-        fuelAmount: 3,
-      },
-    });
-    const { windows: open, lock, engineRunning, cab, doors } = car.state;
-    assert.deepEqual(
-      [open.frontLeft, lock, engineRunning, cab, doors.tailGate],
-      ['OPEN', 'UNLOCKED', true, 'OPEN', null],
-    );
-    assert.deepEqual(
-      ['frontLeftWindowOpen', 'carLocked', 'engineRunning', 'cabOpen', 'tailGateOpen', 'fuelAmount'].map((name) =>
-        car.resource(name as 'fuelAmount'),
-      ),
-      [true, false, true, true, null, 3],
-    );
-  });
-
-  it('takes any word and null, and an odd member', async () => {
-    bench.simulator.car().set({
-      windows: { frontLeft: 'HALF', frontRight: null },
-      overrides: {
-        'windows.rearLeft': 'missing',
-        'windows.rearRight': { json: [1, { two: null }] },
-        'resources.fuelAmount': { json: 'a lot' },
-        lock: { json: null },
-        'details.modelYear': 'missing',
-      },
-    });
+  it('takes any word and null, and the service an odd member', async () => {
+    bench.simulator.car().set({ windows: { frontLeft: 'HALF', frontRight: null } });
+    const odd = { 'data.rearLeft': 'missing', 'data.rearRight': { json: [1, { two: null }] } } as const;
+    bench.simulator.faults.add({ times: 1, members: odd });
     const { data } = (await bench.get(windows)).body;
     assert.deepEqual(Object.keys(data ?? {}), ['frontLeft', 'frontRight', 'rearRight']);
     assert.deepEqual(
       [data?.['frontLeft']?.['value'], data?.['frontRight']?.['value'], data?.['rearRight']],
       ['HALF', null, [1, { two: null }]],
     );
-    assert.deepEqual((await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount')).body, {
-      resourceValue: 'a lot',
-    });
-    assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/doors')).body['data']?.['carLocked'], null);
-    assert.equal(
-      'modelYear' in ((await bench.get('/connected-vehicle/v2/vehicles/{vin}')).body['data'] as object),
-      false,
-    );
-    bench.simulator.car().set({ overrides: { 'windows.rearLeft': null } });
     assert.equal((await bench.get(windows)).body['data']?.['rearLeft']?.['value'], 'CLOSED');
   });
 

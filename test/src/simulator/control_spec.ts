@@ -19,13 +19,8 @@ describe('the control interface of the simulator', () => {
 
   it('shows what there is', async () => {
     assert.deepEqual((await send('GET', '')).body, {
-      url: bench.simulator.url,
-      dialect: 'plain',
       cars: [demoCar.vin, classicCar.vin],
       faults: [],
-      connections: bench.simulator.connections,
-      inFlight: { total: 0, current: 0, peak: 0 },
-      requestsToday: {},
     });
     const { body } = await send('GET', car);
     assert.equal(body['windows']?.['rearRight'], 'OPEN');
@@ -63,7 +58,7 @@ describe('the control interface of the simulator', () => {
 
   it('sets a fault for the next request at a click, once, and removes it at the next', async () => {
     const click = (body: unknown) => send('POST', `${car}/click`, body);
-    const { faults } = bench.simulator;
+    const { demoFaults: faults } = bench.simulator;
     for (const name of demoFaultNames) {
       for (const to of [undefined, true]) await click({ part: 'fault', name, to });
       assert.deepEqual(faults.list.map(demoFaultOf), [name]);
@@ -72,7 +67,7 @@ describe('the control interface of the simulator', () => {
       assert.deepEqual(faults.list, []);
     }
     await click({ part: 'fault', name: 'quota' });
-    faults.add({ nulls: 'values' });
+    faults.add({ error: 'quota', times: 1 });
     assert.deepEqual(faults.list.map(demoFaultOf), ['quota', undefined]);
     assert.equal((await click({ part: 'fault', name: 'flat-tyre' })).status, 422);
   });
@@ -129,7 +124,7 @@ describe('the control interface of the simulator', () => {
       assert.equal((await click(bad)).status, 422, JSON.stringify(bad));
   });
 
-  it('sends the cars and the faults as they change, whoever changes them', async () => {
+  it('sends the cars and the faults as they change, from any source', async () => {
     const gone = new AbortController();
     const response = await fetch(`${bench.simulator.url}/control/events`, { signal: gone.signal });
     assert.equal(response.headers.get('content-type'), 'text/event-stream');
@@ -141,7 +136,7 @@ describe('the control interface of the simulator', () => {
     assert.equal((await next()).cars[0]?.['rearRightWindow'], 'open');
     bench.simulator.car().set({ windows: { rearRight: 'CLOSED' } });
     assert.equal((await next()).cars[0]?.['rearRightWindow'], 'closed');
-    bench.simulator.faults.add({ error: 'quota', times: 1 });
+    bench.simulator.demoFaults.add({ error: 'quota', times: 1 });
     assert.equal((await next()).faults.length, 1);
     // Nothing but the time changes the car from here on.
     bench.simulator.car().set({ battery: { level: 50 }, plugIn: true, charger: { connection: 'CONNECTED' } });
@@ -178,12 +173,34 @@ describe('the control interface of the simulator', () => {
     const added = await send('POST', '/faults', { match: { path: '/windows' }, error: 'quota' });
     assert.equal(added.status, 201);
     assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).status, 403);
-    assert.equal((await send('GET', '')).body['faults']?.[0]?.['hits'], 1);
-    assert.equal((await send('DELETE', `/faults/${Number(added.body['id'])}`)).status, 200);
-    assert.equal((await send('DELETE', '/faults/99')).status, 404);
+    assert.deepEqual((await send('GET', '')).body['faults'], [added.body]);
     await send('POST', '/faults', { latencyMs: 10 });
     assert.deepEqual((await send('DELETE', '/faults')).body, []);
-    assert.deepEqual(bench.simulator.faults.list, []);
+    assert.deepEqual(bench.simulator.demoFaults.list, []);
+  });
+
+  it('lets requests fail, wait, lack a member or end without an answer', async () => {
+    const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
+    const { body } = await send('POST', '/faults', { error: 'quota', refillIn: '00:01:00', times: 1 });
+    assert.deepEqual(body, { error: 'quota', refillIn: '00:01:00', times: 1, id: 1 });
+    assert.match((await bench.get(windows)).text, /replenished in 00:01:00/);
+    await send('POST', '/faults', { match: { path: '/windows' }, members: { 'data.rearRight': 'missing' }, times: 2 });
+    await send('POST', '/faults', { members: { 'data.tailGate.value': { json: 'HALF' } }, times: 1 });
+    const data = async (path: string) => (await bench.get(path)).body['data'];
+    assert.equal((await data(windows.replace('windows', 'doors')))?.['tailGate']?.['value'], 'HALF');
+    const openings = async () => Object.keys((await data(windows)) ?? {}).length;
+    assert.deepEqual([await openings(), await openings(), await openings()], [3, 3, 4]);
+    await send('POST', '/faults', { match: { method: 'post' }, cut: 'before-headers', times: 1 });
+    assert.equal((await bench.get(windows)).status, 200);
+    await assert.rejects(bench.postV2('lock'));
+    assert.deepEqual(bench.simulator.car().performed, []);
+    assert.equal((await bench.postV2('lock')).status, 200);
+    await send('POST', '/faults', { latencyMs: 5000 });
+    const reply = bench.get(windows);
+    await bench.clock.whenSleeping();
+    await bench.clock.advance(5000);
+    assert.equal((await reply).status, 200);
+    assert.deepEqual((await send('GET', '')).body['faults'], [{ latencyMs: 5000, id: 5 }]);
   });
 
   it('shows the requests without what is secret', async () => {
@@ -202,7 +219,7 @@ describe('the control interface of the simulator', () => {
   });
 
   it('is not hit by faults', async () => {
-    bench.simulator.faults.add({ error: 'outage-text' });
+    bench.simulator.demoFaults.add({ error: 'outage-text' });
     assert.equal((await send('GET', '')).status, 200);
   });
 
@@ -214,8 +231,7 @@ describe('the control interface of the simulator', () => {
       [{ asleep: 'yes' }, /asleep: must be true or false/],
       [{ resources: { fuel: 1 } }, /resources: there is no fuel/],
       [{ resources: { fuelAmount: 'full' } }, /resources\.fuelAmount: must be a number, or null/],
-      [{ overrides: { 'windows.front': null } }, /there is no member windows\.front/],
-      [{ measuredAt: { lock: 'soon' } }, /measuredAt\.lock: must be an ISO-8601 time/],
+      [{ resources: { frontLeftWindowOpen: true } }, /resources: there is no frontLeftWindowOpen/],
       [{ commandPlan: { steps: [] } }, /commandPlan\.steps: must be at least one step/],
       ['"open"', /the body: must be of type object/],
     ] as const) {

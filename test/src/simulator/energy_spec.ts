@@ -230,7 +230,7 @@ describe('the energy interface of the simulated service', () => {
     assert.equal(bench.simulator.car().resource('fuelAmount'), null);
   });
 
-  it('refuses a missing scope at the root of the body, and under “error” where a test says so', async () => {
+  it('refuses a missing scope at the root of the body', async () => {
     await start(electricCar);
     const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid', 'energy:capability:read'] })}`;
     const refusal = { code: 'AUTHORIZATION_ERROR', message: 'Not authorized to access this resource.', details: [] };
@@ -238,8 +238,6 @@ describe('the energy interface of the simulated service', () => {
     assert.equal(reply.status, 403);
     assert.deepEqual(reply.body, refusal);
     assert.equal((await bench.get(capabilities, { authorization })).status, 200);
-    bench.simulator.faults.add({ error: 'energy-forbidden', shape: 'energy-error', times: 1 });
-    assert.deepEqual((await bench.get(state)).body, { error: refusal });
   });
 
   it('says that version 1 is gone', async () => {
@@ -274,7 +272,7 @@ describe('the energy interface of the simulated service', () => {
   it('counts the requests of a day per API', async () => {
     await bench.start({ cars: [electricCar], limits: { requestsPerDay: 2 } });
     for (const status of [200, 200, 403]) assert.equal((await bench.get(state)).status, status);
-    assert.equal((await bench.get('/location/v1/vehicles/{vin}/location')).status, 200);
-    assert.deepEqual(bench.simulator.requestsToday, { energy: 2, location: 1 });
+    for (const status of [200, 200, 403])
+      assert.equal((await bench.get('/location/v1/vehicles/{vin}/location')).status, status);
   });
 });

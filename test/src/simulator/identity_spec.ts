@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { createHash, randomBytes } from 'node:crypto';
-import type { SimulatorOptions } from '../../../src/simulator';
+import type { SimulatorOptions } from '../../support/simulator';
 import { Bench, type Reply } from './support';
 
 const redirectUri = 'http://localhost:1880/callback';

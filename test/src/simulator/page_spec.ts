@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
-import { demoCars, electricCar, startSimulator, type Simulator } from '../../../src/simulator';
+import { demoCars, electricCar, startSimulator, type Simulator } from '../../support/simulator';
 import { axeFindings } from '../../support/axe';
 import { launchBrowser, pendingNote } from '../../support/editor-browser';
 
@@ -128,10 +128,10 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
     const isSet = (pressed: boolean) => page.getByRole('button', { name: 'Quota spent', pressed }).waitFor();
     await control('Quota spent').click();
     await isSet(true);
-    assert.equal(simulator.faults.list[0]?.error, 'quota');
+    assert.equal(simulator.demoFaults.list[0]?.error, 'quota');
     await control('Quota spent').click();
     await isSet(false);
-    assert.deepEqual(simulator.faults.list, []);
+    assert.deepEqual(simulator.demoFaults.list, []);
   });
 
   it('says when the service has gone', async () => {

@@ -136,14 +136,6 @@ describe('the simulated service, read in the plain dialect', () => {
         availabilityStatus: { value: 'UNAVAILABLE', unavailableReason, timestamp: '2026-06-01T08:00:01.000Z' },
       });
     }
-    bench.simulator.car().set({ availability: { value: 'UNSPECIFIED', unavailableReason: 'UNSPECIFIED' } });
-    assert.deepEqual(await accessibility(), {
-      availabilityStatus: {
-        value: 'UNSPECIFIED',
-        unavailableReason: 'UNSPECIFIED',
-        timestamp: '2026-06-01T08:00:01.000Z',
-      },
-    });
   });
 
   for (const name of resourceNames) {
@@ -317,15 +309,6 @@ describe('the simulated service, read in the real dialect', () => {
     assert.deepEqual(await member('warnings', 'lowBeamRightWarning'), leaf('NO_WARNING'));
     assert.deepEqual(await member('brakes', 'brakeFluidLevelWarning'), leaf('NO_WARNING'));
     assert.deepEqual(await member('odometer', 'odometer'), leaf(null, 'km'));
-  });
-
-  it('answers 404 for a read that the car does not have', async () => {
-    bench.simulator.car().set({ unsupported: ['fuel', 'windows', 'fuelAmount'] });
-    assert.deepEqual((await bench.get(`${v2}/{vin}/fuel`)).body, {
-      error: { message: 'NOT_FOUND', description: 'fuel is not supported by this vehicle' },
-    });
-    assert.equal((await bench.get(`${v2}/{vin}/windows`)).status, 404);
-    assert.equal((await bench.get(`${extended}/{vin}/resources/fuelAmount`)).status, 403);
   });
 });
 

@@ -1,4 +1,4 @@
-import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../support/simulator';
 import { ManualClock } from '../../support/manual-clock';
 
 /** JSON as it came, to look into without ceremony. */

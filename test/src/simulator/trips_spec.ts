@@ -26,9 +26,8 @@ describe('the location of a simulated car', () => {
   });
 
   it('can lack its altitude, its heading and its time', async () => {
-    bench.simulator
-      .car()
-      .set({ location: { altitude: null, heading: null }, overrides: { 'location.timestamp': 'missing' } });
+    bench.simulator.car().set({ location: { altitude: null, heading: null } });
+    bench.simulator.faults.add({ members: { 'data.properties.timestamp': 'missing' } });
     const { data } = (await bench.get(place)).body;
     assert.equal(data?.['geometry']?.['coordinates']?.length, 2);
     assert.deepEqual(data?.['properties'], {});

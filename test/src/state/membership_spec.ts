@@ -166,7 +166,7 @@ describe('the membership of a process in a shared store', () => {
     assert.equal(await b.membership.claim('node/1'), null);
   });
 
-  it('hands over within 3 seconds when it ends', async () => {
+  it('gives its claims up within 3 seconds when it ends', async () => {
     const held: boolean[] = [];
     await a.membership.claim('node/1');
     b.membership.hold('node/1', (isHeld) => held.push(isHeld), new AbortController().signal);
@@ -201,7 +201,7 @@ describe('the membership of a process in a shared store', () => {
     assert.ok((await b.membership.claim('node/1'))?.isHeld());
   });
 
-  it('tells when a claim is lost because the store is away, and takes it again when it is back', async () => {
+  it('reports when a claim is lost because the store is away, and takes it again when it is back', async () => {
     const held: boolean[] = [];
     a.membership.hold('node/1', (isHeld) => held.push(isHeld), new AbortController().signal);
     await pass(1_000, [a, b]);
@@ -213,7 +213,7 @@ describe('the membership of a process in a shared store', () => {
     store.fault = null;
     await pass(10_000, [a, b]);
     assert.deepEqual(held, [true, false, true]);
-    // Nobody was ended because nobody could be seen.
+    // No member was ended, because no member could be seen.
     assert.deepEqual(b.membership.others, ['first']);
   });
 
@@ -299,7 +299,7 @@ describe('the membership of a process in a shared store', () => {
     await third.end();
   });
 
-  it('has the time of the store from its first beat on, whatever its own clock says', async () => {
+  it('has the time of the store from its first beat on, and not that of its own clock', async () => {
     const late = new Membership({ store, clock: new ManualClock('2026-06-02T00:00:00Z') });
     assert.equal(late.now(), Date.parse('2026-06-02T00:00:00Z'));
     const before = a.membership.now();

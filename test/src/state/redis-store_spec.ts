@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { ManualClock } from '../../support/manual-clock';
 import { describeOnRedis, openRedis, RedisServer } from '../../support/redis-server';
+import { authority, expiredCertificate, issuedCertificate, otherCertificate } from '../../support/test-certificate';
 import { checkStore, Membership, wordSentence, type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
@@ -75,6 +76,18 @@ describeOnRedis('the store on Redis', () => {
     assert.doesNotMatch(all, /sesame|YV1ZZZ|kitchen/);
   });
 
+  it('names a car by a hash that nobody makes of its VIN without the secret', async () => {
+    const key = 'car/YV1ZZZZZZZZZZZZZZ';
+    const fields = async (prefix: string): Promise<string[]> => {
+      await open({ prefix }).write(key, 1);
+      return (await server.send('HKEYS', `${prefix}:car`)) as string[];
+    };
+    const [field = '', ...others] = await fields('one');
+    assert.deepEqual(others, []);
+    assert.ok(!createHash('sha256').update(key).digest('hex').startsWith(field), field);
+    assert.notEqual((await fields('two'))[0], field);
+  });
+
   it('gives a version once, although the server forgot its last writes', async () => {
     const store = open();
     const first = await store.write('turn/a', 1);
@@ -114,10 +127,11 @@ describeOnRedis('the store on Redis', () => {
     await store.write('guard/a', 1);
     await open({ scope: 'b' }).write('guard/a', 2);
     const text = (): string => randomBytes(16).toString('base64');
-    for (let count = 0; count < 500; count += 1) {
-      const forged = { format: 1, keyId: text(), salt: text(), nonce: text(), tag: text(), data: text() };
-      await server.send('HSET', 'connected-vehicle:member', text(), `1.x ${JSON.stringify(forged)}`);
-    }
+    const forged = Array.from({ length: 500 }, () => {
+      const value = { format: 1, keyId: text(), salt: text(), nonce: text(), tag: text(), data: text() };
+      return [text(), `1.x ${JSON.stringify(value)}`];
+    });
+    await server.send('HSET', 'connected-vehicle:member', ...forged.flat());
     assert.deepEqual(await store.entries('member/'), []);
 
     const keys = ((await server.send('KEYS', '*:guard')) as string[]).sort();
@@ -194,14 +208,59 @@ describeOnRedis('the store on Redis', () => {
     it('says that it is a replica', async () =>
       refuses((await start('--replicaof', '127.0.0.1', String(server.port))).url, /read-only replica.*primary/));
 
+    const startPair = async (): Promise<[primary: RedisServer, replica: RedisServer]> => {
+      const pair = await RedisServer.startPair();
+      servers.push(...pair);
+      return pair;
+    };
+
+    it('says that it has become a replica, and goes on as a primary, where nobody acts for 15 seconds', async function () {
+      this.timeout(30_000);
+      const [primary, replica] = await startPair();
+      const clock = new ManualClock();
+      const store = open({ clock }, primary.url);
+      const told: (string | null)[] = [];
+      store.onChange(() => told.push(store.fault?.code ?? null));
+      await store.write('guard/a', 1);
+      await clock.advance(15_000);
+      assert.equal(store.settlesInMs, 0);
+      await primary.failOver(replica);
+      const says = isUnavailable(/read-only replica.*primary/);
+      await assert.rejects(store.write('guard/a', 2), says);
+      await clock.advance(1_000);
+      await assert.rejects(store.read('guard/a'), says);
+      await replica.failOver(primary);
+      await clock.advance(1_000);
+      assert.equal((await store.read('guard/a'))?.value, 1);
+      assert.ok(store.settlesInMs > 14_000, String(store.settlesInMs));
+      assert.deepEqual(told, ['STORE_UNAVAILABLE', null]);
+    });
+
+    it('lets nobody act for 15 seconds after it was a replica, although nobody asked it meanwhile', async function () {
+      this.timeout(30_000);
+      const [primary, replica] = await startPair();
+      const clock = new ManualClock();
+      const [store, other] = [open({ clock }, primary.url), open({ clock }, primary.url)];
+      const version = await store.write('turn/a', 1);
+      await other.read('turn/a');
+      await clock.advance(15_000);
+      await primary.failOver(replica);
+      await replica.failOver(primary);
+      assert.notEqual(await store.write('turn/a', 2, { expected: version }), null);
+      assert.ok(store.settlesInMs > 14_000, String(store.settlesInMs));
+      await other.write('turn/b', 1);
+      assert.ok(other.settlesInMs > 10_000, String(other.settlesInMs));
+      await clock.advance(15_000);
+      for (const one of [store, other]) {
+        await one.write('turn/b', 2);
+        assert.equal(one.settlesInMs, 0);
+      }
+    });
+
     it('has written where a replica confirms it, and says that none does', async function () {
       this.timeout(30_000);
-      const primary = await start('--repl-diskless-sync-delay', '0');
-      const replica = await start('--replicaof', '127.0.0.1', String(primary.port));
+      const [primary, replica] = await startPair();
       const store = open({}, primary.url);
-      const isThere = async (): Promise<boolean> =>
-        String(await primary.send('INFO', 'replication')).includes('state=online');
-      while (!(await isThere())) await new Promise((resolve) => setTimeout(resolve, 20));
       await store.write('guard/a', 1);
       await replica.stop('SIGSTOP');
       await assert.rejects(store.write('guard/a', 2), isUnavailable(/No replica .*confirms/));
@@ -210,8 +269,20 @@ describeOnRedis('the store on Redis', () => {
       await store.write('guard/a', 3);
       assert.equal(store.fault, null);
       await replica.stop();
-      while (await isThere()) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (await primary.hasReplica()) await new Promise((resolve) => setTimeout(resolve, 20));
       await store.write('guard/a', 4);
+    });
+
+    it('says in a check that it may go on as a second primary server, where it waits for no replica', async () => {
+      const [primary] = await startPair();
+      const store = open({}, primary.url);
+      const said = async (): Promise<string[]> =>
+        (await checkStore(store, null)).map(({ message }) => (message === null ? '' : wordSentence(message)));
+      const [problem, ...others] = await said();
+      assert.match(problem ?? '', /replica.*sent twice.*min-replicas-to-write 1/);
+      assert.deepEqual(others, ['']);
+      await primary.send('CONFIG', 'SET', 'min-replicas-to-write', '1');
+      assert.deepEqual(await said(), ['']);
     });
 
     it('says that it is out of memory, reads all the same, and works when there is memory', async () => {
@@ -256,25 +327,60 @@ describeOnRedis('the store on Redis', () => {
       assert.deepEqual([appendonly, appendfsync, told, store.fault], [true, null, [], null]);
     });
 
-    it('says that nothing is there', () => refuses('redis://127.0.0.1:1', /cannot be reached \(ECONNREFUSED\)/));
+    describe('over TLS', () => {
+      const startTls = async (...args: Parameters<typeof RedisServer.startTls>): Promise<string> => {
+        const started = await RedisServer.startTls(...args);
+        servers.push(started);
+        return `rediss://127.0.0.1:${started.port}`;
+      };
+      const noClients = ['--tls-auth-clients', 'no'];
+      const ca = [authority, otherCertificate.cert];
 
-    it('says that it does not answer, and works when it answers again', async function () {
-      this.timeout(20_000);
-      const slow = await start();
-      const store = open({}, slow.url);
-      await store.write('guard/a', 1);
-      await slow.stop('SIGSTOP');
-      await assert.rejects(store.read('guard/a'), isUnavailable(/cannot be reached \(no answer\)/));
-      await slow.stop('SIGCONT');
-      // For a second after a failure it is not tried again.
-      while (store.fault !== null) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        await store.read('guard/a').catch(() => undefined);
-      }
-      assert.equal((await store.read('guard/a'))?.value, 1);
+      it('works with the authority of its certificate, and says what to do without it', async () => {
+        const url = await startTls(issuedCertificate, ...noClients);
+        await open({ tls: { ca } }, url).write('guard/a', 1);
+        assert.equal((await open({ tls: { ca } }, url).read('guard/a'))?.value, 1);
+        await refuses(url, /not trusted.*\([A-Z_]+\).*connectedVehicle\.tls\.ca.*NODE_EXTRA_CA_CERTS/);
+        await refuses(url.replace('rediss', 'redis'), /cannot be reached.*rediss:\/\//);
+      });
+
+      it('says that its certificate has expired', async () =>
+        refuses(await startTls(expiredCertificate, ...noClients), /has expired.*Renew it/, { tls: { ca } }));
+
+      it('says that its certificate belongs to another host', async () =>
+        refuses(await startTls(otherCertificate, ...noClients), /another host.*host name/, { tls: { ca } }));
+
+      it('says that it asks for the certificate of a client, and works with one', async () => {
+        const url = await startTls(issuedCertificate);
+        await refuses(url, /connectedVehicle\.tls\.cert and key/, { tls: { ca } });
+        await open({ tls: { ca, ...issuedCertificate } }, url).write('guard/a', 1);
+      });
+
+      it('says that it does not speak TLS', async () =>
+        refuses(server.url.replace('redis', 'rediss'), /\(no answer\).*else redis:\/\//));
     });
 
-    it('tells each change of the fault once', async () => {
+    it('says that nothing is there', () => refuses('redis://127.0.0.1:1', /cannot be reached \(ECONNREFUSED\)/));
+
+    it('says that it does not answer, and works when it answers again', async () => {
+      const slow = await start();
+      const clock = new ManualClock();
+      const store = open({ clock }, slow.url);
+      await store.write('guard/a', 1);
+      await slow.stop('SIGSTOP');
+      const reading = assert.rejects(store.read('guard/a'), isUnavailable(/cannot be reached \(no answer\)/));
+      await clock.advance(3_000);
+      await reading;
+      await slow.stop('SIGCONT');
+      // For a second after a failure it is not tried again.
+      await clock.advance(999);
+      await assert.rejects(store.read('guard/a'), isUnavailable(/no answer/));
+      await clock.advance(1);
+      assert.equal((await store.read('guard/a'))?.value, 1);
+      assert.deepEqual([store.fault, clock.sleeping], [null, 0]);
+    });
+
+    it('reports each change of the fault once', async () => {
       const one = await start();
       const store = open({}, one.url);
       const told: (string | null)[] = [];
@@ -285,7 +391,7 @@ describeOnRedis('the store on Redis', () => {
       assert.deepEqual(told, ['STORE_UNAVAILABLE']);
     });
 
-    it('lets nobody act for 15 seconds after it was restarted, whoever connects', async () => {
+    it('lets no process act for 15 seconds after it was restarted', async () => {
       const one = await start();
       const clock = new ManualClock();
       const store = open({ clock }, one.url);
@@ -310,6 +416,7 @@ describeOnRedis('the store on Redis', () => {
         appendonly: true,
         appendfsync: 'always',
         maxmemoryPolicy: 'noeviction',
+        writesWithoutReplicas: false,
         otherPrefixes: [],
       });
       const weak = await start('--maxmemory-policy', 'allkeys-lru');
@@ -339,7 +446,7 @@ describeOnRedis('the store on Redis', () => {
         to.write(data);
         if (!isCutNext || !data.includes('EVAL')) return;
         isCutNext = false;
-        // The server has taken the request, and nobody hears of it.
+        // The server has taken the request, and the answer is lost.
         to.once('data', () => from.destroy()).removeAllListeners('data');
         to.once('data', () => from.destroy());
       });

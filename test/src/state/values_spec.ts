@@ -47,13 +47,13 @@ describe('The messages that were not sent yet', () => {
   });
 
   it('are nobody’s after their sender has ended in order, and that try does not count', () => {
-    assert.deepEqual(box.left('one').entries, [
+    assert.deepEqual(box.released('one').entries, [
       { tries: 0, sender: '', message: 'a' },
       { tries: 0, sender: '', message: 'b' },
       { tries: 1, sender: 'two', message: 'c' },
     ]);
     const never = new Outbox([{ tries: 0, sender: 'one', message: 'a' }]);
-    assert.deepEqual(never.left('one').entries, [{ tries: 0, sender: '', message: 'a' }]);
+    assert.deepEqual(never.released('one').entries, [{ tries: 0, sender: '', message: 'a' }]);
   });
 
   it('are read from what is stored, without what is damaged or not wanted any more', () => {

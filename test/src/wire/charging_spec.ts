@@ -37,7 +37,7 @@ describe('the energy state', () => {
       return payload;
     };
 
-    it('tells when it will be done: the minutes left, counted from when the car gave them', () => {
+    it('says when it will be done: the minutes left, counted from when the car reported them', () => {
       const status = { status: 'OK', value: 'CHARGING', updatedAt: '2025-03-04T11:00:00Z' };
       for (const charging of [status, ok('charging')])
         assert.deepEqual(doneAt({ chargingStatus: charging }), {
@@ -64,7 +64,7 @@ describe('the energy state', () => {
       ['they are the most that the service gives', { [left]: ok(1440, 'minutes') }, 'MISSING'],
     ];
     for (const [what, changes, reason] of unknown)
-      it(`does not tell it where ${what}`, () => {
+      it(`does not say it where ${what}`, () => {
         assert.deepEqual(doneAt(changes), { value: null, unit: null, timestamp: null, reason });
       });
   });
@@ -151,13 +151,13 @@ describe('the energy state', () => {
     assert.deepEqual(parseCharging(body).payload['chargingPower'], { value: 1, unit: 'watts', timestamp });
   });
 
-  it('hands on members that are new, and nothing else of the body', () => {
+  it('passes on members that are new, and nothing else of the body', () => {
     const { payload } = parseCharging({ ...demo, cableLocked: ok(true), operationId: 'x' });
     assert.deepEqual(payload['cableLocked'], { value: true, unit: null, timestamp });
     assert.equal(Object.hasOwn(payload, 'operationId'), false);
   });
 
-  it('is refused where the answer is no object', () => {
+  it('is refused where the answer is not an object', () => {
     for (const body of [null, [], 'x', 7, { data: [] }])
       assert.throws(() => parseCharging(body), { code: 'BAD_RESPONSE' });
   });

@@ -49,7 +49,7 @@ const cases: readonly [status: number, body: string, code: ErrorCode, retryable:
   [403, '{"upstream":{"error":{"message":"FORBIDDEN","description":"No relationship"}}}', 'VEHICLE_NOT_LINKED', false],
   [500, '{"upstream":{"error":{"description":"Error returned from car"}}}', 'VEHICLE_ERROR', false],
   [403, '{"upstream":{"exveErrorId":"1","exveErrorMsg":"Resource not available"}}', 'NOT_SUPPORTED', false],
-  // The key of the service is no word for people, wherever it stands.
+  // The key of the service is not a word for people, in any place.
   [401, '{"error":{"message":"Unauthorized","keys":["vcc-api-key"]},"href":"/api-key"}', 'SIGN_IN_REQUIRED', false],
   [418, '[]', 'SERVICE_ERROR', false],
   [401, 'null', 'SIGN_IN_REQUIRED', false],
@@ -153,7 +153,7 @@ describe('failures of the service', () => {
     assert.match(failure.message, /openid, conve:doors_status, conve:lock_status/);
   });
 
-  it('hands on the operation id of the header or the body', () => {
+  it('passes on the operation id of the header or the body', () => {
     const id = (headers: Record<string, string>, body: string): unknown =>
       failureOf({ status: 500, headers, body }, { scopes: [], now }).operationId;
     assert.equal(id({ 'vcc-api-operationid': 'from-header' }, '{"operationId":"from-body"}'), 'from-header');

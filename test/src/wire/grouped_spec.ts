@@ -134,7 +134,7 @@ describe('a resource out of a group', () => {
     assert.equal(fromGroup('fuelAmount', { fuelAmount: number(12, 'l') }).payload.value, 12);
   });
 
-  it('is refused where the answer is no group', () => {
+  it('is refused where the answer is not a group', () => {
     for (const body of [null, [], 'x', { data: [] }])
       assert.throws(() => fromGroup('fuelAmount', body), { code: 'BAD_RESPONSE' });
   });
@@ -181,7 +181,7 @@ describe('a resource out of a group', () => {
     assert.equal(read('tailGateOpen', { tailgate: word('OPEN'), tailGate: word('OPEN') }).value, true);
   });
 
-  it('hands on as raw what came instead of a value', () => {
+  it('passes on as raw what came instead of a value', () => {
     assert.deepEqual(read('oilLevel', { oilLevelWarning: word('SERVICE_REQUIRED') }), {
       value: null,
       unit: null,

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { InterfaceName, ReadName } from '../../../src/catalogue/reads';
-import { parseRead } from '../../../src/wire/parsers';
+import { readingOf } from '../../../src/car/reading';
 
 const at = '2026-06-01T07:00:00.000Z';
 const older = '2026-06-01T06:00:00.000Z';
@@ -288,13 +288,16 @@ const answers: Record<string, Answer> = {
   },
 };
 
+const parse = (read: ReadName, body: unknown, context: Parameters<typeof readingOf>[2]) =>
+  readingOf({ vin: null, read }, { body, receivedAt: 0, source: 'live' }, context);
+
 describe('The answer to a read gives', () => {
   for (const [what, answer] of Object.entries(answers))
     it(what, () => {
       const { read, body, interface: iface = 'connected-v2', isFitted = null, burnsFuel = null } = answer;
-      const parsed = parseRead(read, body, { interface: iface, isFitted, burnsFuel });
-      assert.deepEqual(parsed.payload, answer.payload);
-      if (answer.measuredAt !== undefined) assert.equal(parsed.measuredAt, answer.measuredAt);
+      const { payload, vehicle } = parse(read, body, { interface: iface, isFitted, burnsFuel });
+      assert.deepEqual(payload, answer.payload);
+      if (answer.measuredAt !== undefined) assert.equal(vehicle.measuredAt, answer.measuredAt);
     });
 
   it('no sunroof for a car that has none', () => {
@@ -304,8 +307,8 @@ describe('The answer to a read gives', () => {
       [null, undefined],
       [true, undefined],
     ] as const) {
-      const { openness } = parseRead('windows', body, { interface: 'connected-v2', isFitted, burnsFuel: null });
-      assert.deepEqual(openness?.absent, absent);
+      const { vehicle } = parse('windows', body, { interface: 'connected-v2', isFitted, burnsFuel: null });
+      assert.deepEqual(vehicle.absent, absent);
     }
   });
 
@@ -319,6 +322,6 @@ describe('The answer to a read gives', () => {
       ['vehicles', { vehicles: {} }],
       ['commands', { data: 'x' }],
     ] as const)
-      assert.throws(() => parseRead(read, body, context), { code: 'BAD_RESPONSE' }, read);
+      assert.throws(() => parse(read, body, context), { code: 'BAD_RESPONSE' }, read);
   });
 });

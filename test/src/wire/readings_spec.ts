@@ -247,7 +247,7 @@ describe('extended resources', () => {
     assert.equal(value('carLocked', 'closed'), null);
   });
 
-  it('hands on a new word and shows what did not fit', () => {
+  it('passes on a new word and shows what did not fit', () => {
     assert.equal(value('brakeFluid', 'VERY_VERY_LOW'), 'VERY_VERY_LOW');
     assert.deepEqual(parseResource('fuelAmount', { fuelAmount: { value: 'plenty' } }).payload, {
       value: null,
@@ -267,7 +267,7 @@ describe('extended resources', () => {
 });
 
 describe('details, lists and accessibility', () => {
-  it('reads details whatever is missing, null or text', () => {
+  it('reads details with missing members, null or text', () => {
     assert.deepEqual(
       parseDetails({
         data: {

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import type { Simulator } from '../../../src/simulator/index';
+import type { Simulator } from '../../support/simulator';
 import { freePort, newFolder, startProgram, type Program } from './program';
 
 /** The module is not compiled: its package has no types, and only this part needs it. */
 const script = resolve(__dirname, '../../../../test/world/support/oidc-provider.mjs');
 
-/** Every scope that the pack asks for, and one that nobody knows here. */
+/** Every scope that the pack asks for, and one that is unknown here. */
 export const providerScopes: readonly string[] = [
   'openid',
   'conve:vehicle_relation',

@@ -108,7 +108,7 @@ export async function startProgram({
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
-/** A group that has no process any more is no error. */
+/** A group without a process is not an error. */
 function killGroup(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name);

@@ -40,7 +40,7 @@ describe('What the tab "Cars" knows of a car', () => {
     });
   });
 
-  it('never calls an opening closed or a lock locked that the car does not tell', () => {
+  it('never calls an opening closed or a lock locked that the car does not report', () => {
     for (const word of [null, undefined, '', 'UNSPECIFIED', 'closed', 0, {}, ['CLOSED'], 'LOCKED?']) {
       observe('windows', { frontLeft: member(word) });
       observe('doors', { hood: member(word), carLocked: member(word) });
@@ -88,7 +88,7 @@ describe('What the tab "Cars" knows of a car', () => {
     assert.equal(value('carLocked'), false);
   });
 
-  it('keeps nothing of a position, of unknown members, of long texts and of bodies that are no objects', () => {
+  it('keeps nothing of a position, of unknown members, of long texts and of bodies that are not objects', () => {
     observe('windows', Object.fromEntries([...Array(10_000).keys()].map((n) => [`w${n}`, member('OPEN')])));
     observe('windows', { __proto__: member('OPEN'), constructor: member('OPEN') });
     for (const payload of [null, [], 'OPEN', 7]) observe('windows', payload);

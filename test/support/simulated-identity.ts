@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import type { Clock } from '../../util/clock';
-import { escapeHtml, htmlPage, type Answer, type ServiceRequest } from './answer';
-import type { Settings } from './options';
-import { everyScope, jwt, type Tokens } from './tokens';
+import { createHash, randomUUID } from 'node:crypto';
+import { commands, requestDetails } from '../../src/catalogue/commands';
+import { groups } from '../../src/catalogue/groups';
+import { readNames, readScopes } from '../../src/catalogue/reads';
+import { escapeHtml, htmlPage, type Answer, type ServiceRequest } from '../../src/simulator/service/answer';
+import { systemClock, type Clock } from '../../src/util/clock';
 
 /**
  * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (docs/internals/vendor-api.md 4.1,
@@ -14,10 +15,53 @@ const authorizePath = '/as/authorization.oauth2';
 const tokenPath = '/as/token.oauth2';
 
 const codeLife = 60_000;
-/** An unused refresh token dies after 7 days (docs/internals/vendor-api.md 4.2). */
+/** An unused refresh token expires after 7 days (docs/internals/vendor-api.md 4.2). */
 const refreshLife = 7 * 86_400_000;
 /** The whole grant ends after 6 months (docs/internals/vendor-api.md 4.2). */
 const grantMonths = 6;
+
+/** Every scope that the simulated service knows (docs/internals/service.md 5.2, docs/internals/vendor-api.md 4.4). */
+export const everyScope: readonly string[] = [
+  ...new Set([
+    ...readNames.flatMap(readScopes),
+    ...groups.odometer.scopes,
+    ...Object.values(commands).flatMap((command): readonly string[] => command.scopes),
+    ...requestDetails.scopes,
+  ]),
+];
+
+/** Options of the identity service. Everything has a default. */
+export interface IdentityOptions {
+  clock?: Clock;
+  dialect?: 'plain' | 'real';
+  /** A token with every scope that never expires. Default `demo-token`. */
+  accessToken?: string;
+  /** The client id and the client secret at the identity service. Defaults `demo-client` and `demo-secret`. */
+  clientId?: string;
+  clientSecret?: string;
+  /**
+   * The redirect URLs that the application was published with, compared as text. Default: any that begins with `https://` or
+   * `http://localhost` (docs/internals/vendor-api.md 4.3), in the dialect `plain` also those on another loopback host.
+   */
+  redirectUris?: readonly string[] | null;
+  /** The scopes that the application was published with. A sign-in that asks for another one ends with `invalid_scope`. Default: every one. */
+  scopes?: readonly string[];
+  /** Default 299 (docs/internals/vendor-api.md 4.2). */
+  accessTokenLifeSeconds?: number;
+  /** Seconds that a rotated refresh token still works. Default 0 (docs/internals/vendor-api.md 4.2). */
+  refreshGraceSeconds?: number;
+}
+
+interface Issued {
+  scopes: ReadonlySet<string>;
+  expiresAt: number;
+}
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A token in the form of a JWT. Nobody signs it: what counts is that this service issued it. */
+const jwt = (claims: object): string =>
+  `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.${Buffer.from('simulated').toString('base64url')}`;
 
 /** The consent of a driver. */
 interface Grant {
@@ -35,17 +79,57 @@ interface Code {
 }
 
 export class Identity {
-  readonly #settings: Settings;
+  readonly #settings: Required<IdentityOptions>;
   readonly #clock: Clock;
-  readonly #tokens: Tokens;
+  readonly #issuer: () => string;
+  /** The access tokens that were issued. */
+  readonly #issued = new Map<string, Issued>();
+  #roomFor = 100;
   readonly #codes = new Map<string, Code>();
   /** By each refresh token that works: the current one, and for its grace the one before. */
   readonly #grants = new Map<string, { grant: Grant; until: number }>();
 
-  constructor(settings: Settings, tokens: Tokens) {
-    this.#settings = settings;
-    this.#clock = settings.clock;
-    this.#tokens = tokens;
+  /** @param issuer the URL of the service */
+  constructor(options: IdentityOptions, issuer: () => string) {
+    this.#settings = {
+      clock: systemClock,
+      dialect: 'plain',
+      accessToken: 'demo-token',
+      clientId: 'demo-client',
+      clientSecret: 'demo-secret',
+      redirectUris: null,
+      scopes: everyScope,
+      accessTokenLifeSeconds: 299,
+      refreshGraceSeconds: 0,
+      ...options,
+    };
+    this.#clock = this.#settings.clock;
+    this.#issuer = issuer;
+    this.#issued.set(this.#settings.accessToken, { scopes: new Set(everyScope), expiresAt: Infinity });
+  }
+
+  /** An access token with just these scopes (name `openid`, too), in the form of a JWT. */
+  issue(scopes: readonly string[] = everyScope, lifeSeconds = this.#settings.accessTokenLifeSeconds): string {
+    const now = this.#clock.now();
+    this.#dropExpired(now);
+    const iat = Math.floor(now / 1000);
+    const claims = { iss: this.#issuer(), sub: 'demo-driver', scope: scopes.join(' '), iat, exp: iat + lifeSeconds };
+    const token = jwt({ ...claims, jti: randomUUID() });
+    this.#issued.set(token, { scopes: new Set(scopes), expiresAt: now + lifeSeconds * 1000 });
+    return token;
+  }
+
+  /** The scopes of a token, or null where it is unknown or expired. */
+  scopesOf(token: string): ReadonlySet<string> | null {
+    const issued = this.#issued.get(token);
+    return issued !== undefined && issued.expiresAt > this.#clock.now() ? issued.scopes : null;
+  }
+
+  /** Now and then, so that a year of short-lived tokens takes no more room than a day of them. */
+  #dropExpired(now: number): void {
+    if (this.#issued.size < this.#roomFor) return;
+    for (const [token, { expiresAt }] of this.#issued) if (expiresAt <= now) this.#issued.delete(token);
+    this.#roomFor = Math.max(100, 2 * this.#issued.size);
   }
 
   /** Null: not an address of the identity service. */
@@ -118,7 +202,7 @@ export class Identity {
     }
     if (form.get('grant_type') === 'authorization_code') return this.#exchange(form);
     if (form.get('grant_type') === 'refresh_token') return this.#refresh(form.get('refresh_token') ?? '');
-    // The password grant is dead (docs/internals/vendor-api.md 4.2).
+    // The password grant is refused (docs/internals/vendor-api.md 4.2).
     return form.get('grant_type') === 'password'
       ? failure('unauthorized_client', 'The client may not use this grant')
       : failure('unsupported_grant_type', 'There is no such grant');
@@ -170,7 +254,7 @@ export class Identity {
       status: 200,
       headers: { 'cache-control': 'no-store' },
       body: {
-        access_token: this.#tokens.issue(scopes, life),
+        access_token: this.issue(scopes, life),
         refresh_token: refreshToken,
         id_token: jwt({
           sub: 'demo-driver',
@@ -184,7 +268,7 @@ export class Identity {
   }
 
   #newToken(): string {
-    return `${this.#settings.newId()}${this.#settings.newId()}`.replaceAll('-', '');
+    return `${randomUUID()}${randomUUID()}`.replaceAll('-', '');
   }
 }
 
