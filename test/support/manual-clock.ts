@@ -6,25 +6,31 @@ interface Timer {
   callback: () => void;
 }
 
-/** Each request on the wire, and when it began. The bundle of the nodes has an undici of its own, which has the same channels. */
+/**
+ * Each request on the wire, and for how many more milliseconds its answer is waited for: a server that answers later, by the clock of the test,
+ * is not waited for. Milliseconds in which this process did not run do not count.
+ */
 const requests = new Map<unknown, number>();
 const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
-subscribe('undici:request:create', (message) => void requests.set(requestOf(message), performance.now()));
+// The bundle of the nodes has an undici of its own, which has the same channels.
+subscribe('undici:request:create', (message) => void requests.set(requestOf(message), 200));
 for (const end of ['undici:request:trailers', 'undici:request:error'])
   subscribe(end, (message) => void requests.delete(requestOf(message)));
-// The client of a shared store: its messages of a call are one object.
+// The client of a shared store: its messages of a call are one object. Its server waits for its disk, and up to a second for a replica.
 for (const call of ['command', 'connect']) {
-  subscribe(`tracing:node-redis:${call}:start`, (message) => void requests.set(message, performance.now()));
+  subscribe(`tracing:node-redis:${call}:start`, (message) => void requests.set(message, 1_500));
   subscribe(`tracing:node-redis:${call}:asyncEnd`, (message) => void requests.delete(message));
 }
 
-/** A service that answers later, by the clock of the test, is not waited for. */
-const longestAnswerMs = 200;
-
-/** Whether this process waits for its disk, or for an answer that can come without the clock of the test. */
-const isWorking = (): boolean =>
-  process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq')) ||
-  [...requests.values()].some((begun) => performance.now() - begun < longestAnswerMs);
+/** Lets a millisecond pass. @returns whether this process waits for its disk, or for an answer that can come without the clock of the test */
+async function isWorking(): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  for (const [request, left] of requests) requests.set(request, left - 1);
+  return (
+    process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq')) ||
+    [...requests.values()].some((left) => left > 0)
+  );
+}
 
 /** A clock that a test moves by hand: nothing passes until `advance` is called. */
 export class ManualClock implements Clock {
@@ -97,8 +103,7 @@ export class ManualClock implements Clock {
 
   async #step(ms: number): Promise<void> {
     await this.advance(ms);
-    do await new Promise((resolve) => setTimeout(resolve, 1));
-    while (isWorking());
+    while (await isWorking());
   }
 
   /** Waits, in real time and without guessing how long, until so much sleeps on this clock. */
