@@ -1,3 +1,4 @@
+import crypto = require('node:crypto');
 import { subscribe } from 'node:diagnostics_channel';
 import { sleepOn, type Clock } from '../../src/util/clock';
 
@@ -21,6 +22,21 @@ for (const call of ['command', 'connect']) {
   subscribe(`tracing:node-redis:${call}:start`, (message) => void requests.set(message, 1_500));
   subscribe(`tracing:node-redis:${call}:asyncEnd`, (message) => void requests.delete(message));
 }
+
+// The key of a folder is derived in another thread.
+const { scrypt } = crypto;
+crypto.scrypt = ((...args: unknown[]) => {
+  const done = args.pop() as (...results: unknown[]) => void;
+  requests.set(args, Infinity);
+  Reflect.apply(scrypt, crypto, [
+    ...args,
+    (...results: unknown[]) => {
+      requests.delete(args);
+      done(...results);
+    },
+  ]);
+  // A cast: all its overloads end with a callback.
+}) as typeof scrypt;
 
 /** Lets a millisecond pass. @returns whether this process waits for its disk, or for an answer that can come without the clock of the test */
 async function isWorking(): Promise<boolean> {
