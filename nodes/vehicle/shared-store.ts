@@ -36,10 +36,14 @@ export interface SharedStoreChoice {
  */
 export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice | null {
   const { env } = process;
-  const given = settingOf(RED, 'connectedVehicle');
-  const settings = settingsSchema.safeParse(given ?? {});
-  const { data: { store = '', group = '', prefix = '', commands = 'joined', tls } = {} } = settings;
-  const url = env['CONNECTED_VEHICLE_STORE']?.trim() || store;
+  const given = settingOf(RED, 'connectedVehicle') ?? {};
+  const ofEnvironment: Record<string, string> = {};
+  for (const name of ['store', 'group', 'prefix', 'commands']) {
+    const value = env[variableOf(name)]?.trim();
+    if (value) ofEnvironment[name] = value;
+  }
+  const settings = settingsSchema.safeParse(typeof given === 'object' ? { ...given, ...ofEnvironment } : given);
+  const { data: { store: url = '', group = '', prefix, commands, tls } = {} } = settings;
   if (url === '' && settings.success) return null;
   // settings.js may name it with a slash at its end, or from where Node-RED was started.
   const userDir = RED.settings.userDir ? resolve(RED.settings.userDir) : '';
@@ -48,16 +52,15 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   if (isUsable) redactor.learn(decodeURIComponent(address.password));
   // The devices of an instance of FlowFuse have its id, too, and each may have a car of its own.
   const ofFlowFuse = env['FF_DEVICE_ID'] ? undefined : env['FF_INSTANCE_ID'];
-  const ownGroup = env['CONNECTED_VEHICLE_GROUP']?.trim() || group || ofFlowFuse || null;
-  const ownPrefix = env['CONNECTED_VEHICLE_PREFIX']?.trim() || prefix;
+  const ownGroup = group || ofFlowFuse || null;
   const scope = ownGroup ?? `${hostname()}\n${userDir}`;
   return {
     group: ownGroup,
-    joinsCommands: (env['CONNECTED_VEHICLE_COMMANDS']?.trim() || commands) !== 'each',
+    joinsCommands: commands !== 'each',
     scope,
     store: new RedisStateStore({
       url: isUsable ? address.href : 'redis://unknown',
-      ...(ownPrefix !== '' && { prefix: ownPrefix }),
+      ...(prefix && { prefix }),
       ...(tls !== undefined && { tls }),
       scope,
       secret: () => sharedSecret(RED),
@@ -71,10 +74,12 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
             sentence`connectedVehicle in settings.js has no setting “${issue.keys[0] ?? ''}”, only store, group, prefix, commands and tls. Correct its name, or remove it.`,
           );
         const [wrong] = issue?.path ?? [];
+        const placeOf = (name: string): string =>
+          name in ofEnvironment ? variableOf(name) : `connectedVehicle.${name} (settings.js)`;
         if (wrong !== undefined)
           throw new VehicleError(
             'STORE_UNAVAILABLE',
-            sentence`The value of connectedVehicle.${String(wrong)} in settings.js is not valid. Correct it as docs/several-node-reds.md says, or remove it.`,
+            sentence`The value of ${placeOf(String(wrong))} is not valid. Correct it as docs/several-node-reds.md says, or remove it.`,
           );
         throw new VehicleError(
           'STORE_UNAVAILABLE',
@@ -84,6 +89,8 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
     }),
   };
 }
+
+const variableOf = (setting: string): string => `CONNECTED_VEHICLE_${setting.toUpperCase()}`;
 
 /** @returns null for a text that is not the address of a store: its password is not percent-encoded, or TLS has options and the address is without TLS */
 function addressOf(text: string, hasTlsOptions: boolean): URL | null {

@@ -206,7 +206,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
     [
       'a value of the settings',
       { credentialSecret, connectedVehicle: { commands: 'both' } },
-      /connectedVehicle\.commands/,
+      /connectedVehicle\.commands \(settings\.js\)/,
     ],
     [
       'a misspelt setting that chooses the store',
@@ -244,4 +244,19 @@ describeOnRedis('A Node-RED with a shared store', () => {
       assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 0);
       assert.ok(!existsSync(join(flow.userDir, 'connected-vehicle')));
     });
+
+  it('says what is wrong with a value of the environment, and keeps nothing in files instead', async () => {
+    process.env['CONNECTED_VEHICLE_COMMANDS'] = ' both ';
+    try {
+      flow.settings = { credentialSecret, connectedVehicle: { store: server.url, commands: 'each' } };
+      await load({ type: 'connected-vehicle-command', command: 'flash', interface: 'v1' });
+      assert.match(
+        failure(await flow.fail()),
+        /^STORE_UNAVAILABLE The value of CONNECTED_VEHICLE_COMMANDS is not valid/,
+      );
+      assert.ok(!existsSync(join(flow.userDir, 'connected-vehicle')));
+    } finally {
+      delete process.env['CONNECTED_VEHICLE_COMMANDS'];
+    }
+  });
 });
