@@ -58,11 +58,15 @@ export class RedisServer {
 
   /** A primary server, and a replica that has all of it. */
   static async startPair(): Promise<[primary: RedisServer, replica: RedisServer]> {
-    const soon = ['--repl-diskless-sync-delay', '0'];
-    const primary = await RedisServer.start(...soon);
-    const replica = await RedisServer.start(...soon, '--replicaof', '127.0.0.1', String(primary.port));
-    while (!(await primary.hasReplica())) await new Promise((resolve) => setTimeout(resolve, 20));
-    return [primary, replica];
+    const primary = await RedisServer.start();
+    return [primary, await primary.startReplica()];
+  }
+
+  /** A replica that has all that this server has. */
+  async startReplica(): Promise<RedisServer> {
+    const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(this.port));
+    while (!(await this.hasReplica())) await new Promise((resolve) => setTimeout(resolve, 20));
+    return replica;
   }
 
   async hasReplica(): Promise<boolean> {
@@ -83,7 +87,8 @@ export class RedisServer {
   /** Starts it again after `stop`: it reads what it has written. */
   async restart(): Promise<void> {
     const given = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', ''];
-    const child = spawn(executable, [...given, '--appendonly', 'yes', '--appendfsync', 'always', ...this.#options], {
+    given.push('--appendonly', 'yes', '--appendfsync', 'always', '--repl-diskless-sync-delay', '0');
+    const child = spawn(executable, [...given, ...this.#options], {
       stdio: ['ignore', 'pipe', 'inherit'],
       cwd: this.folder,
     });
