@@ -63,7 +63,7 @@ export {
 
 // Validation of names and values that come from a message or a form.
 export { isUnlock, needsArming, parseInterface, parseReads, parseSwitch } from './inputs';
-export { parseVin, shortVin, vinPattern } from './vin';
+export { normalVin, parseVin, shortVin, vinPattern } from './vin';
 
 // Readings, and which of two values is older.
 export { type CarEvent } from './car/facts';
@@ -116,7 +116,7 @@ export { eventText } from './events/text';
 export { eventNames, eventPolls, hasPlace, type EventRead, type VehicleEvent } from './events/types';
 
 // Conditions on values of a vehicle.
-export { defaultRadius, parsePlace } from './car/places';
+export { defaultRadius, parsePlace, positionOf } from './car/places';
 export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 

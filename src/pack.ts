@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CarFacts } from './car/facts';
 import { CommandLog } from './commands/log';
 import { VehicleCommandQueue } from './commands/vehicle-command-queue';
@@ -8,7 +7,7 @@ import { SharedReads } from './http/shared-reads';
 import { createRedactor, type Redactor } from './redact';
 import type { Sentence } from './sentence';
 import type { Membership } from './state/membership';
-import { MemoryStateStore, type StateStore } from './state/state-store';
+import { hashed, MemoryStateStore, type StateStore } from './state/state-store';
 import { systemClock, type Clock } from './util/clock';
 
 export interface PackOptions {
@@ -60,7 +59,7 @@ export class Pack {
    */
   stateOfKey(baseUrl: string, apiKey: string) {
     // The key itself is stored nowhere.
-    const key = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
+    const key = hashed(`${baseUrl}\n${apiKey}`);
     const { clock, membership, store } = this;
     const state = this.#keys.get(key) ?? {
       limiter: new RateLimiter({ clock, store, membership, key: `quota/${key}` }),

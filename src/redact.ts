@@ -1,7 +1,7 @@
 import { asVehicleError, VehicleError } from './errors';
 import { mapSentence, wordSentence } from './sentence';
 import { setNewest } from './util/bounded';
-import { shortVin, vinPattern } from './vin';
+import { normalVin, shortVin, vinPattern } from './vin';
 
 /**
  * Removes secrets and whole VINs from every text that leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
@@ -60,7 +60,7 @@ export function createRedactor(): Redactor {
     },
     learnRotated: (secret) => learn(rotated, secret, maxRotated),
     learnVin(given) {
-      const vin = typeof given === 'string' ? given.trim().toUpperCase() : '';
+      const vin = normalVin(given);
       if (vins.has(vin) || !vinPattern.test(vin) || !/^(?:\D+|\d+)$/.test(vin)) return;
       setNewest(vins, vin, true, maxVins);
       vinsPattern = new RegExp(`(?<![A-Za-z\\d])(?:${[...vins.keys()].join('|')})(?![A-Za-z\\d])`, 'gi');

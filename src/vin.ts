@@ -3,6 +3,9 @@ import { VehicleError } from './errors';
 /** 17 characters of A-Z and 0-9 (docs/internals/contract.md 2). Not the ISO alphabet: demonstration VINs hold an O (docs/internals/vendor-api.md 6.2). */
 export const vinPattern = /^[A-Z0-9]{17}$/;
 
+/** A VIN as it is compared, whichever way a person wrote it; empty for anything but a text. */
+export const normalVin = (input: unknown): string => (typeof input === 'string' ? input.trim().toUpperCase() : '');
+
 /**
  * Validates a VIN that a person or a message gave. Every VIN passes here before it becomes part of a URL.
  * @returns the VIN in upper case, trimmed
@@ -16,7 +19,7 @@ export function parseVin(input: unknown): string {
       { status: { word: 'NO_CAR' } },
     );
   }
-  const vin = typeof input === 'string' ? input.trim().toUpperCase() : '';
+  const vin = normalVin(input);
   if (!vinPattern.test(vin)) {
     throw new VehicleError(
       'VIN_INVALID',

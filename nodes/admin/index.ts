@@ -22,6 +22,7 @@ import {
   endingAt,
   findVehicles,
   memberOf,
+  normalVin,
   parseInterface,
   parseReads,
   readEach,
@@ -179,12 +180,8 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   route('equipment', 'read', async (id, input) => {
     const { vin } = parseBody(vehicleBody, input);
     const vehicle = findVehicle(RED, id);
-    const chosen = String(vehicle?.chooseVin(vin) ?? '')
-      .trim()
-      .toUpperCase();
-    return {
-      equipment: (await packOf(RED, memberOf(vehicle?.config, 'service')).facts.known(chosen)).equipment,
-    };
+    const { facts } = packOf(RED, memberOf(vehicle?.config, 'service'));
+    return { equipment: (await facts.known(normalVin(vehicle?.chooseVin(vin)))).equipment };
   });
 
   // With a limit of its own: each open editor asks after each signal.

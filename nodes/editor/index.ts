@@ -30,6 +30,7 @@ export {
   isReadName,
   needsOfCommand,
   needsOfRead,
+  normalVin,
   openingKeyOf,
   openingKinds,
   operatorsOf,

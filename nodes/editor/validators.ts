@@ -1,4 +1,4 @@
-import { addressFault, vinPattern } from '../../src/index';
+import { addressFault, normalVin, vinPattern } from '../../src/index';
 import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
@@ -10,7 +10,7 @@ export type Validity = true | string;
 
 /** docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them allowed. Empty: it is named elsewhere. */
 export const validateVin = (value = ''): Validity => {
-  const vin = value.trim().toUpperCase();
+  const vin = normalVin(value);
   return vin === '' || vinPattern.test(vin) || sharedText('reason.vin');
 };
 

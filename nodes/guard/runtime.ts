@@ -2,6 +2,7 @@ import {
   CarRunner,
   Guard,
   guardText,
+  normalVin,
   openingKeyOf,
   openings,
   parseGuardRequest,
@@ -51,7 +52,7 @@ export function connectedVehicleGuard(own: FlowNode): void {
     const { vin, guard, runner } = opened;
     const poll = carNode.ownPoll(msg);
     const { reading, snooze, ask } = poll === undefined ? parseGuardRequest(msg) : {};
-    if (reading !== undefined && !isSameVin(reading.vin, vin))
+    if (reading !== undefined && normalVin(reading.vin) !== vin)
       throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
     const deliver = (events: readonly GuardEvent[]): Promise<void> =>
@@ -87,10 +88,6 @@ export function connectedVehicleGuard(own: FlowNode): void {
     return failure !== null && (poll === undefined || polled.isNewFailure) ? failure : undefined;
   });
 }
-
-/** A message may carry the VIN as a person writes it. */
-const isSameVin = (given: unknown, vin: string): boolean =>
-  typeof given === 'string' && given.trim().toUpperCase() === vin;
 
 /**
  * Shows the state of a guard: what has been open since when, and the last alert about it; else why the last read failed; else what is

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type * as z from 'zod/mini';
-import { memberOf, VehicleError, type Account, type Pack } from '../../src/index';
+import { memberOf, normalVin, VehicleError, type Account, type Pack } from '../../src/index';
 import { editorsOf } from '../cars/runtime/notify-editors';
 import { packOf, whenOurs } from '../vehicle/state-store';
 import { safeError } from '../vehicle/redaction';
@@ -56,8 +56,7 @@ export class FlowNode implements NodeOfFlow {
   get sharedId(): string {
     const vin = nonBlank(memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'vin'));
     if (this.pack.membership?.group == null || vin === undefined) return this.node.id;
-    // As parseVin has it: copies write the VIN of their car in different ways.
-    return `${this.node.id}/${String(vin).trim().toUpperCase()}`;
+    return `${this.node.id}/${normalVin(vin)}`;
   }
 
   /** What the flow file holds, checked once; while it is wrong, at each call. @throws VehicleError CONFIG */

@@ -122,7 +122,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   },
   paletteLabel: () => say('palette.name'),
   label() {
-    const vin = this.vin?.trim().toUpperCase() ?? '';
+    const vin = shared.normalVin(this.vin);
     const service = say(`service.${this.service ?? 'demo'}`, { defaultValue: this.service });
     return this.name || (shared.vinPattern.test(vin) ? `${service} ${shared.shortVin(vin)}` : service);
   },

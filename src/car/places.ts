@@ -6,6 +6,12 @@ export interface Position {
   longitude: number;
 }
 
+/** The position in a payload or a value; null where a part of it is not known. */
+export const positionOf = (input: unknown): Position | null => {
+  const { latitude, longitude } = isRecord(input) ? input : {};
+  return Number.isFinite(latitude) && Number.isFinite(longitude) ? ({ latitude, longitude } as Position) : null; // Two numbers.
+};
+
 export interface Place extends Position {
   name: string;
   /** Meters. */

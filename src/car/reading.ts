@@ -4,6 +4,7 @@ import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
 import type { SharedAnswer } from '../http/requests';
 import type { Openness } from '../catalogue/openings';
 import { memberOf } from '../util/json';
+import { positionOf } from './places';
 import { parsers, type Parser, type ReadPayload } from '../wire/parsers';
 import { oldest, type AnswerContext } from '../wire/readings';
 
@@ -136,7 +137,6 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
 export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
   const isSeveral = 'reads' in vehicle;
   if (isSeveral ? !vehicle.read.includes('location') : vehicle.read !== 'location') return undefined;
-  const location = isSeveral ? memberOf(payload, 'location') : payload;
-  const [lat, lon] = ['latitude', 'longitude'].map((name) => memberOf(location, name));
-  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
+  const position = positionOf(isSeveral ? memberOf(payload, 'location') : payload);
+  return position && { lat: position.latitude, lon: position.longitude };
 }

@@ -102,10 +102,12 @@ function commandRows() {
 export type CommandName = keyof typeof commands;
 export const commandNames = /* @__PURE__ */ Object.keys(commands) as CommandName[];
 export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commands, name);
+/** Undefined for a command that only the vehicle's own list has. */
+export const commandRow = (name: string): Command | undefined => (isCommandName(name) ? commands[name] : undefined);
 
 /** The read whose value shows that the car carried out a command; null where none does. */
 export function proofReadOf(name: string): 'doors' | 'engine-status' | null {
-  const command: Command | undefined = isCommandName(name) ? commands[name] : undefined;
+  const command = commandRow(name);
   if (command?.proof === undefined) return null;
   return command.access === 'engine' ? 'engine-status' : 'doors';
 }

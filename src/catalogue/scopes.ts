@@ -1,4 +1,4 @@
-import { commands, isCommandName, requestDetails, versionsOfCommand, type Command, type CommandName } from './commands';
+import { commandRow, commands, requestDetails, versionsOfCommand, type CommandName } from './commands';
 import {
   apiOfRead,
   readNames,
@@ -26,7 +26,7 @@ const accessOfApi = {
 const accessOfRead = (name: ReadName): AccessName | null => accessOfApi[apiOfRead(name)];
 
 /** The access that a command needs; null for a command that only the vehicle's own list names. */
-const accessOfCommand = (name: string): AccessName | null => (isCommandName(name) ? commands[name].access : null);
+const accessOfCommand = (name: string): AccessName | null => commandRow(name)?.access ?? null;
 
 /** The scopes of a read besides `openid`, where only these interfaces are available. None where no interface has it. */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
@@ -38,9 +38,9 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
 /** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/internals/vendor-api.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
-  if (!isCommandName(name)) return scopesOfRead('commands', available);
-  const { routes, scopes }: Command = commands[name];
-  return available.some((interfaceName) => Object.hasOwn(routes, interfaceName)) ? scopes : [];
+  const command = commandRow(name);
+  if (command === undefined) return scopesOfRead('commands', available);
+  return available.some((interfaceName) => Object.hasOwn(command.routes, interfaceName)) ? command.scopes : [];
 }
 
 /** The needs of a read: an access, scopes, and one of the versions of the connected interface. */

@@ -1,4 +1,4 @@
-import { commands, isCommandName } from '../catalogue/commands';
+import { commandRow } from '../catalogue/commands';
 import { interfaceNames } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
@@ -153,8 +153,7 @@ export class Dispatcher {
   }
 
   #noteLock({ record: { command, vin, outcome } }: LoggedCommand): void {
-    if (outcome === 'succeeded' && isCommandName(command) && commands[command].access === 'lock')
-      this.#options.onLocked(vin);
+    if (outcome === 'succeeded' && commandRow(command)?.access === 'lock') this.#options.onLocked(vin);
   }
 
   /** The commands that may still be under way. A simulated service knows nothing from before it was started. */

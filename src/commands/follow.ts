@@ -1,6 +1,6 @@
-import { commands, isCommandName, proofReadOf, type Command } from '../catalogue/commands';
+import { commandRow, proofReadOf, type Command } from '../catalogue/commands';
 import { isFinal, statusWord, type Outcome } from '../catalogue/outcomes';
-import { openingKeys, openings } from '../catalogue/openings';
+import { openingKeyOf } from '../catalogue/openings';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
@@ -248,14 +248,12 @@ const hasFailedByOpenDoor = ({ requestStatus }: CommandRecord): boolean =>
 const retryDelay = (failure: VehicleError | null, now: number): number =>
   failure?.retryAt ? failure.retryAt.getTime() - now : 0;
 
-type ProofRead = 'doors' | 'engine-status';
-
 interface Proof {
   verified: boolean | null;
   /** Doors that are open in the newest reading; none where the engine was read. */
   open: readonly string[];
   /** What was read. */
-  source: ProofRead;
+  source: NonNullable<ReturnType<typeof proofReadOf>>;
 }
 
 /** The value of a reading that can prove a command, and when the car measured it. */
@@ -275,10 +273,10 @@ async function readProof(
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<Proof | null> {
-  const command: Command | undefined = isCommandName(record.command) ? commands[record.command] : undefined;
-  if (command?.proof === undefined) return null;
-  const source = proofReadOf(record.command) === 'engine-status' ? 'engine-status' : 'doors';
-  const mayDisprove = Object.values(command.proof).includes(false);
+  const { proof } = commandRow(record.command) ?? {};
+  const source = proofReadOf(record.command);
+  if (proof === undefined || source === null) return null;
+  const mayDisprove = Object.values(proof).includes(false);
   const endedAt = clock.now();
   const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
   const sentAt = Date.parse(record.sentAt);
@@ -293,7 +291,7 @@ async function readProof(
       return null;
     });
     if (evidence === null) continue;
-    const verified = verdictOf(command.proof, evidence, { sentAt: at(sentAt), now: at(clock.now()) });
+    const verified = verdictOf(proof, evidence, { sentAt: at(sentAt), now: at(clock.now()) });
     best = { verified, open: evidence.open, source };
     // A command that no value can disprove needs no second read.
     if (!mayDisprove) break;
@@ -305,7 +303,7 @@ async function readProof(
 }
 
 async function readEvidence(
-  source: ProofRead,
+  source: Proof['source'],
   { vin, interface: iface }: CommandRecord,
   client: FollowClient,
   signal: AbortSignal,
@@ -378,7 +376,7 @@ const proofSentences = {
 
 /** `frontLeft` as "front-left door". */
 function partOf(name: string): Sentence {
-  const key = openingKeys.find((one) => openings[one].read === 'doors' && openings[one].name === name);
+  const key = openingKeyOf(name, 'doors');
   return asSentence(key === undefined || key === 'carLocked' ? name : part[key]);
 }
 

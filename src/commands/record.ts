@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { commandPattern, commands, isCommandName, type Command } from '../catalogue/commands';
+import { commandRow, commandPattern } from '../catalogue/commands';
 import { meaningOf, type Outcome } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
 import { sentence, wordSentence, type Sentence } from '../sentence';
@@ -61,8 +61,7 @@ export function recordOf(
   const openUntil =
     invocation.readyUntil ??
     (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
-  const known: Command | undefined = isCommandName(command) ? commands[command] : undefined;
-  const assumedMinutes = meaning.outcome === 'failed' ? undefined : known?.assumedMinutes;
+  const assumedMinutes = meaning.outcome === 'failed' ? undefined : commandRow(command)?.assumedMinutes;
   // Node-RED previews the first members of an object.
   return {
     outcome: meaning.outcome,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { isFinal } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
@@ -6,7 +5,14 @@ import type { VehicleClient } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import type { Membership } from '../state/membership';
-import { MemoryStateStore, readToChange, StateFault, untilChanged, type StateStore } from '../state/state-store';
+import {
+  hashed,
+  MemoryStateStore,
+  readToChange,
+  StateFault,
+  untilChanged,
+  type StateStore,
+} from '../state/state-store';
 import { raceAbort, reasonOf, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { CommandAttempt } from './attempt';
@@ -566,8 +572,6 @@ export async function cancelWaiting(store: StateStore, membership: Membership, n
       return store.write(key, left, { expected: stored?.version ?? null });
     });
 }
-
-const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 const whatOf = ({ url, body = '' }: CommandRoute): string => hashed(`${url.href}\n${body}`);
 

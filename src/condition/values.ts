@@ -1,7 +1,7 @@
 import { openingsOf, openingState } from '../catalogue/openings';
 import { isReadName, reads, readThemes, type ReadName } from '../catalogue/reads';
 import { factorBetween, unitInWords } from '../catalogue/units';
-import { numberIn, parsePlace, type Position } from '../car/places';
+import { numberIn, parsePlace, positionOf, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
 import { isRecord } from '../util/json';
 
@@ -93,9 +93,6 @@ function knownOf(type: Exclude<ValueKind, { kind: 'position' }>, value: unknown,
   const word = type === opening ? openingState(value) : value;
   return type.values.find((known) => known === word) ?? null;
 }
-
-const positionOf = ({ latitude, longitude }: Record<string, unknown>): Position | null =>
-  typeof latitude === 'number' && typeof longitude === 'number' ? { latitude, longitude } : null;
 
 /** The operators of each kind; `older than`, minutes, is one of every kind. */
 const operators = {

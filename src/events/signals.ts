@@ -1,8 +1,7 @@
 import { inUseOf } from '../catalogue/accessibility';
 import type { ReadName } from '../catalogue/reads';
 import { lockWords, openingsOf, openingWords, type OpeningKind, type OpeningRead } from '../catalogue/openings';
-import { isRecord } from '../util/json';
-import { isInside, type Position } from '../car/places';
+import { isInside, positionOf, type Position } from '../car/places';
 import type { EventName, EventSettings } from './types';
 
 /** A value that a fact can have, as the service gives it. */
@@ -76,7 +75,7 @@ const chargingClasses: Classes = {
 };
 
 /** How urgent a service warning is, by the end of its word (docs/internals/vendor-api.md 14.4). */
-const serviceUrgency = (word: FactValue): number => {
+export const serviceUrgency = (word: unknown): number => {
   const text = String(word);
   if (text === 'NO_WARNING') return 0;
   if (text.endsWith('_ALMOST_TIME_FOR_SERVICE')) return 1;
@@ -100,8 +99,7 @@ const warningSignal = (read: ReadName, members: Signal['members'], nameOf: (memb
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-const isPosition = (value: unknown): value is Position =>
-  isRecord(value) && isNumber(value['latitude']) && isNumber(value['longitude']);
+const isPosition = (value: unknown): value is Position => positionOf(value) !== null;
 
 export const signals: readonly Signal[] = [
   wordSignal('doors', membersOf('doors', 'lock'), lockWords, { closed: 'locked', open: 'unlocked' }),
@@ -161,7 +159,7 @@ export const signals: readonly Signal[] = [
   {
     read: 'location',
     members: null,
-    extract: ({ latitude, longitude }) => ({ latitude, longitude }),
+    extract: positionOf,
     isKnown: isPosition,
     changes(from, to, { places }) {
       if (typeof from !== 'object' || typeof to !== 'object') return [];

@@ -1,3 +1,4 @@
+import { serviceUrgency } from './signals';
 import type { VehicleEvent } from './types';
 
 /** The words of a language. Each is in lower case where the language's sentences allow it. */
@@ -21,13 +22,7 @@ export function eventText({ event, from, to, name, place, between }: VehicleEven
     ),
   };
   const text = words
-    .sentence(sentenceOf(event, to))
+    .sentence((event === 'service-due' && { 1: 'service-soon', 3: 'service-overdue' }[serviceUrgency(to)]) || event)
     .replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
   return text.charAt(0).toLocaleUpperCase(words.language) + text.slice(1);
-}
-
-function sentenceOf(event: VehicleEvent['event'], to: unknown): string {
-  if (event !== 'service-due') return event;
-  if (String(to).endsWith('_ALMOST_TIME_FOR_SERVICE')) return 'service-soon';
-  return String(to).endsWith('_OVERDUE_FOR_SERVICE') ? 'service-overdue' : event;
 }

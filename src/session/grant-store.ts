@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { StateFault, type StateStore } from '../state/state-store';
+import { hashed, StateFault, type StateStore } from '../state/state-store';
 import type { OAuthClient } from './oauth';
 
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
@@ -88,7 +88,7 @@ export class GrantStore {
   #entryOf(key: string): string {
     const { scope = '' } = this.#options;
     const scoped = scope === '' || key.startsWith('pasted') ? key : `${key}\n${scope}`;
-    return `${collection}/${createHash('sha256').update(scoped).digest('hex').slice(0, 32)}`;
+    return `${collection}/${hashed(scoped)}`;
   }
 
   #parse(value: unknown): Grant {

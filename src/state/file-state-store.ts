@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as diskFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
@@ -9,6 +9,7 @@ import { parseJson } from '../util/json';
 import type { DirectoryOwner } from './owner';
 import {
   collectionOf,
+  hashed,
   StateFault,
   type Condition,
   type StateStore,
@@ -267,7 +268,7 @@ const heldOpen = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const renameForMs = 2_000;
 const renamePauseMs = 50;
 
-const nameOf = (key: string): string => `${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`;
+const nameOf = (key: string): string => `${hashed(key)}.json`;
 
 function parseRecord(text: string, name: string, collection: string): FileRecord | StateFault {
   const json = parseJson(text);

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
@@ -7,6 +7,7 @@ import { parseJson } from '../util/json';
 import { Seal, sealedSchema } from './seal';
 import {
   collectionOf,
+  hashed,
   StateFault,
   type Condition,
   type SharedStore,
@@ -498,7 +499,6 @@ function parseSealed(json: string, collection: string): z.infer<typeof sealedSch
   return sealed;
 }
 
-const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 const conditionOf = (expected: string | null | undefined): string => (expected === undefined ? '*' : (expected ?? ''));
 const listOf = (reply: unknown): unknown[] => (Array.isArray(reply) ? (reply as unknown[]) : []);
 /** Milliseconds since 1970, of a reply with seconds and microseconds. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
@@ -139,6 +140,9 @@ export async function untilChanged<T>(change: (isAgain: boolean) => Promise<T | 
     sentence`The shared store refused the same change ${maxTries} times, because what it reads is not what it stores. Enter the address of the primary server itself in CONNECTED_VEHICLE_STORE, and no proxy that reads from a replica.`,
   );
 }
+
+/** A name that tells nothing of the text that it stands for. */
+export const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 /** The collection of a key. @throws TypeError where the caller made up a key that no store can hold */
 export function collectionOf(key: string): string {

@@ -2,6 +2,7 @@ import type { NodeAPI } from 'node-red';
 import {
   cut,
   mapSentence,
+  normalVin,
   readEach,
   shortVin,
   VehicleError,
@@ -166,11 +167,7 @@ async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
     if (source !== own) source.journals.push(...own.journals);
     const named = { config: id, name: node.name ?? '', source };
     const ofNodes = stored.flatMap(({ vehicle, vin }) => (vehicle === id ? [vin] : []));
-    const [chosen = '', ...others] = [node.chooseVin(), ...ofNodes].map((vin) =>
-      String(vin ?? '')
-        .trim()
-        .toUpperCase(),
-    );
+    const [chosen = '', ...others] = [node.chooseVin(), ...ofNodes].map(normalVin);
     const seen = overview?.cars.map(({ vin }) => vin).sort() ?? [];
     const vins = new Set([chosen, ...others, ...seen].filter((vin) => vinPattern.test(vin)));
     if (overview === undefined || vins.size === 0)

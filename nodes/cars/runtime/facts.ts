@@ -5,6 +5,7 @@ import {
   openingKeys,
   openings,
   openingState,
+  positionOf,
   type Reading,
   type ReadName,
 } from '../../../src/index';
@@ -73,9 +74,8 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Fa
     // The reason says more than UNAVAILABLE, and there is none while the car is available.
     put('availability', { ...payload, value: payload['unavailableReason'] ?? payload['value'] });
   } else if (read === 'location') {
-    const { latitude, longitude } = payload;
-    const isKnown = typeof latitude === 'number' && typeof longitude === 'number';
-    put('location', { ...payload, value: isKnown ? `${latitude}/${longitude}` : null });
+    const position = positionOf(payload);
+    put('location', { ...payload, value: position && `${position.latitude}/${position.longitude}` });
   } else if (read === 'details') {
     const { descriptions, modelYear } = payload;
     const model = isRecord(descriptions) ? textOf(descriptions['model']) : null;

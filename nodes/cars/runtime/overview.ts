@@ -57,8 +57,7 @@ export class Overview {
 
   /** The car of a VIN, without facts if no flow has read it since the start. */
   car(vin: string): KnownCar {
-    const key = (): string => createHmac('sha256', this.#secret).update(vin).digest('hex');
-    return this.#cars.get(vin) ?? { key: key(), vin, facts: {} };
+    return this.#cars.get(vin) ?? { key: createHmac('sha256', this.#secret).update(vin).digest('hex'), vin, facts: {} };
   }
 
   observe(read: ReadName, vin: string, reading: Reading): void {
@@ -67,8 +66,11 @@ export class Overview {
     const { facts } = car;
     let isNews = false;
     const now = clock().now();
+    const times = (one: Fact): ReturnType<typeof timesOf> =>
+      timesOf(one.measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(one.receivedAt), now) });
     for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
-      if (isOlderFact(fact, facts[name], now)) continue;
+      const known = facts[name];
+      if (known !== undefined && isOlder(times(fact), times(known))) continue;
       facts[name] = fact;
       isNews = true;
     }
@@ -95,12 +97,6 @@ export class Overview {
     };
   }
 }
-
-const isOlderFact = (fact: Fact, known: Fact | undefined, now: number): boolean =>
-  known !== undefined && isOlder(timesOfFact(fact, now), timesOfFact(known, now));
-
-const timesOfFact = ({ measuredAt, receivedAt }: Fact, at: number): ReturnType<typeof timesOf> =>
-  timesOf(measuredAt, { at, receivedAt: receiptAsOf(Date.parse(receivedAt), at) });
 
 /** One overview for each config node, and one for all demo cars. It outlives a deploy, so that the tab still shows the readings from before. */
 class Overviews {

@@ -1,4 +1,4 @@
-import { commandNames, commands, isCommandName, type Command } from '../../catalogue/commands';
+import { commandNames, commandRow } from '../../catalogue/commands';
 import { openingsOf, type OpeningRead } from '../../catalogue/openings';
 import {
   chargingMemberNames,
@@ -118,9 +118,8 @@ const wireName = (name: string): string =>
 
 /** On v2 the specification has lock, lock-reduced-guard and unlock only; what a car has besides is a command of v2. */
 function isOnV2(name: string): boolean {
-  if (!isCommandName(name)) return true;
-  const routes: Command['routes'] = commands[name].routes;
-  return routes['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
+  const routes = commandRow(name)?.routes;
+  return routes?.['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
 }
 
 export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Clock } from '../../util/clock';
 import {
+  commandRow,
   commands,
-  isCommandName,
   requestDetails,
   runtimeMinutesLimits,
   unlockDurationLimits,
@@ -175,7 +175,7 @@ function extraCommand(parts: EndpointParts): Endpoint {
     method: 'POST',
     path: `${interfaces['connected-v2'].path}/vehicles/{vin}/commands/{command}`,
     interface: 'connected-v2',
-    scopes: ({ command = '' }) => (isCommandName(command) ? commands[command].scopes : []),
+    scopes: ({ command = '' }) => commandRow(command)?.scopes ?? [],
     mediaTypes: [json],
     answers: json,
     handle(call) {
