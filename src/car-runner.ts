@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Reading } from './car/reading';
+import { readAll, type Reading } from './car/reading';
 import type { ReadName } from './catalogue/reads';
 import type { ReadOptions } from './client';
-import { asVehicleError, VehicleError } from './errors';
+import { VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
 import type { Membership } from './state/membership';
 import { Outbox } from './state/outbox';
@@ -238,19 +238,12 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     due?: Pick<DuePoll, 'maxAgeMs' | 'failed'>,
   ): Promise<PollResult<Event>> {
     const { client, vin } = this.#options;
-    const readings = new Map<Read, Reading>();
-    const failures = new Map<Read, VehicleError>();
-    const readOne = async (read: Read): Promise<void> => {
-      try {
-        readings.set(read, await client.read(read, { vin, signal, ...(due && { maxAgeMs: due.maxAgeMs }) }));
-      } catch (error) {
-        const failure = asVehicleError(error);
-        if (signal.aborted && failure.code === 'CANCELLED') throw failure;
-        failures.set(read, failure);
-        due?.failed(read, failure);
-      }
-    };
-    await Promise.all(reads.map(readOne));
+    const options = { vin, signal, ...(due && { maxAgeMs: due.maxAgeMs }) };
+    const { readings, failures } = await readAll(reads, (read) => client.read(read, options));
+    for (const [read, failure] of failures) {
+      if (signal.aborted && failure.code === 'CANCELLED') throw failure;
+      due?.failed(read, failure);
+    }
     const { fault } = this;
     const events = await this.step(this.#reducer.inputOf({ readings, failed: [...failures.keys()] }));
     if (this.#fault !== null) return { events, failure: this.#fault, isNewFailure: fault === null };

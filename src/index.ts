@@ -70,7 +70,7 @@ export { type CarEvent } from './car/facts';
 export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
 export { isOlder, receiptAsOf, timesOf } from './car/times';
-export { placeOf, readEach, type AnyReading, type Reading } from './car/reading';
+export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car/reading';
 
 // Commands: arming, sending, the journal, and following a command to its result.
 export { Arming } from './commands/arming';

@@ -153,7 +153,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     const { payload, failures } = await withTimeLimit((signal) =>
       readEach(names, (name, batch) => account.read(name, { ...readOptions, batch, signal })),
     );
-    return redactor.value({ payloads: payload, errors: failures.map(shownFailure) });
+    return redactor.value({ payloads: payload, errors: [...failures].map(shownFailure) });
   });
 
   route('commands', 'write', async (id, input) => {

@@ -5,13 +5,11 @@ import {
   openingKeyOf,
   parseCondition,
   parseRow,
-  readEach,
+  readAll,
   VehicleError,
   type Condition,
   type ConditionResult,
   type ConditionValue,
-  type Reading,
-  type ReadName,
 } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
 import type { Words } from '../node-red/i18n';
@@ -35,7 +33,8 @@ export function connectedVehicleCondition(own: FlowNode): void {
     const { client } = account;
     const vin = await client.requireVin(chosen, signal);
     if (alone) nodeStatus.show('busy', 'reading');
-    const { readings, failures } = await readAll(conditions, (read, batch) =>
+    const reads = [...new Set(conditions.map(({ value }) => value.read))];
+    const { readings, failures } = await readAll(reads, (read, batch) =>
       client.read(read, { vin, maxAgeMs: options.maxAge * 1000, batch, signal }),
     );
     if (signal.aborted) throw failures.values().next().value;
@@ -50,8 +49,9 @@ export function connectedVehicleCondition(own: FlowNode): void {
     );
     const decisive = judged.filter((one) => one.result === result);
     const facts = factsText(own.words, decisive, now);
-    const failure =
+    const fault =
       result === null ? decisive.map(({ condition }) => failures.get(condition.value.read)).find(Boolean) : undefined;
+    const failure = fault && safeError(fault);
     if (failure !== undefined) nodeStatus.showFailure(failure);
     else if (result === null) nodeStatus.showWithTime('unclear', 'cannotTell', { facts });
     else nodeStatus.showWithTime(result ? 'good' : 'waiting', result ? 'yes' : 'no', { facts });
@@ -66,27 +66,6 @@ export function connectedVehicleCondition(own: FlowNode): void {
     };
     send([true, false, null].map((port) => (port === result ? out : null)));
   });
-}
-
-/** One read for each value that needs one, in as few requests as there can be; a failed one has its failure instead. */
-async function readAll(
-  conditions: readonly Condition[],
-  read: (name: ReadName, batch: string) => Promise<Reading>,
-): Promise<{ readings: Map<string, Reading>; failures: Map<string, VehicleError> }> {
-  const readings = new Map<string, Reading>();
-  const failures = new Map<string, VehicleError>();
-  const names = [...new Set(conditions.map(({ value }) => value.read))];
-  await readEach(names, async (name, batch) => {
-    try {
-      const reading = await read(name, batch);
-      readings.set(name, reading);
-      return reading;
-    } catch (error) {
-      failures.set(name, safeError(error));
-      throw error;
-    }
-  }).catch(() => undefined);
-  return { readings, failures };
 }
 
 /** @throws VehicleError CONFIG for what the form holds, INPUT_INVALID for an operand from another source */

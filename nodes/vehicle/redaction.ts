@@ -5,7 +5,7 @@ import type { VehicleCredentials } from './options';
 export const redactor = createRedactor();
 
 /** A failed read as a browser gets it. */
-export const shownFailure = ({ read, error }: { read: string; error: VehicleError }) => {
+export const shownFailure = ([read, error]: readonly [read: string, error: VehicleError]) => {
   const { code, sentence } = redactor.error(error);
   return { read, code, message: sentence };
 };

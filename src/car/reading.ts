@@ -73,41 +73,40 @@ export function readingOf<Name extends ReadName>(
 
 export type AnyReading = Reading | SeveralReading;
 
-interface FailedRead {
-  read: AnyReadName;
-  error: VehicleError;
-}
-
 /**
- * Several reads at once; it fails only when every one failed, with the first failure.
+ * Several reads at once, each by its name: what was read, and what failed.
  * @param read gets the option `batch` of the client
  */
+export async function readAll<Name extends AnyReadName>(
+  reads: readonly Name[],
+  read: (name: Name, batch: string) => Promise<Reading>,
+): Promise<{ readings: ReadonlyMap<Name, Reading>; failures: ReadonlyMap<Name, VehicleError> }> {
+  const batch = randomUUID();
+  const results = await Promise.all(reads.map((name) => read(name, batch).catch(asVehicleError)));
+  const readings = new Map<Name, Reading>();
+  const failures = new Map<Name, VehicleError>();
+  for (const [at, name] of reads.entries()) {
+    const result = results[at];
+    if (result instanceof VehicleError) failures.set(name, result);
+    else if (result !== undefined) readings.set(name, result);
+  }
+  return { readings, failures };
+}
+
+/** The same as one reading; it fails only when every read failed, with the first failure. */
 export async function readEach<Name extends AnyReadName>(
   reads: readonly Name[],
   read: (name: Name, batch: string) => Promise<Reading>,
-): Promise<SeveralReading & { failures: readonly FailedRead[] }> {
+): Promise<SeveralReading & { failures: ReadonlyMap<Name, VehicleError> }> {
   if (reads.length === 0)
     throw new VehicleError(
       'INPUT_INVALID',
       'No read is chosen. Choose at least one, or send a list of names in msg.read.',
     );
-  const failures: (FailedRead & { read: Name })[] = [];
-  const batch = randomUUID();
-  const results = await Promise.all(
-    reads.map(async (name) => {
-      try {
-        return [await read(name, batch)];
-      } catch (error) {
-        failures.push({ read: name, error: asVehicleError(error) });
-        return [];
-      }
-    }),
-  );
-  failures.sort((one, other) => reads.indexOf(one.read) - reads.indexOf(other.read));
-  const readings = results.flat();
-  if (readings.length === 0) throw failures[0]?.error;
-  const errors = failures.map(({ read: name, error }) => ({ read: name, code: error.code, message: error.message }));
-  return { ...severalReading([...reads], readings, errors), failures };
+  const { readings, failures } = await readAll(reads, read);
+  if (readings.size === 0) throw [...failures.values()][0];
+  const errors = [...failures].map(([name, { code, message }]) => ({ read: name, code, message }));
+  return { ...severalReading([...reads], [...readings.values()], errors), failures };
 }
 
 /** Several readings as one. */

@@ -102,7 +102,7 @@ export async function readCar(
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
   const { failures } = await readEach(readsFor(facts), (read, batch) => client.read(read, { ...options, batch }));
-  return { failed: failures.map(shownFailure).filter((failure) => !mayFail(failure)) };
+  return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
 /** A picture of a car; `side` is null where the service does not say what it shows. */

@@ -40,7 +40,7 @@ describe('Several reads at once', () => {
         },
         errors: [],
       },
-      failures: [],
+      failures: new Map(),
     });
     const others = await both({ ...fuel, measuredAt: null }, { ...doors, measuredAt: '2026-06-01T06:30:00Z' });
     assert.deepEqual(
