@@ -4,6 +4,7 @@ import { apiNames, type ApiName } from '../catalogue/reads';
 import type { Membership } from '../state/membership';
 import { readToChange, StateFault, untilChanged } from '../state/state-store';
 import type { Clock } from '../util/clock';
+import { byName } from '../util/json';
 
 /** The limits of one API key (docs/internals/contract.md 2). */
 export interface Quota {
@@ -219,16 +220,11 @@ export class SharedQuota {
 
   /** Twice the last block if that was used up before it ended, else as many as were used of it: a process that seldom reads takes few requests. */
   #sizeAfter(block: Block | undefined): number {
-    const perMinute = Math.min(...this.#ownAndOthers().map(({ requestsPerMinute }) => requestsPerMinute));
+    const perMinute = Math.min(...this.limits.map(({ requestsPerMinute }) => requestsPerMinute));
     if (perMinute <= maxCountedByOne) return 1;
     const most = Math.max(1, Math.floor(perMinute / (4 * this.#members)));
     if (block === undefined) return 1;
     return Math.min(most, this.#clock.monotonic() < block.until ? 2 * block.size : block.size - block.left);
-  }
-
-  #ownAndOthers(): readonly Quota[] {
-    const own = this.#options.limits();
-    return [...(own === null ? [] : [own]), ...this.limits];
   }
 
   #with(
@@ -261,15 +257,14 @@ export class SharedQuota {
     };
   }
 
-  /** The counts without the unused requests of a block that has ended. */
+  /** The counts without the unused requests of the last block, which is not used any more. */
   #returned(counts: SharedCounts, api: ApiName): SharedCounts {
     const block = this.#blocks.get(api);
-    if (block === undefined || block.left === 0 || block.id === '' || this.#clock.monotonic() < block.until)
-      return counts;
-    const entry = counts.minute.find(({ id }) => id === block.id);
+    if (block === undefined) return counts;
+    const count = block.size - block.left;
     return {
       ...counts,
-      minute: counts.minute.map((one) => (one === entry ? { ...one, count: block.size - block.left } : one)),
+      minute: counts.minute.map((one) => (one.id === block.id ? { ...one, count } : one)),
       day: { ...counts.day, [api]: counted(counts.day[api], block.takenAt, -block.left) },
     };
   }
@@ -311,18 +306,14 @@ export class SharedQuota {
     this.#counts = {
       minute: counts.minute.filter(isLeft),
       commands: counts.commands.filter((until) => until > now),
-      day: {
-        connected: counts.day.connected.filter(([until]) => until > now),
-        energy: counts.day.energy.filter(([until]) => until > now),
-        location: counts.day.location.filter(([until]) => until > now),
-      },
+      day: byName(apiNames, (api) => counts.day[api].filter(([until]) => until > now)),
       pauses: counts.pauses,
       limits: counts.limits.filter(isLeft),
       shares: counts.shares.filter(isLeft),
     };
     for (const api of apiNames) if ((counts.pauses[api]?.until ?? 0) > now) this.#endBlock(api);
     const time = this.#clock.monotonic();
-    if (!this.#isAway) this.#knownAt = time;
+    this.#knownAt = time;
     this.#options.onCounts(this.#counts, (storeTime) => time + storeTime - now);
   }
 
@@ -345,7 +336,6 @@ const isSame = (one: Quota, other: Quota): boolean =>
 /** The counts of a day with more (or less) at a moment. */
 function counted(counts: readonly [until: number, count: number][], at: number, count: number): [number, number][] {
   const until = (Math.floor(at / dayStepMs) + 1) * dayStepMs + day;
-  const known = counts.find(([one]) => one === until);
-  if (known === undefined) return count > 0 ? [...counts, [until, count]] : [...counts];
-  return counts.map((one) => (one === known ? [until, Math.max(0, known[1] + count)] : one));
+  const known = counts.find(([one]) => one === until)?.[1] ?? 0;
+  return [...counts.filter(([one]) => one !== until), [until, Math.max(0, known + count)]];
 }
