@@ -1,0 +1,172 @@
+import { strict as assert } from 'node:assert';
+import { Membership, VehicleError } from '../../../src/index';
+import { asSentence } from '../../../src/sentence';
+import { RateLimiter, type RequestKind } from '../../../src/http/rate-limiter';
+import type { Quota } from '../../../src/http/shared-quota';
+import { StateFault } from '../../../src/state/state-store';
+import { ManualClock } from '../../support/manual-clock';
+import { SharedMemory } from '../../support/shared-memory';
+
+const second = 1_000;
+const minute = 60 * second;
+const begin = Date.parse('2026-06-01T08:10:00Z');
+const limits: Quota = { requestsPerDay: 1_000, requestsPerMinute: 20, commandsPerMinute: 3 };
+
+describe('a limiter that shares its counts', () => {
+  let clock: ManualClock;
+  let store: SharedMemory;
+  let ends: (() => Promise<void>)[];
+
+  beforeEach(() => {
+    // Monotonic time and the clock of the store differ.
+    clock = new ManualClock(5e9);
+    clock.setTime(begin);
+    store = new SharedMemory(clock);
+    ends = [];
+  });
+  afterEach(async () => {
+    store.fault = null;
+    await Promise.all(ends.map((end) => end()));
+  });
+
+  const start = async (own = limits): Promise<RateLimiter & { end: () => Promise<void> }> => {
+    const membership = new Membership({ store, group: 'flows', clock, uptime: () => clock.monotonic() / second });
+    ends.push(membership.use());
+    const limiter = new RateLimiter({ clock, store, membership, key: 'quota/key' });
+    const end = limiter.use(own);
+    ends.unshift(end);
+    await clock.advance(0);
+    return Object.assign(limiter, { end });
+  };
+  /** Takes a slot where there is one before the deadline. */
+  const take = (
+    limiter: RateLimiter,
+    kind: RequestKind = 'read',
+    waitMs = 0,
+    signal?: AbortSignal,
+    api: 'connected' | 'energy' = 'connected',
+  ): Promise<void> => {
+    const taken = limiter.acquire(kind, { api, deadline: clock.monotonic() + waitMs, signal });
+    taken.catch(() => undefined);
+    return taken;
+  };
+  /** Takes slots until there is none. @returns how many, and the refusal */
+  const takeAll = async (limiter: RateLimiter, kind: RequestKind): Promise<[number, VehicleError]> => {
+    for (let count = 0; ; count += 1)
+      try {
+        await take(limiter, kind);
+      } catch (error) {
+        return error instanceof VehicleError ? [count, error] : assert.fail(String(error));
+      }
+  };
+  const isDone = async (work: Promise<unknown>): Promise<boolean> => {
+    let done = false;
+    const note = (): void => void (done = true);
+    void work.then(note, note);
+    await clock.advance(0);
+    return done;
+  };
+
+  it('shows what the others have sent as soon as it reads the counts, and sends commands into their reserve', async () => {
+    const [one, other] = [await start(), await start()];
+    const [reads, refusal] = await takeAll(one, 'read');
+    assert.equal(reads, 19);
+    assert.equal(refusal.code, 'RATE_LIMITED');
+    // The limiter counts in steps of a second.
+    assert.equal(refusal.retryAt?.getTime(), begin + 62 * second);
+    assert.equal(other.snapshot().usedThisMinute, 0);
+    other.refresh();
+    await clock.advance(0);
+    const { usedThisMinute, usedToday, commandsThisMinute } = other.snapshot();
+    assert.deepEqual([usedThisMinute, usedToday, commandsThisMinute], [19, 19, 0]);
+    // Two of the twenty are left to processes that do not reach the store.
+    assert.equal((await takeAll(other, 'command'))[0], 0);
+    await clock.advance(62 * second);
+    const [commands, late] = await takeAll(other, 'command');
+    assert.deepEqual([commands, late.code], [3, 'RATE_LIMITED']);
+    assert.equal(late.retryAt?.getTime(), begin + 124 * second);
+    one.refresh();
+    await clock.advance(0);
+    assert.deepEqual([one.snapshot().commandsThisMinute, one.snapshot().usedThisMinute], [3, 3]);
+    await take(one, 'follow');
+    assert.equal(one.snapshot().commandsThisMinute, 3);
+  });
+
+  it('waits where another one has taken the room that was left, and ends that wait with its signal', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(one);
+    // The first process does not know of these.
+    await takeAll(other, 'read');
+    await takeAll(other, 'command');
+    const patient = take(one, 'command', 2 * minute);
+    const abort = new AbortController();
+    const aborted = take(one, 'command', 2 * minute, abort.signal);
+    assert.deepEqual([await isDone(patient), await isDone(aborted)], [false, false]);
+    assert.equal(one.snapshot().waiting, 2);
+    abort.abort(new VehicleError('CANCELLED', 'By the test.'));
+    await assert.rejects(aborted, /By the test/);
+    await assert.rejects(take(one, 'command', minute / 2), { code: 'RATE_LIMITED' });
+    await clock.advance(62 * second - 1);
+    assert.equal(await isDone(patient), false);
+    await clock.advance(1);
+    await patient;
+    await clock.advance(2 * minute);
+    assert.equal(one.snapshot().waiting, 0);
+  });
+
+  it('pauses with the others until the time that the service has named to one of them', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(other);
+    one.blockUntil('QUOTA_SPENT', new Date(begin + 5 * minute), 'connected');
+    await clock.advance(0);
+    await take(other, 'read', 0, undefined, 'energy');
+    const error = await take(other).then(
+      () => assert.fail(),
+      (refusal: unknown) => refusal as VehicleError,
+    );
+    assert.deepEqual([error.code, error.retryAt?.getTime()], ['QUOTA_SPENT', begin + 5 * minute]);
+    assert.equal(other.snapshot().blockedUntil, new Date(begin + 5 * minute).toISOString());
+    // A shorter pause changes nothing.
+    one.blockUntil('RATE_LIMITED', new Date(begin + minute), 'energy');
+    await clock.advance(0);
+    await assert.rejects(take(other, 'read', 0, undefined, 'energy'), { code: 'RATE_LIMITED' });
+    assert.equal(other.snapshot().rateLimitCode, 'QUOTA_SPENT');
+    await clock.advance(5 * minute);
+    await take(other);
+    assert.equal(other.snapshot().blockedUntil, null);
+  });
+
+  it('sends on after a command that the store did not admit, and gives back at its end what it did not use', async () => {
+    const wide = { ...limits, requestsPerMinute: 100 };
+    const one = await start(wide);
+    for (let count = 0; count < 4; count += 1) await take(one);
+    store.fault = new StateFault('unavailable', asSentence('Away.'));
+    await assert.rejects(take(one, 'command'), { code: 'STORE_UNAVAILABLE' });
+    await take(one);
+    store.fault = null;
+    await take(one, 'command');
+    assert.deepEqual([one.snapshot().usedToday, one.snapshot().commandsThisMinute], [8, 1]);
+    const waiting = take(one, 'command', minute, undefined);
+    await one.end();
+    await one.end();
+    await waiting.catch(() => undefined);
+    const stored = (await store.read('quota/key'))?.value;
+    // A cast: only the limiter writes the record.
+    const { shares, minute: counts } = stored as { shares: unknown[]; minute: { count: number }[] };
+    assert.deepEqual([shares, counts.reduce((sum, { count }) => sum + count, 0)], [[], 7]);
+    await assert.rejects(take(one), { code: 'CANCELLED' });
+  });
+
+  it('keeps to the strictest limits of all processes and of all its own accounts', async () => {
+    const [one, other] = [await start(), await start({ ...limits, requestsPerMinute: 10, requestsPerDay: 50 })];
+    ends.unshift(one.use({ ...limits, commandsPerMinute: 2 }));
+    await take(other);
+    one.refresh();
+    await clock.advance(0);
+    assert.deepEqual([one.snapshot().perDay, one.snapshot().readsPerMinute], [50, 9]);
+    await take(one);
+    other.refresh();
+    await clock.advance(0);
+    assert.equal((await takeAll(other, 'command'))[0], 2);
+  });
+});
