@@ -76,7 +76,7 @@ describe('A read-only vehicle', () => {
     useClock(clock);
     await load({ type: 'connected-vehicle-command-status', timeout: 2, interval: 1, verify: true });
     flow.send({ payload: record(service) });
-    while ((flow.outputs[0]?.length ?? 0) + flow.caught.length === 0) await clock.advance(1000);
+    await clock.advanceUntil(() => (flow.outputs[0]?.length ?? 0) + flow.caught.length > 0, 1_000);
     assert.deepEqual(posts(), []);
   });
 

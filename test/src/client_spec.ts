@@ -512,7 +512,7 @@ describe('the client', () => {
           (error: VehicleError) => error.code,
         )
         .finally(() => (over = true));
-      while (!over) await clock.advance(250);
+      await clock.advanceUntil(() => over, 250);
       return result;
     };
 

@@ -38,15 +38,27 @@ crypto.scrypt = ((...args: unknown[]) => {
   // A cast: all its overloads end with a callback.
 }) as typeof scrypt;
 
-/** Lets a millisecond pass. @returns whether this process waits for its disk, or for an answer that can come without the clock of the test */
-async function isWorking(): Promise<boolean> {
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  for (const [request, left] of requests) requests.set(request, left - 1);
-  return (
-    process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq')) ||
-    [...requests.values()].some((left) => left > 0)
-  );
+/** What the system was asked to do in another thread: files, their end, and look-ups of names. It ends without the clock of the test. */
+const systemRequest = /^(FSReq|CloseReq|GetAddrInfoReq)/;
+
+/** Whether this process waits for its disk, for another thread, or for an answer that can come without the clock of the test. */
+const isWorking = (): boolean =>
+  process.getActiveResourcesInfo().some((name) => systemRequest.test(name)) ||
+  [...requests.values()].some((left) => left > 0);
+
+/** Waits, in real time, until everything that goes on waits for the clock of the test. */
+async function whenDone(): Promise<void> {
+  // What one answer brings about may begin some turns of the event loop later.
+  for (let quiet = 0; quiet < quietTurns; quiet += 1) {
+    await settled();
+    while (isWorking()) {
+      quiet = 0;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      for (const [request, left] of requests) requests.set(request, left - 1);
+    }
+  }
 }
+const quietTurns = 4;
 
 /** A clock that a test moves by hand: nothing passes until `advance` is called. */
 export class ManualClock implements Clock {
@@ -93,10 +105,10 @@ export class ManualClock implements Clock {
   }
 
   /** Moves time on, firing timers in the order they are due and letting each one's work run before the next. */
-  async advance(ms: number): Promise<void> {
+  async advance(ms: number, whenReady = settled): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
-      await settled();
+      await whenReady();
       const next = [...this.#timers].filter((timer) => timer.due <= end).sort((a, b) => a.due - b.due)[0];
       if (next === undefined) break;
       this.#timers.delete(next);
@@ -104,7 +116,7 @@ export class ManualClock implements Clock {
       next.callback();
     }
     this.#now = end;
-    await settled();
+    await whenReady();
   }
 
   /** Moves time on in steps until it is so. Each step leaves real time to what is on the wire or on disk. */
@@ -118,8 +130,9 @@ export class ManualClock implements Clock {
   }
 
   async #step(ms: number): Promise<void> {
-    await this.advance(ms);
-    while (await isWorking());
+    await this.advance(ms, whenDone);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await whenDone();
   }
 
   /** Waits, in real time and without guessing how long, until so much sleeps on this clock. */

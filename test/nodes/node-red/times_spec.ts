@@ -57,7 +57,7 @@ describe('The times in sentences for a driver', () => {
       let over = false;
       const end = (): void => void (over = true);
       void work.then(end, end);
-      while (!over) await clock.advance(500);
+      await clock.advanceUntil(() => over);
       return work;
     };
     const record = await until(client.send(command, { vin, interface: command === 'unlock' ? 'v1' : 'auto' }));

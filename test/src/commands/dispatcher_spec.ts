@@ -59,7 +59,7 @@ describe('the dispatcher', () => {
     let over = false;
     const end = work.finally(() => (over = true));
     end.catch(() => undefined);
-    while (!over) await clock.advance(500);
+    await clock.advanceUntil(() => over);
     return end;
   };
   /** Follows a command to its result, as a result node does. */
@@ -238,7 +238,7 @@ describe('the dispatcher', () => {
       });
 
     it('stays blocked by a command without a known result, whatever the doors say, until no car would still act', async () => {
-      service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0 } });
+      service.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 1_000 } });
       service.faults.add({ match: { method: 'POST' }, times: 1, cut: 'after-effect' });
       const sentAt = clock.now();
       const record = await moving(send('lock', { interface: 'v2' }));

@@ -342,7 +342,7 @@ describe('the watch', () => {
           for await (const { report } of watchCommand({ ...record, sentAt }, { client, clock: own }))
             verified = report.verified;
         })().finally(() => (over = true));
-        while (!over) await own.advance(500);
+        await own.advanceUntil(() => over);
         await following;
         return verified;
       };
@@ -384,7 +384,7 @@ describe('the watch', () => {
     })();
     let over = false;
     void watching.finally(() => (over = true));
-    while (!over) await clock.advance(500);
+    await clock.advanceUntil(() => over);
     await watching;
     assert.deepEqual(
       seen.map(({ report }) => report.requestStatus),

@@ -136,7 +136,7 @@ describe('transport behind a proxy', () => {
       const reading = failure(account.client.read('vehicles'));
       let isOver = false;
       void reading.then(() => (isOver = true));
-      while (!isOver) await clock.advance(1_000);
+      await clock.advanceUntil(() => isOver, 1_000);
       assert.equal((await reading).code, 'NETWORK');
       assert.equal(proxy.targets.length, tries, `status ${status}`);
     }
