@@ -55,7 +55,7 @@ async function testOn({ node, nodeRed, folders }) {
       'node_modules/mocha/bin/mocha.js',
       '--no-config',
       '--timeout',
-      '20000',
+      '60000',
       '--reporter',
       'scripts/tally.cjs',
       ...folders.map((folder) => `dist/test/${folder}/**/*_spec.js`),

@@ -18,7 +18,7 @@ const run = async (...command) => {
 };
 const test = async () =>
   (await run('scripts/build.mjs', '--changed')) ||
-  (await run('node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '20000', ...specs));
+  (await run('node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '60000', ...specs));
 
 let changed = () => undefined;
 if (isWatching)

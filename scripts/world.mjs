@@ -60,7 +60,7 @@ async function test(part) {
       'node_modules/mocha/bin/mocha.js',
       '--no-config',
       '--timeout',
-      '30000',
+      '120000',
       '--reporter',
       'scripts/tally.cjs',
       ...specsOf(part),

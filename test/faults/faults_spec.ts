@@ -8,7 +8,7 @@ import { testCertificate } from '../support/test-certificate';
 import { removeFolder } from '../support/remove-folder';
 
 describe('Faults between the nodes and the service', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
 
   it('break no promise: 120 random ones (2,000: npm run faults)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'faults-'));

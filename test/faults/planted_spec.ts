@@ -11,7 +11,7 @@ const root = join(__dirname, '../../..');
 
 /** Faults that a review planted into the pack; the tests had noticed 15 of 20. */
 describe('A planted fault is noticed:', function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   let copy: string;
   let found: { unchanged: Record<'passed' | 'failed', string[]>; results: { places: number; failed: string[] }[] };
 

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { runCanary } from '../support/canary';
 
 describe('The canary', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
 
   it('finds no secret and no whole VIN in output, logs, messages, statuses, answers and files (all of it: npm run canary)', async () => {
     const { hits, searched, secrets, debug } = await runCanary('some');

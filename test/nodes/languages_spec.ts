@@ -137,7 +137,7 @@ describe('The language of a vehicle configuration', () => {
 });
 
 describe('A vehicle configuration without a language', function () {
-  this.timeout(30_000);
+  this.timeout(240_000);
 
   const flows = [
     { id: 'tab', type: 'tab', label: 'Car' },

@@ -43,7 +43,7 @@ const together = (nodes: readonly FlowNode[]): FlowNode[] =>
 const nothing = async (): Promise<void> => undefined;
 
 describe('What an example costs with an own Volvo', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
 
   for (const { name, nodes } of examples) {
     const stated = /\n\nRequests with your own Volvo, of 10,000 a day [^:]*: (.*)\.$/.exec(String(nodes[0]?.['info']));

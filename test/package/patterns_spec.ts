@@ -62,7 +62,7 @@ const replaceBy =
     text.replace(pattern, '');
 
 describe('The patterns', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
 
   const patterns = ['src', 'nodes'].flatMap((folder) => filesBelow(folder).filter(isOurs).flatMap(patternsOf));
 

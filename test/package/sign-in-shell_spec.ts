@@ -61,7 +61,7 @@ describe('connected-vehicle sign-in, on the command line', () => {
     const child = spawn(program, [...before, 'sign-in', '--user-dir', userDir, ...args], {
       cwd: userDir,
       env: { ...process.env, ...env },
-      timeout: 30_000,
+      timeout: 120_000,
     });
     let output = '';
     let pasted: Promise<void> | undefined;
@@ -135,7 +135,7 @@ describe('connected-vehicle sign-in, on the command line', () => {
     writeFlows();
     const child = spawn(process.execPath, [cli, 'sign-in', '--user-dir', userDir], {
       stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: 30_000,
+      timeout: 120_000,
     });
     let said = '';
     child.stderr.on('data', (data: Buffer) => (said += String(data)));
@@ -174,7 +174,7 @@ describe('connected-vehicle sign-in, on the command line', () => {
   itOnRedis(
     'is in the package, which says what to install for a shared store, and shares the sign-in with Node-RED',
     async function () {
-      this.timeout(120_000);
+      this.timeout(240_000);
       const server = await RedisServer.start();
       const connectedVehicle = { store: server.url, group: 'mine' };
       /** What *Check* says of the store, and how a Node-RED of this user directory gets its token. */

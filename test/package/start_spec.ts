@@ -45,7 +45,7 @@ class Start {
 const flowsAt = async (url: string): Promise<FlowNode[]> => (await fetch(`${url}flows`)).json() as Promise<FlowNode[]>;
 
 describe('npm start in a fresh clone', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   let checkout: string;
   let start: Start;
   let url: string;

@@ -246,10 +246,11 @@ describe('The redactor', () => {
     const busy = createRedactor();
     busy.learn(secret, token);
     for (let count = 0; count < 1000; count++) busy.learnRotated(`rotated-${randomBytes(20).toString('hex')}-token`);
-    const start = performance.now();
+    const start = process.cpuUsage();
     for (let count = 0; count < 10_000; count++)
       busy.text('GET /connected-vehicle/v2/vehicles/…570982/doors 200 in 123 ms');
-    const elapsed = performance.now() - start;
+    // The time of the processor: what else runs on the machine does not count.
+    const elapsed = process.cpuUsage(start).user / 1_000;
     assert.ok(elapsed < 2_000, `${elapsed} ms for 10,000 lines`);
   });
 });

@@ -19,7 +19,7 @@ export interface CanaryReport {
   debug: string[];
 }
 
-const timeLimitMs = { whole: 20 * 60_000, some: 110_000, leak: 60_000 };
+const timeLimitMs = { whole: 20 * 60_000, some: 230_000, leak: 230_000 };
 
 /**
  * Runs the canary in a process of its own, whose home, working directory and temporary files are in a folder of its own, and searches

@@ -193,6 +193,8 @@ export function setUpFlow(begin: (setUp: FlowSetUp) => void, options: Omit<Simul
     const clock = new ManualClock();
     useClock(clock);
     setUp = { clock, service: await startSimulator({ ...options, clock }), flow: new Flow() };
+    const { flow } = setUp;
+    clock.happened = () => ({ sent: flow.outputs, caught: flow.caught, badges: flow.badges.slice(-5) });
     begin(setUp);
   });
   afterEach(async () => {

@@ -60,12 +60,17 @@ async function whenDone(): Promise<void> {
 }
 const quietTurns = 4;
 
+/** How many steps `advanceUntil` takes at most. A minute of waiting has 120, the longest of a test 1,200. */
+const mostSteps = 10_000;
+
 /** A clock that a test moves by hand: nothing passes until `advance` is called. */
 export class ManualClock implements Clock {
   #now: number;
   /** How far the wall clock was set forward or back. */
   #set = 0;
   #timers = new Set<Timer>();
+  /** What an error shows where a test waits in vain. */
+  happened: () => unknown = () => undefined;
 
   constructor(start: number | string = '2026-06-01T08:00:00Z') {
     this.#now = typeof start === 'number' ? start : Date.parse(start);
@@ -119,9 +124,18 @@ export class ManualClock implements Clock {
     await whenReady();
   }
 
-  /** Moves time on in steps until it is so. Each step leaves real time to what is on the wire or on disk. */
+  /**
+   * Moves time on in steps until it is so. Each step leaves real time to what is on the wire or on disk.
+   * @throws Error with what happened instead
+   */
   async advanceUntil(isSo: () => boolean, stepMs = 500): Promise<void> {
-    while (!isSo()) await this.#step(stepMs);
+    for (let steps = 0; !isSo(); steps += 1) {
+      if (steps === mostSteps)
+        throw new Error(
+          `Not so after ${mostSteps} steps of ${stepMs} ms: ${isSo.toString()}\n${JSON.stringify(this.happened(), undefined, 1)}`,
+        );
+      await this.#step(stepMs);
+    }
   }
 
   /** Moves time on in the same steps, regardless of what happens. */

@@ -347,7 +347,7 @@ class Run {
 }
 
 describe('What a flow hears of a command in each combination', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const golden = new Golden('matrix.json');
   let run: Run | undefined;
 

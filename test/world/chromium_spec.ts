@@ -16,7 +16,7 @@ const ways = [
 ];
 
 describe('Chromium at an editor behind nginx', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   let service: Simulator;
   let certificate: Certificate;
   let browser: Browser;

@@ -56,8 +56,11 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
     home = await Subscriber.open(port);
     const { got } = home;
     const last = (topic: string): string | undefined => home?.last(topic);
-    await home.until(() => last('connected-vehicle/car/online') !== undefined && got.length >= entities + 2);
-    assert.equal(new Set(announcedTo(home)).size, entities);
+    await home.until(
+      () =>
+        new Set(announcedTo(home)).size === entities &&
+        ['online', 'state'].every((topic) => last(`connected-vehicle/car/${topic}`) !== undefined),
+    );
     assert.ok(got.filter(({ topic }) => topic.startsWith('homeassistant/')).every(({ retain }) => retain));
     assert.equal(last('connected-vehicle/car/online'), 'online');
     const state = JSON.parse(last('connected-vehicle/car/state') ?? '{}') as Record<string, unknown>;

@@ -19,7 +19,7 @@ const interfaces = ['v1', 'v2'] as const;
 const host = 'service.example';
 
 describe('Node-RED with the packed tarball behind squid and nginx', function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   let service: Simulator;
   let nginx: Nginx;
   let squid: Squid;
@@ -131,7 +131,7 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
     const recorded = await nodeRed.until(
       'the results',
       (all) => moments.every((_, index) => vinsOf(index).every((vin) => all.some((entry) => entry['vin'] === vin))),
-      90,
+      200,
     );
     const results = new Set<unknown>();
     const rows = moments.map((moment, index) => {

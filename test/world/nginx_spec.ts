@@ -101,7 +101,7 @@ describe('nginx as the TLS front of the service', () => {
   async function advanceUntil(clock: ManualClock, work: Promise<unknown>): Promise<void> {
     let hasEnded = false;
     void work.finally(() => (hasEnded = true));
-    while (!hasEnded) await clock.advance(10);
+    await clock.advanceUntil(() => hasEnded, 10);
   }
 
   const arrived = (method: string): number => service.requests.filter((request) => request.method === method).length;
@@ -372,8 +372,9 @@ describe('nginx as the TLS front of the service', () => {
       await startSite('proxy_read_timeout 50ms;');
       const { outcome } = await lock(open());
       assert.equal(outcome, 'undetermined');
-      assert.equal(arrived('POST'), 1);
+      // Where this process is slow, it has the answer of nginx before the request that nginx sent on.
       while (service.car(vin).performed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(arrived('POST'), 1);
     });
 
     it('takes a page for maintenance with status 200 for no answer', async () => {

@@ -77,7 +77,7 @@ const flowOf = (service: Simulator): object[] => [
 const slowClose = {
   'slow-close.js': `module.exports = (RED) => RED.nodes.registerType('slow-close', function (config) {
     RED.nodes.createNode(this, config);
-    this.on('close', (done) => setTimeout(done, 10000));
+    this.on('close', (done) => setTimeout(done, 14000));
   });`,
   'slow-close.html': `<script type="text/javascript">
     RED.nodes.registerType('slow-close', { category: 'function', defaults: { name: { value: '' } }, inputs: 0, outputs: 0 });
@@ -85,7 +85,7 @@ const slowClose = {
 };
 
 describe('Node-RED as a service manager runs it, with the packed tarball', function () {
-  this.timeout(240_000);
+  this.timeout(480_000);
   let service: Simulator;
   let nodeRed: NodeRedProgram;
 
@@ -213,7 +213,7 @@ describe('Node-RED as a service manager runs it, with the packed tarball', funct
     );
     // In the deploy, the result node gets the result of the first command, the event node sees the window, and the command node
     // gets the answer to the second command.
-    await sleep(200);
+    await sleep(1_000);
     changeCar();
     await send(unfollowed);
     const windows = requests('GET', '/windows', watched);

@@ -128,7 +128,7 @@ describe('A sign-in at oidc-provider', () => {
         const { scopes, missing, expiresAt } = await signIn(clientId);
         assert.deepEqual([[...(scopes ?? [])].sort(), missing], [[...providerScopes].sort(), []]);
         const left = Date.parse(expiresAt ?? '') - Date.now();
-        assert.ok(left > 290_000 && left <= 300_000, `${left} ms`);
+        assert.ok(left > 240_000 && left <= 300_000, `${left} ms`);
         const tokens = source(clientId);
         const client = open(tokens);
         assert.ok(await read(client));
@@ -327,7 +327,7 @@ describe('A sign-in at oidc-provider', () => {
       const client = open(tokens);
       assert.ok(await read(client));
       const left = Date.parse(tokens.describe().expiresAt ?? '') - Date.now();
-      assert.ok(left > 280_000 && left <= 300_000, `${left} ms`);
+      assert.ok(left > 240_000 && left <= 300_000, `${left} ms`);
       await tokens.onUnauthorized(await tokens.get());
       assert.ok(await read(client));
     });
@@ -340,7 +340,7 @@ describe('A sign-in at oidc-provider', () => {
       const client = open(source());
       const failures: string[] = [];
       let reads = 0;
-      for (const end = Date.now() + 8_000; Date.now() < end; reads += 1) {
+      for (const end = Date.now() + 8_000; Date.now() < end || reads <= 50; reads += 1) {
         await read(client).catch((error: Error & { code: string }) => failures.push(`${error.code} ${error.message}`));
         await sleep(10);
       }

@@ -36,7 +36,7 @@ describe('a process that is killed while it sends commands', () => {
     });
 
   it('has every sent command in the journal after a kill, each with its reported outcome, and none pending', async function () {
-    this.timeout(times(60_000));
+    this.timeout(times(240_000));
     const random = new Random(7);
     const rounds = times(3);
     let open = 0;

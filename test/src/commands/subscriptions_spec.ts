@@ -356,7 +356,7 @@ describe('the subscriptions of a node', () => {
    * once more, word for word, rather than not at all.
    */
   it('deliver each result, and none again that is known to be delivered, however often the process is killed', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const base = mkdtempSync(join(tmpdir(), 'subscriptions-'));
     const directory = join(base, 'state');
     const commands = 30;

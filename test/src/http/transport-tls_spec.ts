@@ -68,7 +68,7 @@ describe('TLS connections of an account', () => {
     const script = join(__dirname, '../../support/https-account.js');
     const { stdout } = await promisify(execFile)(process.execPath, [script, baseUrl], {
       env: { PATH: process.env['PATH'], ...env },
-      timeout: 15_000,
+      timeout: 60_000,
     });
     return JSON.parse(stdout) as Results;
   };

@@ -379,7 +379,7 @@ describe('the adaptive profile', () => {
   });
 
   describe('on a whole day', function () {
-    this.timeout(times(20_000));
+    this.timeout(times(120_000));
     it('costs the fixed schedule 5,592 requests', () => {
       assert.equal(live(ordinaryDay, 'fixed', 'home').calls, 5_592);
     });

@@ -4,7 +4,7 @@ import { virtualYear } from './virtual-year';
 
 /** The year in short; the whole of it: `npm run soak:sign-in`. */
 describe('a sign-in over a virtual year', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
 
   for (let seed = 1; seed <= 2; seed++) {
     it(`is never lost where a rotated token lives on for a minute, wherever connections and processes are cut (seed ${seed})`, async () => {

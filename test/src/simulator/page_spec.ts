@@ -5,7 +5,7 @@ import { axeFindings } from '../../support/axe';
 import { launchBrowser, pendingNote } from '../../support/editor-browser';
 
 describe(`The page of the demo cars in a browser${pendingNote}`, function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   let browser: Browser;
   let simulator: Simulator;
   let page: Page;
@@ -98,7 +98,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
       },
     );
     assert.equal(sent.status, 202);
-    await page.locator('svg[data-flash=true][data-honk=true]').waitFor({ timeout: 10_000 });
+    await page.locator('svg[data-flash=true][data-honk=true]').waitFor();
     await page.getByText('Honk and flash: done', { exact: true }).waitFor();
     await page.locator('svg:not([data-flash])').waitFor();
   });

@@ -95,7 +95,7 @@ export async function startNodeRedProgram({
       const lines = (await readFile(records, 'utf8')).split('\n').filter((line) => line !== '');
       return lines.map((line) => JSON.parse(line) as Recorded);
     },
-    async until(what, look, seconds = 20) {
+    async until(what, look, seconds = 120) {
       const end = performance.now() + seconds * 1000;
       for (;;) {
         const recorded = await nodeRed.recorded();
@@ -125,7 +125,7 @@ export async function startNodeRedProgram({
           body: JSON.stringify(body),
         });
         if (response.ok) return response.json();
-        if (response.status !== 404 || tries > 500) throw new Error(`${path}: ${response.status}`);
+        if (response.status !== 404 || tries > 3_000) throw new Error(`${path}: ${response.status}`);
         await sleep(20);
       }
     },
@@ -139,7 +139,7 @@ export async function startNodeRedProgram({
         folder,
         port,
         // Node-RED waits 15 s for its nodes.
-        graceMs: 20_000,
+        graceMs: 60_000,
       });
     },
     log: () => program.log(),

@@ -20,7 +20,7 @@ export interface ProgramOptions {
   folder: string;
   /** It runs once this port of 127.0.0.1 takes connections. */
   port: number;
-  /** How long `stop` waits until it ends the program with SIGKILL. Default 5000. */
+  /** How long `stop` waits until it ends the program with SIGKILL. Default 30,000. */
   graceMs?: number;
 }
 
@@ -43,7 +43,7 @@ for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, () => proc
 
 /**
  * Starts a program in a process group of its own and waits until it listens.
- * @throws Error with its log where it ended or did not listen within 15 s
+ * @throws Error with its log where it ended or did not listen within 90 s
  */
 export async function startProgram({
   name,
@@ -52,7 +52,7 @@ export async function startProgram({
   env,
   folder,
   port,
-  graceMs = 5000,
+  graceMs = 30_000,
 }: ProgramOptions): Promise<Program> {
   const child = spawn(command, [...args], {
     cwd: folder,
@@ -119,7 +119,7 @@ function killGroup(pid: number, name: NodeJS.Signals): void {
 
 /** Resolves when a port of 127.0.0.1 takes connections. */
 export async function untilListening(port: number, hasFailed: () => boolean = () => false): Promise<void> {
-  const end = performance.now() + 15_000;
+  const end = performance.now() + 90_000;
   while (!(await isListening(port))) {
     if (hasFailed()) throw new Error('It has ended.');
     if (performance.now() > end) throw new Error(`Nothing listens on port ${port}.`);
