@@ -122,8 +122,8 @@ export { combine, judge, parseCondition, parseRow, type Condition, type Conditio
 
 // The state that outlives a restart.
 export { DirectoryInUse, DirectoryOwner } from './state/owner';
-export { Membership, type Claim } from './state/membership';
-export { RedisStateStore, type RedisReport } from './state/redis-store';
+export { Membership } from './state/membership';
+export { RedisStateStore } from './state/redis-store';
 export { FileStateStore } from './state/file-state-store';
 export { Seal } from './state/seal';
 export { SealedStateStore } from './state/sealed-store';

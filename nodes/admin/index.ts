@@ -11,7 +11,7 @@ import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
 import { worded, wordsOf, wordsOfRequest } from '../node-red/i18n';
 import { reportedError } from '../node-red/failures';
 import { clock } from '../node-red/time';
-import { carsOf, clickCarOfTab, picturesOf, positionOf, readCar } from '../cars/runtime/cars';
+import { carsOf, clickCarOfTab, lastPosition, picturesOf, readCar } from '../cars/runtime/cars';
 import { demoPage } from '../vehicle/demo-car';
 import { editorsOf } from '../cars/runtime/notify-editors';
 import type { TestableNode } from '../node-red/car-node';
@@ -194,7 +194,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
 
   route('read-car', 'write', (key) => withTimeLimit((signal) => readCar(RED, key, signal)));
 
-  route('position', 'write', async (key) => ({ position: await positionOf(RED, key) }));
+  route('position', 'write', async (key) => ({ position: await lastPosition(RED, key) }));
 
   route('pictures', 'write', async (key) => ({
     pictures: await withTimeLimit((signal) => picturesOf(RED, key, signal)),

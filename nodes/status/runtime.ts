@@ -44,29 +44,29 @@ export function connectedVehicleStatus(own: FlowNode): void {
         duePoll?.failed(name, safeError(error));
         throw error;
       });
-    const due = duePoll?.reads;
+    const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-
-    const read = async (): Promise<AnyReading> => {
-      if (typeof chosen === 'string') return readOne(chosen);
-      if (!due?.length || due.length === chosen.length) return readEach(chosen, readOne);
-      return last.filled(key(), await readEach(due, readOne), clock().now());
-    };
-
     const { blockedUntil } = account.quota();
     const wait = blockedUntil === null ? 0 : Math.ceil((Date.parse(blockedUntil) - clock().now()) / 1000);
     if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
     else if (alone) nodeStatus.show('busy', 'reading');
     try {
-      const reading = await read();
-      showReading(own, reading);
+      const reading =
+        typeof chosen === 'string'
+          ? await readOne(chosen)
+          : due.length === chosen.length
+            ? await readEach(chosen, readOne)
+            : last.filled(key(), await readEach(due, readOne), clock().now());
+      const described = describeReading(reading, own.words);
+      if (described === null) nodeStatus.showWithTime('unclear', 'unknown');
+      else nodeStatus.showWithTime(described.style, 'value', { value: described.text });
       const keeps = options.emit === 'changes' || options.poll > 0;
       const changed = keeps && last.remember(key(), reading, clock().now());
       if (options.emit === 'always') send(fill(msg, reading));
       // A change that gets lost would not be sent again.
       else if (changed) await own.deploys.send(() => send(fill(msg, reading)), { clock: clock(), signal });
     } catch (error) {
-      if (duePoll !== undefined) last.failed(key(), due?.length ? due : [chosen].flat(), safeError(error));
+      if (duePoll !== undefined) last.failed(key(), due, safeError(error));
       // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.
       const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
       nodeStatus.keptNote = kept === undefined ? null : keptNote(own, kept);
@@ -91,13 +91,6 @@ function fill(msg: Message, reading: AnyReading): Message {
   // Drop a location that came with the message: it is not the car's.
   const { location: _ofMessage, ...others } = msg;
   return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };
-}
-
-/** Shows what was read, in a few words with the time of day. */
-function showReading(own: FlowNode, reading: AnyReading): void {
-  const described = describeReading(reading, own.words);
-  if (described === null) own.status.showWithTime('unclear', 'unknown');
-  else own.status.showWithTime(described.style, 'value', { value: described.text });
 }
 
 /** `last known value, 7 min old`: shown after the failure of a poll. */

@@ -233,7 +233,7 @@ export const statisticsMemberNames = /* @__PURE__ */ Object.keys(statisticsMembe
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
 
 /** One way to ask for a value. */
-export interface ReadRoute {
+interface ReadRoute {
   interface: InterfaceName;
   /** Below the interface's base path; `{vin}` is filled in. */
   path: string;

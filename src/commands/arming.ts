@@ -4,7 +4,7 @@ import { sentence } from '../sentence';
 import { MemoryStateStore, readToChange, untilChanged, type StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
 
-export interface ArmingOptions {
+interface ArmingOptions {
   clock: Clock;
   /** Called when an arming of this process ends without having been used here. */
   onEnd?: () => void;
@@ -24,7 +24,7 @@ type Stored = z.infer<typeof stored>;
 type Armed = z.infer<typeof armedShape>;
 
 /** The right to send one guarded command. */
-export interface ArmedCommand {
+interface ArmedCommand {
   /** Asked when the command is sent. @throws VehicleError INPUT_INVALID if the arming has ended by then */
   check: () => void;
   /** Awaited before: whether another process has ended it. @throws VehicleError INPUT_INVALID, STORE_UNAVAILABLE */

@@ -103,7 +103,7 @@ export async function pollCommand(
   if (now - command.polledAt >= maxAgeMs) {
     const invocation = await client.commandStatus(command.record, { maxAgeMs: shareMs, signal });
     command.polledAt = now;
-    command.learn(invocation, clock.now());
+    command.addStatus(invocation, clock.now());
   }
   return command.record.outcome;
 }

@@ -185,7 +185,7 @@ export class LoggedCommand {
   }
 
   /** Adds a status that its link has given. */
-  learn({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
+  addStatus({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
     if (requestStatus === null || requestStatus === this.record.requestStatus) return;
     const { outcome, sentence } = meaningOf(requestStatus);
     this.states.push({ requestStatus, at: timestamp(now) });
@@ -199,7 +199,7 @@ export class LoggedCommand {
    * and a verification that succeeded is kept.
    * @returns this result
    */
-  settle({ outcome, reason, verified }: Omit<Verdict, 'settledAt'>, now: number): Verdict {
+  keepVerdict({ outcome, reason, verified }: Omit<Verdict, 'settledAt'>, now: number): Verdict {
     this.isCleared = false;
     const next = { outcome, reason, verified, settledAt: timestamp(now) };
     const known = this.verdict;

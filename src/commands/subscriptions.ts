@@ -143,7 +143,7 @@ export class Subscriptions {
     if (!(await this.#isOwn(command.id, signal))) return this.#unfollow(command.id) !== null;
     const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
     this.#keep(command, {
-      ...(result ?? command.settle({ ...report, reason }, settledAt)),
+      ...(result ?? command.keepVerdict({ ...report, reason }, settledAt)),
       tries: (result?.tries ?? 0) + 1,
     });
     command.origin = null;

@@ -193,7 +193,7 @@ export class VehicleCommandQueue {
       if (this.#restoring.size > 0) await this.#clock.sleep(pollEveryMs, signal);
     }
     signal.throwIfAborted();
-    await this.#settled(signal);
+    await this.#untilStoreSettled(signal);
     const key = this.#keyOf(route.vin);
     try {
       let entered = await this.#append(key, request);
@@ -206,7 +206,7 @@ export class VehicleCommandQueue {
         entered = await this.#append(key, request);
       }
       // A call to the store may have found that it was restarted.
-      await this.#settled(signal);
+      await this.#untilStoreSettled(signal);
       if (entered === 'refused') {
         await this.#poll(key, client, signal);
         if ((await this.#append(key, request, false)) === 'refused')
@@ -229,7 +229,7 @@ export class VehicleCommandQueue {
   }
 
   /** Renews the membership after a pause of this process, and waits while the store may have lost who has a turn. @throws StateFault */
-  async #settled(signal: AbortSignal): Promise<void> {
+  async #untilStoreSettled(signal: AbortSignal): Promise<void> {
     await this.#membership?.renew();
     for (let ms; (ms = this.#membership?.store.settlesInMs ?? 0) > 0;)
       await this.#clock.sleep(Math.min(ms, pollEveryMs), signal);
@@ -454,7 +454,7 @@ export class VehicleCommandQueue {
     // This process has written or read the queue meanwhile, and what was read here may be older.
     if (this.#carOf(key).version !== version) return;
     const places = queueShape.safeParse(stored?.value);
-    this.#learn(key, stored?.version ?? null, places.data ?? []);
+    this.#setPlaces(key, stored?.version ?? null, places.data ?? []);
   }
 
   /**
@@ -473,13 +473,14 @@ export class VehicleCommandQueue {
       const left = change(places);
       if (left === places) return isRead || this.#membership === null ? places : null;
       const condition = { expected: version };
-      if (left.length === 0) return (await this.#store.remove(key, condition)) ? this.#learn(key, null, left) : null;
+      if (left.length === 0)
+        return (await this.#store.remove(key, condition)) ? this.#setPlaces(key, null, left) : null;
       const next = await this.#store.write(key, left, condition);
-      return next === null ? null : this.#learn(key, next, left);
+      return next === null ? null : this.#setPlaces(key, next, left);
     });
   }
 
-  #learn(key: string, version: string | null, places: readonly Place[]): readonly Place[] {
+  #setPlaces(key: string, version: string | null, places: readonly Place[]): readonly Place[] {
     const car = this.#carOf(key);
     car.version = version;
     car.places = places.filter((place) => this.#mayBlock(car, place));

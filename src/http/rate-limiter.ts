@@ -8,12 +8,10 @@ import { readUndamaged, type StateStore } from '../state/state-store';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
-import { SharedQuota, type Quota, type RateLimitCode, type SharedCounts } from './shared-quota';
+import { pauseShape, SharedQuota, type Quota, type RateLimitCode, type SharedCounts } from './shared-quota';
 
 /** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
 export type RequestKind = 'read' | 'follow' | 'command';
-
-export type { Quota, RateLimitCode };
 
 export interface AcquireOptions {
   api: ApiName;
@@ -64,14 +62,13 @@ const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestK
 
 const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
-const blockShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: z.number() });
 /** Wall time in milliseconds since 1970; counts as pairs of age and count. */
 const stored = z.lazy(() =>
   z.object({
     savedAt: z.number(),
     minute: pairs,
     commands: pairs,
-    apis: z.record(z.enum(apiNames), z.object({ day: pairs, reserved: number, block: z.nullable(blockShape) })),
+    apis: z.record(z.enum(apiNames), z.object({ day: pairs, reserved: number, block: z.nullable(pauseShape) })),
   }),
 );
 type Stored = z.infer<typeof stored>;
@@ -102,7 +99,7 @@ interface Waiter {
   deadline: number;
   signal: AbortSignal | undefined;
   /** Takes it out of the queue, and ends its wait with this result; does nothing the second time. */
-  settle(result: VehicleError | Promise<void>): void;
+  end(result: VehicleError | Promise<void>): void;
 }
 
 /** The earliest moment at which a request can be sent, and what delays it. */
@@ -166,7 +163,7 @@ export class RateLimiter {
         key,
         clock,
         limits: () => (this.#users.size === 0 ? null : this.#ownLimits()),
-        onCounts: (...counts) => this.#learn(...counts),
+        onCounts: (...counts) => this.#setCounts(...counts),
       });
   }
 
@@ -181,7 +178,7 @@ export class RateLimiter {
     return async () => {
       if (!this.#users.delete(user)) return;
       if (this.#users.size > 0) return this.#serveWaiting();
-      for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.settle(cancelledError());
+      for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.end(cancelledError());
       if (this.#shared !== null) return this.#shared.end().catch(() => undefined);
       for (const api of apiNames) this.#apis[api].reserved = 0;
       await this.#save();
@@ -301,7 +298,7 @@ export class RateLimiter {
     if (!(await taking)) await this.#wait(kind, options, true);
   }
 
-  #learn(counts: SharedCounts, toMonotonic: (storeTime: number) => number): void {
+  #setCounts(counts: SharedCounts, toMonotonic: (storeTime: number) => number): void {
     this.#minute.replace(counts.minute.map(({ until, count }) => [toMonotonic(until), count]));
     this.#commands.replace(counts.commands.map((until) => [toMonotonic(until), 1]));
     for (const name of apiNames) {
@@ -345,13 +342,13 @@ export class RateLimiter {
   #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, isAgain = false): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
-        if (signal !== undefined) waiter.settle(reasonOf(signal));
+        if (signal !== undefined) waiter.end(reasonOf(signal));
       };
       const waiter: Waiter = {
         api,
         deadline,
         signal,
-        settle: (result) => {
+        end: (result) => {
           if (!this.#waiting[kind].delete(waiter)) return;
           if (kinds.every((other) => this.#waiting[other].size === 0)) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
@@ -385,11 +382,11 @@ export class RateLimiter {
       for (const waiter of this.#waiting[kind]) {
         const slot = slots.get(waiter.api) ?? this.#nextSlot(kind, waiter.api, time);
         if (slot.at <= time) {
-          waiter.settle(this.#count(kind, waiter, time));
+          waiter.end(this.#count(kind, waiter, time));
           continue;
         }
         slots.set(waiter.api, slot);
-        if (slot.at > waiter.deadline) waiter.settle(this.#tooLong(slot));
+        if (slot.at > waiter.deadline) waiter.end(this.#tooLong(slot));
         else next = Math.min(next, slot.at);
       }
     }

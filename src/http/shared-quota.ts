@@ -16,7 +16,7 @@ export interface Quota {
 }
 
 /** The error code of the requests that the limiter refuses while nothing may be sent. */
-export type RateLimitCode = 'RATE_LIMITED' | 'QUOTA_SPENT';
+export type RateLimitCode = z.infer<typeof pauseShape>['code'];
 
 const second = 1_000;
 const minute = 60 * second;
@@ -39,6 +39,8 @@ const leftToAway = 0.1;
 const maxShares = 100;
 
 const number = z.number().check(z.nonnegative());
+/** What the service has ordered: nothing is sent until then. */
+export const pauseShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: z.number() });
 /** `until` is milliseconds since 1970 by the clock of the store; a count leaves its window then. */
 const countsShape = z.lazy(() =>
   z.object({
@@ -46,10 +48,7 @@ const countsShape = z.lazy(() =>
     minute: z.array(z.object({ until: number, count: number, id: z.string() })),
     commands: z.array(number),
     day: z.record(z.enum(apiNames), z.array(z.tuple([number, number]))),
-    pauses: z.record(
-      z.enum(apiNames),
-      z.nullable(z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: number })),
-    ),
+    pauses: z.record(z.enum(apiNames), z.nullable(pauseShape)),
     limits: z.array(
       z.object({ requestsPerDay: number, requestsPerMinute: number, commandsPerMinute: number, until: number }),
     ),
@@ -147,7 +146,7 @@ export class SharedQuota {
     const { membership, key } = this.#options;
     const stored = await readToChange(membership.store, key);
     this.#isAway = false;
-    this.#learn(this.#recorded(countsShape.safeParse(stored?.value).data ?? nothing()), stored?.version ?? null);
+    this.#setCounts(this.#recorded(countsShape.safeParse(stored?.value).data ?? nothing()), stored?.version ?? null);
   }
 
   /**
@@ -183,7 +182,7 @@ export class SharedQuota {
       this.#isAway = true;
       if (room() <= 0) return false;
       this.#sentAway.push({ api, at: this.#clock.monotonic(), isRecorded: false });
-      this.#learn(this.#with(this.#counts, api, { id: '', size: 1 }, false), this.#version);
+      this.#setCounts(this.#with(this.#counts, api, { id: '', size: 1 }, false), this.#version);
       return true;
     }
   }
@@ -279,7 +278,7 @@ export class SharedQuota {
       const version = await membership.store.write(key, next, { expected: this.#version ?? null });
       if (version === null) return null;
       for (const one of this.#sentAway) one.isRecorded = true;
-      this.#learn(next, version);
+      this.#setCounts(next, version);
       return true;
     });
   }
@@ -299,7 +298,7 @@ export class SharedQuota {
     }, counts);
   }
 
-  #learn(counts: SharedCounts, version: string | null): void {
+  #setCounts(counts: SharedCounts, version: string | null): void {
     const now = this.#now();
     const isLeft = ({ until }: { until: number }): boolean => until > now;
     this.#version = version;

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../util/clock';
 import { readToChange, type SharedStore } from './state-store';
 
-export interface MembershipOptions {
+interface MembershipOptions {
   store: SharedStore;
   /** Names this process to people, in *Check* of another one. */
   name?: string;
@@ -246,7 +246,7 @@ export class Membership {
       if (isDue && this.isSure) for (const change of this.#owed) await this.eventually(change);
       const isAnySilent = [...this.#seen.values()].some(({ since }) => now - since >= silentMs);
       const isLookDue = isAnySilent || now - this.#lookedAt > lookMs - tickMs / 2;
-      const isAnyGone = isLookDue && (await this.#look().catch(() => false));
+      const isAnyGone = isLookDue && (await this.#endSilent().catch(() => false));
       for (const look of this.#waiting) look(isDue || isAnyGone);
       if (isAnyGone) for (const call of this.#onGone) call();
       await this.#clock.sleep(tickMs, signal).catch(() => undefined);
@@ -280,7 +280,7 @@ export class Membership {
   }
 
   /** Looks at the other members, and ends those that are silent. @returns whether one of them is gone */
-  async #look(): Promise<boolean> {
+  async #endSilent(): Promise<boolean> {
     const found = await this.store.entries('member/');
     const now = this.#clock.monotonic();
     // Time in which this process did not look does not count as silence of the others.

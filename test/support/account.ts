@@ -109,7 +109,7 @@ export const follow: Follow = async function* (record, { log, history, ...option
   const command = log?.find(record.id) ?? LoggedCommand.adopt(record, 'a', options.clock.now());
   if (history !== undefined) command.states = [...history];
   for await (const update of followCommand(command, options)) {
-    if (update.settled) command.settle({ ...update.report, reason: update.reason }, options.clock.now());
+    if (update.settled) command.keepVerdict({ ...update.report, reason: update.reason }, options.clock.now());
     await log?.save(command);
     yield update;
   }

@@ -121,7 +121,7 @@ export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal)
 }
 
 /** The last position that a flow has read, `latitude/longitude`. @throws VehicleError CONFIG where the car is not known any more */
-export const positionOf = async (RED: NodeAPI, key: string): Promise<unknown> =>
+export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> =>
   (await knownCar(RED, key)).facts.location?.value ?? null;
 
 /** @throws VehicleError CONFIG where the car cannot be read any more */

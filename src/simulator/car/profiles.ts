@@ -143,5 +143,5 @@ export const carProfiles = {
   quirky: quirkyCar,
   classic: classicCar,
 } as const satisfies Record<string, CarOptions>;
-export type CarProfile = keyof typeof carProfiles;
+type CarProfile = keyof typeof carProfiles;
 export const isCarProfile = (name: string): name is CarProfile => Object.hasOwn(carProfiles, name);

@@ -46,7 +46,7 @@ export const carSliders = {
 export const clickModes = ['toggle', 'ajar', 'unknown'] as const;
 
 /** A demo car, and the faults that the next requests to its service get. */
-export interface DemoState extends ShownCar {
+interface DemoState extends ShownCar {
   faults: readonly DemoFault[];
 }
 

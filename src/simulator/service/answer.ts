@@ -23,7 +23,7 @@ export interface Answer {
 export const ok = (body: unknown): Answer => ({ status: 200, body });
 
 /** The shapes of error bodies; several exist on one host (docs/internals/vendor-api.md 1.11, 3.3). */
-export type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'html' | 'empty';
+type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'html' | 'empty';
 
 export interface Refusal {
   status: number;

@@ -169,7 +169,7 @@ describe('the steps of a watch', () => {
 
   it('need no poll where another process has found the result', async () => {
     const seen = await follow({
-      meanwhile: (_, command) => command.learn({ requestStatus: 'COMPLETED', message: null }, start + 1_000),
+      meanwhile: (_, command) => command.addStatus({ requestStatus: 'COMPLETED', message: null }, start + 1_000),
     });
     assert.deepEqual([seen.report.outcome, seen.polls], ['succeeded', []]);
   });

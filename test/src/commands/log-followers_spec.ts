@@ -172,14 +172,14 @@ describe('The nodes that follow a command', () => {
       const result = { outcome: 'succeeded', reason: asSentence('Done.'), verified: null } as const;
       theirs.results = { r: { ...result, settledAt: '', tries: 1 } };
       await two.save(theirs);
-      own.learn({ requestStatus: 'COMPLETED', message: 'Done.' }, now + second);
+      own.addStatus({ requestStatus: 'COMPLETED', message: 'Done.' }, now + second);
       await one.save(own);
       for (const log of [sharedLogOf('three'), one, two]) {
         const found = (await log.fetch('x')) ?? assert.fail();
         assert.deepEqual([Object.keys(found.results), found.record.requestStatus], [['r'], 'COMPLETED']);
       }
       await store.write('command/x', { broken: true });
-      own.learn({ requestStatus: 'REJECTED', message: null }, now);
+      own.addStatus({ requestStatus: 'REJECTED', message: null }, now);
       await one.save(own);
       assert.equal(
         (await sharedLogOf('four').fetch('x'))?.record.requestStatus,

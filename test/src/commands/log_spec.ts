@@ -61,8 +61,8 @@ describe('The log of the commands', () => {
     const states = [{ requestStatus: null, at }];
     assert.deepEqual(await log.journal('a'), [{ ...sent, operationId: 'op-1', states, outcome: 'pending', ...open }]);
     command.answer(record('x'), { status: 'unconfirmed', fault: null }, now);
-    command.learn({ requestStatus: 'COMPLETED', message: null }, now + 4_000);
-    command.settle(result, now + 5_000);
+    command.addStatus({ requestStatus: 'COMPLETED', message: null }, now + 4_000);
+    command.keepVerdict(result, now + 5_000);
     await log.save(command);
     const entry = {
       ...sent,
@@ -130,24 +130,24 @@ describe('The log of the commands', () => {
 
   it('keeps a result when a second one says something else', async () => {
     const command = await send(logOf(), 'x');
-    command.settle(result, now);
+    command.keepVerdict(result, now);
     for (const other of [
       unclear,
       { ...result, outcome: 'failed' } as const,
       { ...result, reason: asSentence('Again.') },
     ])
-      command.settle(other, now + 600_000);
+      command.keepVerdict(other, now + 600_000);
     assert.deepEqual(command.verdict, { ...result, settledAt: at });
   });
 
   it('replaces a result with one that knows more, and keeps a verification', async () => {
     const command = await send(logOf(), 'x');
-    command.settle(unclear, now);
+    command.keepVerdict(unclear, now);
     const happened = asSentence('The doors say that it happened.');
-    command.settle({ ...unclear, verified: true, reason: happened }, now + 1_000);
-    command.settle({ ...unclear, reason: asSentence('Cannot tell.') }, now + 2_000);
+    command.keepVerdict({ ...unclear, verified: true, reason: happened }, now + 1_000);
+    command.keepVerdict({ ...unclear, reason: asSentence('Cannot tell.') }, now + 2_000);
     assert.deepEqual(command.verdict?.reason, happened);
-    command.settle({ ...result, verified: null }, now + 3_000);
+    command.keepVerdict({ ...result, verified: null }, now + 3_000);
     assert.deepEqual(command.verdict, { ...result, settledAt: '2026-06-01T08:00:03.000Z' });
   });
 
@@ -183,7 +183,7 @@ describe('The log of the commands', () => {
     const log = logOf();
     const command = await send(log, 'x');
     for (let index = 0; index < 60; index += 1)
-      command.learn({ requestStatus: `S${index}`, message: null }, now + index);
+      command.addStatus({ requestStatus: `S${index}`, message: null }, now + index);
     await log.save(command);
     const states = Array.from({ length: 50 }, (_, index) => `S${index + 10}`);
     for (const one of [log, logOf()])
@@ -212,7 +212,7 @@ describe('The log of the commands', () => {
     assert.deepEqual([await ids(log), await ids(logOf())], [[], []]);
     assert.equal((await store.entries('command/')).length, 1);
     const command = log.find('y') ?? assert.fail();
-    command.settle(result, now);
+    command.keepVerdict(result, now);
     await log.save(command);
     assert.deepEqual(await ids(logOf()), ['y']);
   });

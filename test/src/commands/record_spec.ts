@@ -245,7 +245,7 @@ describe('A command in the journal', () => {
 
   it('is a reading that no request gave, in English and without secrets', () => {
     const command = sent();
-    command.settle(verdict('failed', null), now + 1_000);
+    command.keepVerdict(verdict('failed', null), now + 1_000);
     const open = new LoggedCommand(record, 'a', {}, now);
     const { payload, vehicle } = journalReading([command.journalEntry(), open.journalEntry()], new Date(now), (text) =>
       text.replace('failed', '[removed]'),
@@ -288,8 +288,8 @@ describe('A command in the journal', () => {
   for (const [first, second, kept] of results)
     it(`keeps ${kept} of ${first.outcome} ${first.verified}, then ${second.outcome} ${second.verified}`, () => {
       const command = sent();
-      command.settle(first, now);
-      const returned = command.settle(second, now + 1_000);
+      command.keepVerdict(first, now);
+      const returned = command.keepVerdict(second, now + 1_000);
       assert.deepEqual(returned, { ...second, settledAt: at(1) });
       assert.equal(`${command.verdict?.outcome} ${command.verdict?.verified}`, kept);
     });
@@ -298,14 +298,14 @@ describe('A command in the journal', () => {
     const command = sent();
     let calls = 0;
     command.whenOver(() => (calls += 1));
-    command.learn({ requestStatus: null, message: 'x' }, now);
-    command.learn({ requestStatus: 'RUNNING', message: 'x' }, now);
-    command.learn({ requestStatus: 'DELIVERED', message: null }, now + 1_000);
+    command.addStatus({ requestStatus: null, message: 'x' }, now);
+    command.addStatus({ requestStatus: 'RUNNING', message: 'x' }, now);
+    command.addStatus({ requestStatus: 'DELIVERED', message: null }, now + 1_000);
     assert.deepEqual(
       [calls, command.mayAct, wordSentence(command.message)],
       [0, true, 'The command reached the car; the car has not confirmed that it acted.'],
     );
-    command.learn({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 2_000);
+    command.addStatus({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 2_000);
     assert.deepEqual([calls, command.mayAct, wordSentence(command.message)], [1, false, 'Done.']);
     command.whenOver(() => (calls += 1));
     assert.equal(calls, 2);
@@ -319,7 +319,7 @@ describe('A command in the journal', () => {
   it('keeps the last 50 statuses', () => {
     const command = sent();
     for (let count = 1; count <= 60; count += 1)
-      command.learn({ requestStatus: count % 2 === 0 ? 'SENT' : 'WAITING', message: null }, now + count * 1_000);
+      command.addStatus({ requestStatus: count % 2 === 0 ? 'SENT' : 'WAITING', message: null }, now + count * 1_000);
     for (const states of [command.journalEntry().states, restored(command).states])
       assert.deepEqual([states.length, states[0]?.at, states.at(-1)?.at], [50, at(11), at(60)]);
   });
@@ -374,8 +374,8 @@ describe('A command in the journal', () => {
   it('takes over what another process knows better', () => {
     const own = sent();
     const other = sent();
-    other.learn({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 1_000);
-    other.settle(verdict('succeeded', true), now + 1_000);
+    other.addStatus({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 1_000);
+    other.keepVerdict(verdict('succeeded', true), now + 1_000);
     let calls = 0;
     own.whenOver(() => (calls += 1));
     own.merge(other);

@@ -1,13 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { getEventListeners } from 'node:events';
 import { VehicleError, type ErrorCode } from '../../../src/errors';
-import {
-  RateLimiter,
-  type AcquireOptions,
-  type RateLimitCode,
-  type Quota,
-  type RequestKind,
-} from '../../../src/http/rate-limiter';
+import { RateLimiter, type AcquireOptions, type RequestKind } from '../../../src/http/rate-limiter';
+import type { Quota, RateLimitCode } from '../../../src/http/shared-quota';
 import type { ApiName } from '../../../src/catalogue/reads';
 import { DirectoryInUse } from '../../../src/state/owner';
 import { MemoryStateStore } from '../../../src/state/state-store';
