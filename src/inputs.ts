@@ -12,15 +12,12 @@ import { closestName } from './util/closest';
 
 /** Validates the properties of a message or a form before anything is sent; each function throws VehicleError INPUT_INVALID. */
 
-/** Lists stay readable in an error. */
-export const listOf = (names: readonly string[]): string => names.join(', ');
-
 /** Accepted in capitals or small letters and with blanks around it, as the names of reads and commands are. */
 export function parseInterface(input: unknown): InterfaceChoice {
   const word = typeof input === 'string' ? input.trim().toLowerCase() : input;
   const choice = interfaceChoices.find((name) => name === word);
   if (choice === undefined)
-    throw new VehicleError('INPUT_INVALID', sentence`The interface must be one of: ${listOf(interfaceChoices)}.`);
+    throw new VehicleError('INPUT_INVALID', sentence`The interface must be one of: ${interfaceChoices}.`);
   return choice;
 }
 
@@ -59,7 +56,7 @@ export function parseCommandName(input: unknown): string {
   if (commandPattern.test(name)) return name;
   throw new VehicleError(
     'INPUT_INVALID',
-    sentence`No command is named. Choose one, or send in msg.command one of: ${listOf(commandNames)}.`,
+    sentence`No command is named. Choose one, or send in msg.command one of: ${commandNames}.`,
   );
 }
 

@@ -3,6 +3,7 @@ import { isFinal, meaningOf } from '../catalogue/outcomes';
 import type { VehicleError } from '../errors';
 import { asSentence, type Sentence } from '../sentence';
 import { storedSentence } from '../state/state-store';
+import { iso } from '../util/clock';
 import type { Invocation } from '../wire/invocations';
 import type { CommandAttempt } from './attempt';
 import { keptProperties } from './kept-properties';
@@ -124,7 +125,7 @@ export class LoggedCommand {
     this.sentBy = sentBy;
     this.record = record;
     this.status = 'sent';
-    this.states = [{ requestStatus: null, at: timestamp(now) }];
+    this.states = [{ requestStatus: null, at: iso(now) }];
     this.origin = origin && { node: origin.node, msg: keptProperties(origin.msg), handedOnAt: null };
   }
 
@@ -171,24 +172,24 @@ export class LoggedCommand {
     this.record = record;
     this.fault = fault;
     this.status = status === 'answered' ? 'answered' : 'unconfirmed';
-    this.states = [{ requestStatus: record.requestStatus, at: timestamp(now) }];
+    this.states = [{ requestStatus: record.requestStatus, at: iso(now) }];
     const { outcome } = record;
     this.verdict =
-      outcome === 'pending' ? null : { outcome, reason: this.message, verified: null, settledAt: timestamp(now) };
+      outcome === 'pending' ? null : { outcome, reason: this.message, verified: null, settledAt: iso(now) };
   }
 
   refuse({ sentence, operationId }: VehicleError, now: number): void {
     this.record = { ...this.record, operationId, outcome: 'failed' };
     this.status = 'answered';
     this.origin = null;
-    this.verdict = { outcome: 'failed', reason: sentence, verified: null, settledAt: timestamp(now) };
+    this.verdict = { outcome: 'failed', reason: sentence, verified: null, settledAt: iso(now) };
   }
 
   /** Adds a status that its link has given. */
   addStatus({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
     if (requestStatus === null || requestStatus === this.record.requestStatus) return;
     const { outcome, sentence } = meaningOf(requestStatus);
-    this.states.push({ requestStatus, at: timestamp(now) });
+    this.states.push({ requestStatus, at: iso(now) });
     this.record = { ...this.record, requestStatus, outcome, message: message ?? sentence };
     this.fault = null;
     if (isFinal(outcome)) for (const call of this.#onFinal) call();
@@ -201,7 +202,7 @@ export class LoggedCommand {
    */
   keepVerdict({ outcome, reason, verified }: Omit<Verdict, 'settledAt'>, now: number): Verdict {
     this.isCleared = false;
-    const next = { outcome, reason, verified, settledAt: timestamp(now) };
+    const next = { outcome, reason, verified, settledAt: iso(now) };
     const known = this.verdict;
     if (known === null) this.verdict = next;
     else if (!(isFinal(known.outcome) && outcome !== known.outcome) && knowledgeOf(next) > knowledgeOf(known))
@@ -255,5 +256,3 @@ export class LoggedCommand {
 
 const knowledgeOf = (verdict: Verdict | null): number =>
   verdict === null ? -1 : (isFinal(verdict.outcome) ? 2 : 0) + (verdict.verified === null ? 0 : 1);
-
-const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();

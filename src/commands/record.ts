@@ -3,6 +3,7 @@ import { commandRow, commandPattern } from '../catalogue/commands';
 import { meaningOf, type Outcome } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
 import { sentence, wordSentence, type Sentence } from '../sentence';
+import { iso } from '../util/clock';
 import { parseVin } from '../vin';
 import type { Invocation } from '../wire/invocations';
 import { toTimestamp } from '../wire/schemas';
@@ -58,9 +59,7 @@ export function recordOf(
   { id, sentAt }: { id: string; sentAt: number },
 ): CommandRecord {
   const meaning = meaningOf(invocation.requestStatus);
-  const openUntil =
-    invocation.readyUntil ??
-    (unlockSeconds === undefined ? null : new Date(sentAt + unlockSeconds * 1000).toISOString());
+  const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : iso(sentAt + unlockSeconds * 1000));
   const assumedMinutes = meaning.outcome === 'failed' ? undefined : commandRow(command)?.assumedMinutes;
   // Node-RED previews the first members of an object.
   return {
@@ -71,11 +70,11 @@ export function recordOf(
     id,
     vin,
     interface: iface,
-    sentAt: new Date(sentAt).toISOString(),
+    sentAt: iso(sentAt),
     operationId: invocation.operationId,
     async: invocation.async,
     ...(openUntil !== null && { openUntil }),
-    ...(assumedMinutes !== undefined && { assumedUntil: new Date(sentAt + assumedMinutes * 60_000).toISOString() }),
+    ...(assumedMinutes !== undefined && { assumedUntil: iso(sentAt + assumedMinutes * 60_000) }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { addressOf, followLink, mediaType, noInterface } from '../http/addresses';
-import { listOf, needsArming, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
+import { needsArming, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
 import { sentence } from '../sentence';
 
 /** A command as a message or a node names it. */
@@ -94,7 +94,7 @@ async function routeFromList(
     const names = offers.map((one) => one.command).filter((one) => commandPattern.test(one));
     throw new VehicleError(
       'INPUT_INVALID',
-      sentence`This vehicle has no command “${command}”. Send one of its own list: ${listOf(names.slice(0, 30)) || 'none'}.`,
+      sentence`This vehicle has no command “${command}”. Send one of its own list: ${names.length === 0 ? 'none' : names.slice(0, 30)}.`,
     );
   }
   const url = followLink(client.service, offer.href);

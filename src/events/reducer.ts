@@ -3,6 +3,7 @@ import { isOlder, isTripEnd, receiptAsOf, timesOf, type ValueTimes } from '../ca
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import { setNewest } from '../util/bounded';
+import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
 
 /** Milliseconds since 1970, as far as a Date reaches. */
@@ -103,7 +104,7 @@ const signInEvent = (event: VehicleEvent['event'], until: number): VehicleEvent 
   to: null,
   name: null,
   place: null,
-  between: { since: null, until: new Date(until).toISOString() },
+  between: { since: null, until: iso(until) },
 });
 
 /** Values of the car, among which each event but those of trips and the sign-in has two that it follows from. */
@@ -125,7 +126,7 @@ const sampleValues = ({ level, places }: EventSettings): FactValue[] => [
 /** An event with sample values, to try what a flow does with it. */
 export function sampleEvent(event: VehicleEvent['event'], settings: EventSettings, at: number): VehicleEvent {
   if (isOfSignIn(event)) return signInEvent(event, event === 'sign-in-ending' ? at + 14 * dayMs : at);
-  const between = { since: new Date(at - 120_000).toISOString(), until: new Date(at).toISOString() };
+  const between = { since: iso(at - 120_000), until: iso(at) };
   const values = sampleValues(settings);
   for (const { members, nameOf, isKnown, changes } of signals)
     for (const from of values.filter(isKnown))
@@ -235,7 +236,7 @@ function eventOf({ event, place }: Change, from: KnownValue, to: KnownValue, nam
     to: to.value,
     name,
     place: place ?? null,
-    between: { since: new Date(since).toISOString(), until: new Date(until).toISOString() },
+    between: { since: iso(since), until: iso(until) },
   };
 }
 

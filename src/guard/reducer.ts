@@ -12,6 +12,7 @@ import {
 import type { CarReducer, PolledCar } from '../car-runner';
 import { applyReading, readingOf } from './apply-reading';
 import { openings, openingsNamed, type OpeningKey, type WatchName } from '../catalogue/openings';
+import { iso } from '../util/clock';
 import { parseGuardSettings, type GuardOptions, type GuardSettings, type Unchecked } from './options';
 import {
   closedKeys,
@@ -305,5 +306,3 @@ function clear(state: GuardState, at: number, reason: 'closed' | 'asked', keys: 
   const closed = closedKeys(state, keys);
   return { type: 'clear', at: iso(at), reason, openings: closed.map(named), everything: isEverything(state, closed) };
 }
-
-const iso = (at: number): string => new Date(at).toISOString();

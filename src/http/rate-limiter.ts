@@ -80,6 +80,8 @@ const limits = [
   { of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' },
 ] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; what: string }[];
 
+const quotaNames = limits.map(({ of }) => of);
+
 interface ApiState {
   /** What each limit counts; those of a minute are the same for all APIs. */
   windows: Readonly<Record<keyof Quota, SlidingWindow>>;
@@ -162,7 +164,7 @@ export class RateLimiter {
         membership,
         key,
         clock,
-        limits: () => (this.#users.size === 0 ? null : this.#ownLimits()),
+        limits: () => (this.#users.size === 0 ? null : byName(quotaNames, (of) => this.#limit(of, []))),
         onCounts: (...counts) => this.#setCounts(...counts),
       });
   }
@@ -185,14 +187,9 @@ export class RateLimiter {
     };
   }
 
-  #limit(of: keyof Quota): number {
-    return Math.min(...[...this.#users, ...(this.#shared?.limits ?? [])].map((quota) => quota[of]));
-  }
-
-  #ownLimits(): Quota {
-    const users = [...this.#users];
-    const names = limits.map(({ of }) => of);
-    return byName(names, (of) => Math.min(...users.map((quota) => quota[of])));
+  /** @param others the limits of other processes */
+  #limit(of: keyof Quota, others = this.#shared?.limits ?? []): number {
+    return Math.min(...[...this.#users, ...others].map((quota) => quota[of]));
   }
 
   /**

@@ -13,6 +13,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** ISO-8601, of milliseconds since 1970. */
+export const iso = (at: number): string => new Date(at).toISOString();
+
 /** `setTimeout` counts in 32 bits: a longer wait would fire at once. */
 const longestTimer = 2 ** 31 - 1;
 

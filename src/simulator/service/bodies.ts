@@ -8,6 +8,7 @@ import {
   type Resource,
   type ResourceName,
 } from '../../catalogue/reads';
+import { iso } from '../../util/clock';
 import { byName } from '../../util/json';
 import { energyMessages, energyState, isClaimed } from '../car/battery';
 import type { Car } from '../car/car';
@@ -37,8 +38,6 @@ export interface ViewContext {
 }
 
 type Body = Record<string, unknown>;
-
-export const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Fractions of a second with this many digits; further than milliseconds they are zeros. */
 const withDigits = (ms: number, digits: number): string =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Clock } from '../../util/clock';
+import { iso, type Clock } from '../../util/clock';
 import {
   commandRow,
   commands,
@@ -32,7 +32,6 @@ import {
   energyBody,
   envelope,
   groupBody,
-  iso,
   locationBody,
   openingsBody,
   resourceBody,
