@@ -61,6 +61,8 @@ export interface Account {
    */
   read(name: AnyReadName, options: ReadOptions & { clear?: boolean }): Promise<Reading>;
   quota(): QuotaSnapshot;
+  /** Until when the service has blocked the connected vehicle API, in milliseconds since 1970; null where it has not. */
+  blockedUntil(): number | null;
   token(): TokenDescription;
   /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */
   signIn(): { endsAt: number | null; isRequired: boolean | null };
@@ -130,12 +132,7 @@ export function openAccount(options: AccountOptions): Account {
   });
   const observers = [poller, ...(options.observer ? [options.observer] : [])];
   const client = new VehicleClient({ service, requests, observers, facts });
-  const warn = options.warn ?? (() => undefined);
   const journal = (): Promise<JournalEntry[]> => log.journal(id);
-  const onSaveFailed = (): void =>
-    warn(
-      'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
-    );
   const dispatcher = new Dispatcher({
     client,
     requests,
@@ -146,7 +143,10 @@ export function openAccount(options: AccountOptions): Account {
     account: id,
     clock,
     onLocked: (vin) => poller.commandLocked(vin),
-    onSaveFailed,
+    onSaveFailed: () =>
+      options.warn?.(
+        'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
+      ),
   });
   return {
     client,
@@ -159,6 +159,7 @@ export function openAccount(options: AccountOptions): Account {
       return journalReading(await journal(), new Date(clock.now()), redactor.text);
     },
     quota: () => limiter.snapshot(),
+    blockedUntil: () => limiter.blockedUntil('connected'),
     token: () => tokens.describe(),
     signIn() {
       const { endsAt, signInRequiredSince } = tokens.describe();

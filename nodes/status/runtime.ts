@@ -46,8 +46,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
       });
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-    const { blockedUntil } = account.quota();
-    const wait = blockedUntil === null ? 0 : Math.ceil((Date.parse(blockedUntil) - clock().now()) / 1000);
+    const wait = Math.ceil(((account.blockedUntil() ?? 0) - clock().now()) / 1000);
     if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
     else if (alone) nodeStatus.show('busy', 'reading');
     try {

@@ -95,7 +95,11 @@ export class Dispatcher {
     const { client, queue, readOnly, requests } = this.#options;
     const { signal } = attempt;
     attempt.limit(waitMs);
-    if (readOnly) throw readOnlyError();
+    if (readOnly)
+      throw new VehicleError(
+        'READ_ONLY',
+        'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
+      );
     // A command that is refused up to here does not affect the commands that wait or are under way.
     const route = await commandRoute(name, options, client, signal);
     const { vin } = route;
@@ -221,9 +225,3 @@ export class Dispatcher {
 
 const stopped = (): VehicleError =>
   new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command was sent. Send it again.');
-
-const readOnlyError = (): VehicleError =>
-  new VehicleError(
-    'READ_ONLY',
-    'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
-  );

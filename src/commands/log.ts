@@ -31,9 +31,7 @@ export class CommandLog {
   readonly store: StateStore;
   /** Null where no other process uses the store. */
   readonly membership: Membership | null;
-  readonly #limit: number;
-  readonly #warn: (warning: Sentence) => void;
-  readonly #onChange: () => void;
+  readonly #options: Required<CommandLogOptions>;
   /** By id, the oldest first. */
   #commands = new Map<string, LoggedCommand>();
   /** The nodes that follow a command, by its id; each with the end of the write of its subscription. */
@@ -44,12 +42,10 @@ export class CommandLog {
   #order = 0;
 
   constructor(options: CommandLogOptions) {
-    const { store, membership = null, limit = 1000, warn = () => undefined, onChange = () => undefined } = options;
+    const { store, membership = null } = options;
     this.store = store;
     this.membership = membership;
-    this.#limit = limit;
-    this.#warn = warn;
-    this.#onChange = onChange;
+    this.#options = { limit: 1000, warn: () => undefined, onChange: () => undefined, ...options, membership };
   }
 
   /** Reads what is stored: once, after a failure at the next call, and at each call where others use the store. @throws StateFault */
@@ -69,7 +65,8 @@ export class CommandLog {
     const entries = await this.store.entries('command/');
     const stored = entries.flatMap((entry) => this.#parse(entry) ?? []).sort((a, b) => a.order - b.order);
     const lost = entries.length - stored.length;
-    if (lost > 0) this.#warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
+    if (lost > 0)
+      this.#options.warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
     const followers = await this.store.entries('follow/');
     this.#stored = new Map();
     for (const { key } of followers) {
@@ -118,7 +115,7 @@ export class CommandLog {
     command.member ||= this.membership?.id ?? '';
     await this.save(command);
     for (const [id, oldest] of this.#commands) {
-      if (this.#commands.size <= this.#limit) break;
+      if (this.#commands.size <= this.#options.limit) break;
       if (!this.#isOpen(oldest)) await this.remove(id);
     }
   }
@@ -126,7 +123,7 @@ export class CommandLog {
   /** Fulfilled when the command is stored as it is now. @throws StateFault */
   async save(command: LoggedCommand): Promise<void> {
     this.#commands.set(command.id, command);
-    this.#onChange();
+    this.#options.onChange();
     command.isStored = false;
     if (this.membership === null) await this.store.write(`command/${command.id}`, command);
     else
@@ -147,7 +144,7 @@ export class CommandLog {
   /** @throws StateFault */
   async remove(id: string): Promise<void> {
     this.#commands.delete(id);
-    this.#onChange();
+    this.#options.onChange();
     await this.store.remove(`command/${id}`);
   }
 

@@ -223,7 +223,7 @@ export class VehicleCommandQueue {
       return { key, attempt, waited, joined: null };
     } catch (error) {
       // Also where it was not entered: the store may have taken it, and its answer was lost.
-      await this.#end(key, id);
+      await this.end({ key, attempt });
       throw error;
     }
   }
@@ -336,7 +336,7 @@ export class VehicleCommandQueue {
 
   /** While the car may still act on the command, it blocks the queue until its link gives a final status, or for 150 s. */
   async sent({ key, attempt: { id }, place }: Turn, logged: LoggedCommand): Promise<void> {
-    if (!logged.mayAct) return this.#end(key, id, logged.record);
+    if (!logged.mayAct) return this.end({ key, attempt: { id } }, logged.record);
     // A clock that was set back must not block a car for longer.
     const age = Math.max(0, this.#clock.now() - Date.parse(logged.record.sentAt));
     const sentAt = this.#now() - age;
@@ -353,19 +353,17 @@ export class VehicleCommandQueue {
 
   #follow(key: string, id: string, logged: LoggedCommand): void {
     this.#carOf(key).logged.set(id, logged);
-    logged.whenOver(() => void this.#end(key, id, logged.record));
-  }
-
-  /** @param record where the command was sent, and the service refused it */
-  async end({ key, attempt: { id } }: Turn, record?: CommandRecord): Promise<void> {
-    await this.#end(key, id, record);
+    logged.whenOver(() => void this.end({ key, attempt: { id } }, logged.record));
   }
 
   /**
    * Takes a command out of its queue. Another copy of the flow that asks for the same finds for some seconds more what became of it.
    * @param record null where it was not sent
    */
-  async #end(key: string, id: string, record: CommandRecord | null = null): Promise<void> {
+  async end(
+    { key, attempt: { id } }: { key: string; attempt: { id: string } },
+    record: CommandRecord | null = null,
+  ): Promise<void> {
     const { attempts } = this.#carOf(key);
     const why = record === null && isCancelled(attempts.get(id)) ? 'cancelled' : null;
     attempts.delete(id);
@@ -542,7 +540,7 @@ export class VehicleCommandQueue {
     } catch (error) {
       if (signal.aborted) throw error;
     }
-    if (isFinal(logged.record.outcome)) await this.#end(key, head.id, logged.record);
+    if (isFinal(logged.record.outcome)) await this.end({ key, attempt: head }, logged.record);
   }
 
   #now(): number {

@@ -5,6 +5,7 @@ import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
 import type { Membership } from '../state/membership';
 import { readUndamaged, type StateStore } from '../state/state-store';
+import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
@@ -51,8 +52,7 @@ interface RateLimiterOptions {
 
 const second = 1_000;
 const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
+const day = 24 * 60 * minute;
 const dayBucket = 5 * minute;
 /** The most requests to one API that are stored before they are sent. */
 const maxReserved = 20;
@@ -228,15 +228,19 @@ export class RateLimiter {
     this.#serveWaiting();
   }
 
+  /** Until when the service has blocked an API, in milliseconds since 1970; null where it has not. */
+  blockedUntil(api: ApiName): number | null {
+    const { block } = this.#apis[api];
+    return block === null || block.until <= this.#clock.monotonic() ? null : this.#wallTimeOf(block.until);
+  }
+
   snapshot(): QuotaSnapshot {
     const time = this.#clock.monotonic();
     const requestsPerDay = this.#limit('requestsPerDay');
-    const apis = byName(apiNames, (api) => {
-      const { windows, block } = this.#apis[api];
-      const blockedUntil =
-        block === null || block.until <= time ? null : new Date(this.#wallTimeOf(block.until)).toISOString();
-      return { usedToday: windows.requestsPerDay.total(time), blockedUntil };
-    });
+    const apis = byName(apiNames, (api) => ({
+      usedToday: this.#apis[api].windows.requestsPerDay.total(time),
+      blockedUntil: isoTime(this.blockedUntil(api)),
+    }));
     return {
       ...apis.connected,
       rateLimitCode: apis.connected.blockedUntil === null ? null : (this.#apis.connected.block?.code ?? null),
@@ -279,8 +283,8 @@ export class RateLimiter {
   async #countShared(shared: SharedQuota, kind: RequestKind, options: AcquireOptions): Promise<void> {
     const { api } = options;
     const room = (): number => {
+      if (this.blockedUntil(api) !== null) return 0;
       const time = this.#clock.monotonic();
-      if ((this.#apis[api].block?.until ?? 0) > time) return 0;
       const left = limits
         .filter(({ of }) => kind === 'command' || of !== 'commandsPerMinute')
         .map(({ of }) => this.#size(of, kind, api) - this.#apis[api].windows[of].total(time));

@@ -323,7 +323,8 @@ export class Requests {
     const path = url.pathname.replace(/(?<=\/)[a-z\d]{17}(?=\/|$)/gi, shortVin);
     this.#log.push({ at, method, host: url.host, path, status, ms, code });
     if (this.#log.length > maxLogged) this.#log.shift();
-    debug('%s', redactor.text(`${method} ${url.host}${path} ${status ?? 'no answer'} ${code ?? ''} ${ms} ms`));
+    if (debug.enabled)
+      debug('%s', redactor.text(`${method} ${url.host}${path} ${status ?? 'no answer'} ${code ?? ''} ${ms} ms`));
     if (response instanceof VehicleError) return response;
     if (isSuccess) tokens.onAccepted?.(token);
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);

@@ -94,7 +94,11 @@ export class Membership {
    */
   use(): () => Promise<void> {
     this.#users += 1;
-    if (this.#users === 1) this.#begin();
+    if (this.#users === 1) {
+      this.#ending = new AbortController();
+      const { signal } = this.#ending;
+      this.#running = this.#running.then(() => this.#run(signal));
+    }
     let isOver = false;
     return async () => {
       if (isOver) return;
@@ -216,12 +220,6 @@ export class Membership {
   /** Renews the membership, so that `isHeld` of a claim can be true after a pause. @throws StateFault */
   async renew(): Promise<void> {
     if (!this.isSure) await this.#beat();
-  }
-
-  #begin(): void {
-    this.#ending = new AbortController();
-    const { signal } = this.#ending;
-    this.#running = this.#running.then(() => this.#run(signal));
   }
 
   async #end(): Promise<void> {
