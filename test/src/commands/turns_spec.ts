@@ -173,7 +173,7 @@ describe('the turn of a command', () => {
     const answered = { ...sent, isAnswered: true, record: logged.record };
     assert.deepEqual(await stored(), [answered, behind]);
     assert.equal(await isDone(next), false);
-    logged.learn({ requestStatus: 'COMPLETED', message: null }, clock.now());
+    logged.addStatus({ requestStatus: 'COMPLETED', message: null }, clock.now());
     assert.equal((await next).waited, true);
     const over = { ...answered, status: 'over', until: at + 16 * second, record: logged.record };
     assert.deepEqual(await stored(), [over, behind]);
