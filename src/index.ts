@@ -80,7 +80,7 @@ export { CommandLog } from './commands/log';
 export { cancelledByMessage, cancelWaiting } from './commands/vehicle-command-queue';
 export { LoggedCommand, type JournalEntry } from './commands/logged-command';
 export { followCommand, type FollowReport } from './commands/follow';
-export { Subscriptions, type Subscription } from './commands/subscriptions';
+export { storeAwayMs, Subscriptions, type Subscription } from './commands/subscriptions';
 
 // Polling.
 export { callsPerDay } from './polling/calls';

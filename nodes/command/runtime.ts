@@ -7,6 +7,7 @@ import {
   needsArming,
   parseInterface,
   parseSwitch,
+  storeAwayMs,
   VehicleError,
   type CommandRecord,
   type LoggedCommand,
@@ -135,9 +136,7 @@ export function connectedVehicleCommand(own: FlowNode): void {
  */
 type HandOn = (record: CommandRecord, send: () => void, signal: AbortSignal, isJoined?: boolean) => Promise<boolean>;
 
-/** How often a record tries a store that cannot be reached. */
-const storeAwayMs = 3_000;
-/** Shown meanwhile. */
+/** Shown while a record waits for a store that cannot be reached. */
 const storeAway = 'failed.STORE_UNAVAILABLE';
 
 /**

@@ -34,8 +34,8 @@ const storedShape = z.lazy(() =>
 
 type Stored = z.infer<typeof storedShape>;
 
-/** How often a result tries a store that cannot be reached. */
-const storeAwayMs = 3_000;
+/** How often a record or a result tries a store that cannot be reached. */
+export const storeAwayMs = 3_000;
 
 interface SubscriptionsOptions {
   log: CommandLog;
