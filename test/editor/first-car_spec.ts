@@ -73,10 +73,26 @@ describe(`The first car in a browser${pendingNote}`, function () {
 
   it('can be added in the empty tab, and says before the deploy what it lacks', async () => {
     await page.locator('#red-ui-sidebar-tabs [title], .red-ui-tabs-menu a').last().waitFor({ state: 'attached' });
+    // The tab gets its first answer while the button is pressed.
+    let answer = (): void => undefined;
+    const isPressed = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(
+      '**/all/cars',
+      async (route) => {
+        await isPressed;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    const answered = page.waitForResponse(/\/all\/cars$/);
     await page.evaluate("RED.sidebar.show('connected-vehicle-cars')");
-    await tab('Add my Volvo').waitFor();
+    await tab('Add my Volvo').hover();
     await picture(page, 'first-1-empty');
-    await tab('Add my Volvo').click();
+    await page.mouse.down();
+    answer();
+    await (await answered).finished();
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    await page.mouse.up();
     await formIsOpen(page);
     assert.equal(await field('service').inputValue(), 'volvo-cars');
     await picture(page, 'first-2-volvo');

@@ -71,15 +71,10 @@ export async function openEditor(
   return page;
 }
 
-/**
- * Nothing slides or fades: drawing that would be much of the work of a test. A form is there when it would have slid in, because Node-RED
- * finishes it meanwhile.
- */
+/** Nothing slides or fades: drawing that would be much of the work of a test. */
 function showAtOnce(): void {
   const styles = new CSSStyleSheet();
-  styles.replaceSync(
-    '*, ::before, ::after { transition: none !important; animation: none !important } .red-ui-tray { transition: right 0s 0.25s !important }',
-  );
+  styles.replaceSync('*, ::before, ::after { transition: none !important; animation: none !important }');
   document.adoptedStyleSheets = [styles];
 }
 
@@ -88,15 +83,31 @@ export async function loadEditor(page: Page, url: string): Promise<void> {
   await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 60_000 });
   await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
   await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  await page.evaluate(markOpenForms);
 }
 
-/** A form slides in. Before its end, a menu that opens closes again, and what the form covers is not what a reader sees. */
-export const formIsOpen = (page: Page): Promise<unknown> =>
-  page.waitForFunction(() => {
-    const tray = [...document.querySelectorAll('.red-ui-tray')].at(-1);
-    // The computed style, because the form moves by a CSS transition to the `right` of its own style.
-    return tray !== undefined && getComputedStyle(tray).right === '0px';
-  });
+/** In the editor: marks a form when Node-RED has shown it, which is after it gave its size and before it gives the focus to the first field. */
+function markOpenForms(): void {
+  interface Tray {
+    show?: (...given: unknown[]) => unknown;
+  }
+  const { tray } = (globalThis as unknown as { RED: { tray: { show(options?: Tray): void } } }).RED;
+  const show = tray.show;
+  tray.show = (options) => {
+    const trays = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('.red-ui-tray')];
+    for (const earlier of trays()) delete earlier.dataset['shown'];
+    const whenShown = options?.show;
+    if (options !== undefined)
+      options.show = (...given) => {
+        whenShown?.apply(options, given);
+        for (const shown of trays().slice(-1)) shown.dataset['shown'] = '';
+      };
+    show(options);
+  };
+}
+
+/** Before Node-RED has finished a form, it moves the focus, which closes a menu. */
+export const formIsOpen = (page: Page): Promise<unknown> => page.waitForSelector('.red-ui-tray[data-shown]');
 
 /** Shows the editor in a dark theme, that of Node-RED 5 or one for 4.1, and light again. */
 export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {

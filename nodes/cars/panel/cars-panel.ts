@@ -143,6 +143,9 @@ export class CarsPanel {
   #drawEmpty(): void {
     let isAdded = false;
     RED.nodes.eachConfig(({ type }) => (isAdded ||= type === 'connected-vehicle'));
+    const text = say(isAdded ? 'empty.added' : 'empty.title');
+    // A button that is replaced while it is pressed gets no click.
+    if (this.#empty.textContent.startsWith(text)) return;
     const add = (service: 'demo' | 'volvo-cars', icon: string): HTMLElement =>
       button(say(`empty.${service}`), icon, () => {
         addCar(service);
@@ -150,7 +153,7 @@ export class CarsPanel {
       });
     this.#empty.replaceChildren(
       iconOf('fa-car'),
-      element('p', {}, say(isAdded ? 'empty.added' : 'empty.title')),
+      element('p', {}, text),
       ...(isAdded
         ? []
         : [element('div', { class: 'cars-buttons' }, add('demo', 'fa-plus'), add('volvo-cars', 'fa-key'))]),
