@@ -10,7 +10,7 @@ import {
   pendingNote,
   skipAfterFailure,
 } from '../support/editor-browser';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 interface FlowNode {
   id: string;
@@ -29,7 +29,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
 
   before(async function () {
     browser = await launchBrowser(this);
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
     page = await open('en-US');
   });
 

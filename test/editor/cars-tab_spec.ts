@@ -14,7 +14,7 @@ import {
   showTheme,
   skipAfterFailure,
 } from '../support/editor-browser';
-import { linkCheckout, startNodeRed, type Install, type RealNodeRed } from '../support/real-node-red';
+import { fewNodes, linkCheckout, startNodeRed, type Install, type RealNodeRed } from '../support/real-node-red';
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
 
@@ -107,7 +107,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
 
   before(async function () {
     browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1');
-    nodeRed = await startNodeRed(flows, withHistory);
+    nodeRed = await startNodeRed(flows, withHistory, fewNodes);
     page = await open('en-US');
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { launchBrowser, openEditor, partOf, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   this.timeout(60_000);
@@ -18,7 +18,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   before(async function () {
     browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1');
     service = await startSimulator({ cars: [demoCar, classicCar] });
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
     const vehicle = {
       id: 'car',
       type: 'connected-vehicle',

@@ -10,7 +10,7 @@ import {
   picture,
   skipAfterFailure,
 } from '../support/editor-browser';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** Each step by mouse, in an editor on another machine than Node-RED, from empty flows to a signed-in car. */
 describe(`The first car in a browser${pendingNote}`, function () {
@@ -45,7 +45,7 @@ describe(`The first car in a browser${pendingNote}`, function () {
   before(async function () {
     // On the machine of the driver, nothing answers at localhost.
     browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1, MAP localhost 127.0.0.2');
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
     const { port } = new URL(nodeRed.url);
     redirectUrl = `http://localhost:${port}/connected-vehicle/callback`;
     service = await startSimulator({

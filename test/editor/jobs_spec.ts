@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** Two cars, of which the tab uses the second one. */
 const flow = [
@@ -22,7 +22,7 @@ describe(`The jobs of a new user, by mouse from the palette${pendingNote}`, func
 
   before(async function () {
     browser = await launchBrowser(this);
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
   });
   beforeEach(async () => {
     clicks = 0;
@@ -61,7 +61,9 @@ describe(`The jobs of a new user, by mouse from the palette${pendingNote}`, func
   }
 
   async function deploy(): Promise<void> {
+    const deployed = nodeRed.deployed();
     await click(page.locator('#red-ui-header-button-deploy'));
+    await deployed;
     await page.waitForFunction('!RED.nodes.dirty()');
   }
 
@@ -102,7 +104,7 @@ describe(`The jobs of a new user, by mouse from the palette${pendingNote}`, func
     assert.equal((await propertiesOf(result))['vehicle'], '');
     await deploy();
     assert.equal(clicks, 8);
-    await fetch(`${nodeRed.url}inject/${press}`, { method: 'POST' });
+    assert.ok((await fetch(`${nodeRed.url}inject/${press}`, { method: 'POST' })).ok);
     await page.locator(`[id="${result}"]`).getByText('Lock: done').waitFor();
     await page.locator(`[id="${result}"] rect.red-ui-flow-node`).dblclick();
     await formIsOpen(page);

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const missing = existsSync(executablePath)
@@ -51,13 +51,21 @@ export interface EditorOptions {
   prepare?(page: Page): unknown;
 }
 
+/** Editors of one language share a cache, so that the second one compiles no scripts. */
+const contexts = new WeakMap<Browser, Map<string, BrowserContext>>();
+
 /** Opens an editor of the Node-RED at an address. */
 export async function openEditor(
   browser: Browser,
   url: string,
   { locale = 'en-US', height = 1000, complaints, isKnown = () => false, prepare }: EditorOptions,
 ): Promise<Page> {
-  const page = await browser.newPage({ locale, viewport: { width: 1400, height } });
+  const key = `${locale} ${height}`;
+  const ofBrowser = contexts.get(browser) ?? new Map<string, BrowserContext>();
+  contexts.set(browser, ofBrowser);
+  const context = ofBrowser.get(key) ?? (await browser.newContext({ locale, viewport: { width: 1400, height } }));
+  ofBrowser.set(key, context);
+  const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {

@@ -12,6 +12,8 @@ export interface RealNodeRed {
   userDir: string;
   /** Asks the admin API. A deploy is over when the new flows have started. */
   admin(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** The end of the next deploy, also of one by an editor. Node-RED answers a deploy before it has started the new flows. */
+  deployed(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -39,6 +41,36 @@ export const linkDashboard = link({
   '@flowfuse/node-red-dashboard': join(root, 'node_modules/@flowfuse/node-red-dashboard'),
 });
 
+/** Settings without nodes of Node-RED that no test of the editor uses: each editor would load their forms and texts. */
+export const fewNodes = {
+  nodesExcludes: [
+    '16-range.js',
+    '80-template.js',
+    '89-delay.js',
+    '89-trigger.js',
+    '90-exec.js',
+    'rbe.js',
+    '05-tls.js',
+    '06-httpproxy.js',
+    '10-mqtt.js',
+    '21-httpin.js',
+    '21-httprequest.js',
+    '22-websocket.js',
+    '31-tcpin.js',
+    '32-udp.js',
+    '70-CSV.js',
+    '70-HTML.js',
+    '70-JSON.js',
+    '70-XML.js',
+    '70-YAML.js',
+    '17-split.js',
+    '18-sort.js',
+    '19-batch.js',
+    '10-file.js',
+    '23-watch.js',
+  ],
+};
+
 /** A Node-RED in an existing user directory. Its first message is `{ port }`, when the flows have started. */
 export const forkNodeRed = (userDir: string, settings: object): ChildProcess =>
   fork(join(__dirname, 'node-red-process.js'), [userDir, JSON.stringify(settings)], {
@@ -65,20 +97,22 @@ export async function startNodeRed(
     ended.then(() => Promise.reject(new Error('Node-RED did not start'))),
   ])) as [{ port: number }];
   const url = `http://127.0.0.1:${port}/`;
+  const deployed = (): Promise<unknown> => once(child, 'message');
   return {
     url,
     userDir,
     async admin(method, path, body) {
-      const deployed = method === 'POST' && path === 'flows' ? once(child, 'message') : undefined;
+      const isDeployed = method === 'POST' && path === 'flows' ? deployed() : undefined;
       const response = await fetch(url + path, {
         method,
         headers: { accept: 'application/json', 'content-type': 'application/json', 'Node-RED-API-Version': 'v2' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-      await deployed;
+      await isDeployed;
       return response.status === 204 ? undefined : response.json();
     },
+    deployed,
     async stop() {
       child.kill();
       await ended;
