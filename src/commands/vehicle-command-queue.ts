@@ -118,7 +118,6 @@ export class VehicleCommandQueue {
   readonly #clock: Clock;
   readonly #store: StateStore;
   readonly #membership: Membership | null;
-  readonly #since: number;
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
   /** By key; without those that are empty. */
@@ -132,7 +131,6 @@ export class VehicleCommandQueue {
     this.#clock = clock;
     this.#store = store;
     this.#membership = membership;
-    this.#since = clock.now();
     this.#restoresUntil = clock.monotonic() + maxActingMs;
   }
 
@@ -157,10 +155,8 @@ export class VehicleCommandQueue {
 
   async #restore(logged: LoggedCommand): Promise<void> {
     const { id, vin, command, sentAt } = logged.record;
-    const now = this.#clock.now();
     const at = Date.parse(sentAt);
-    // Commands sent since start-up are already queued. If the clock was behind at start-up, older ones can carry a future timestamp.
-    if (Number.isNaN(at) || (at >= this.#since && at <= now) || now - at >= maxActingMs) return;
+    if (this.#clock.now() - at >= maxActingMs) return;
     const key = this.#keyOf(vin);
     const place: Place = {
       id,

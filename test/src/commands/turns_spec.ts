@@ -379,9 +379,11 @@ describe('the turn of a command', () => {
     const turn = await enter(one, 'lock');
     const unarmed = Object.assign(attemptOf(), { unarmed: new VehicleError('INPUT_INVALID', 'Not armed.') });
     const joining = enter(other, 'lock', { attempt: unarmed });
+    await refused(enter(one, 'honk', { attempt: unarmed }), 'INPUT_INVALID', /Not armed/);
     const armed = attemptOf(20 * second);
     const next = enter(await start(), 'lock', { attempt: armed });
-    await clock.advance(0);
+    await one.queue.claimSending(turn, recordOf(turn));
+    await clock.advance(second);
     await one.queue.end(turn);
     await clock.advance(2 * second);
     await refused(joining, 'INPUT_INVALID', /Not armed/);
@@ -420,6 +422,32 @@ describe('the turn of a command', () => {
       await clock.advance(3 * second);
       await turn;
     }
+  });
+
+  it('waits once for each command that is found, and reads its link', async () => {
+    const process = alone();
+    const turn = await enter(process, 'lock');
+    const known = await sendIn(process, turn);
+    const found = new LoggedCommand(recordOf({ attempt: { id: 'old' } }), 'account', {}, clock.now());
+    process.queue.restorePending(() => Promise.resolve([known, found]));
+    const next = enter(process, 'honk');
+    await clock.advance(0);
+    found.learn({ requestStatus: 'COMPLETED', message: null }, clock.now());
+    await clock.advance(0);
+    assert.equal(await isDone(next), false);
+    known.learn({ requestStatus: 'COMPLETED', message: null }, clock.now());
+    await process.queue.end(await next);
+    process.queue.restorePending(() => Promise.resolve([new LoggedCommand(found.record, 'account', {}, clock.now())]));
+    linked = 'COMPLETED';
+    await process.queue.end(await enter(process, 'honk', { whenBusy: 'refuse' }));
+    assert.equal(polls, 0, 'it is over');
+    const open = { ...found.record, id: 'open', outcome: 'pending', requestStatus: null } as const;
+    process.queue.restorePending(() => Promise.resolve([new LoggedCommand(open, 'account', {}, clock.now())]));
+    assert.equal((await enter(process, 'honk', { whenBusy: 'refuse' })).waited, false);
+    assert.equal(polls, 1);
+    const shares = await start();
+    shares.queue.restorePending(() => assert.fail('the store has them'));
+    await enter(shares, 'lock');
   });
 
   it('is not given to a command that was cancelled, or taken out of the store, while it waited', async () => {
