@@ -98,14 +98,8 @@ export function openSession({
   return new Session({ store: new GrantStore(options), send: sendOnce(clock), membership, clock });
 }
 
-/** Sends single requests, each over a transport of its own that is closed afterwards. */
-function sendOnce(clock: Clock): Send {
-  return async (request) => {
-    const transport = createTransport({ clock });
-    try {
-      return await transport.send(request);
-    } finally {
-      await transport.close();
-    }
-  };
-}
+/** Each request has a connection of its own, which ends with it. A proxy that cannot be read rejects the request, not the session. */
+const sendOnce =
+  (clock: Clock): Send =>
+  async (request) =>
+    createTransport({ clock }).send(request);

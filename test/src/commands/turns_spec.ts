@@ -432,10 +432,10 @@ describe('the turn of a command', () => {
     process.queue.restorePending(() => Promise.resolve([known, found]));
     const next = enter(process, 'honk');
     await clock.advance(0);
-    found.learn({ requestStatus: 'COMPLETED', message: null }, clock.now());
+    found.addStatus({ requestStatus: 'COMPLETED', message: null }, clock.now());
     await clock.advance(0);
     assert.equal(await isDone(next), false);
-    known.learn({ requestStatus: 'COMPLETED', message: null }, clock.now());
+    known.addStatus({ requestStatus: 'COMPLETED', message: null }, clock.now());
     await process.queue.end(await next);
     process.queue.restorePending(() => Promise.resolve([new LoggedCommand(found.record, 'account', {}, clock.now())]));
     linked = 'COMPLETED';

@@ -16,7 +16,7 @@ const key = signInKey(client, 'node');
 const options = { key, client, pastedRefreshToken: null };
 
 describe('The session of a user directory', () => {
-  it('sends each request over a connection of its own, which it closes', async () => {
+  it('sends each request over a connection of its own, which ends with it', async () => {
     const clock = new ManualClock();
     const identity = await Identity.start({ clock });
     const session = openSession({ state: new MemoryStateStore(), clock });
