@@ -1,5 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { cancelWaiting, CommandAttempt, Membership, MemoryStateStore, VehicleError } from '../../../src/index';
+import {
+  cancelledByMessage,
+  cancelWaiting,
+  CommandAttempt,
+  Membership,
+  MemoryStateStore,
+  VehicleError,
+} from '../../../src/index';
 import { LoggedCommand } from '../../../src/commands/logged-command';
 import type { CommandRecord } from '../../../src/commands/record';
 import type { CommandRoute } from '../../../src/commands/route';
@@ -269,16 +276,17 @@ describe('the turn of a command', () => {
     const turn = await enter(one, 'lock');
     await one.queue.claimSending(turn, recordOf(turn));
     const before = await stored();
-    const forget = async (): Promise<Place[]> => {
+    const forget = async (settlesInMs: number): Promise<Place[]> => {
       for (const { key } of await shared.entries('turn/')) await shared.remove(key);
-      shared.settlesInMs = 15 * second;
+      Object.assign(shared, { settlesInMs });
       await clock.advance(3 * second);
       return stored();
     };
-    assert.deepEqual(await forget(), before);
+    assert.deepEqual(await forget(0), [], 'the store was not restarted');
+    assert.deepEqual(await forget(15 * second), before);
     await one.queue.sent(turn, new LoggedCommand(recordOf(turn), 'account', {}, clock.now()));
     await clock.advance(3 * second);
-    assert.deepEqual(await forget(), []);
+    assert.deepEqual(await forget(15 * second), []);
     const local = alone();
     const own = await enter(local, 'lock');
     const { sleeping } = clock;
@@ -448,6 +456,39 @@ describe('the turn of a command', () => {
     const shares = await start();
     shares.queue.restorePending(() => assert.fail('the store has them'));
     await enter(shares, 'lock');
+  });
+
+  it('leaves in the store for ten seconds why a command of a node was not sent, and nothing of any other command', async () => {
+    const one = await start();
+    const turn = await enter(one, 'lock');
+    const end = async (node: string | null, reason: VehicleError): Promise<Place | undefined> => {
+      const attempt = attemptOf();
+      const waiting = enter(one, 'honk', { attempt, node });
+      await clock.advance(0);
+      attempt.cancel(reason);
+      await refused(waiting, 'CANCELLED', /./);
+      return (await stored()).find(({ id }) => id === attempt.id);
+    };
+    const at = clock.now();
+    const over = { status: 'over', until: at + 10 * second, record: null };
+    const byMessage = await end('n', cancelledByMessage());
+    assert.deepEqual(byMessage, { ...byMessage, ...over, why: 'cancelled' });
+    const byTest = await end('n', new VehicleError('CANCELLED', 'By the test.'));
+    assert.deepEqual(byTest, { ...byTest, ...over, why: null });
+    assert.equal(await end(null, cancelledByMessage()), undefined);
+    const record = recordOf(turn);
+    await one.queue.claimSending(turn, record);
+    turn.attempt.cancel(cancelledByMessage());
+    await one.queue.end(turn, record);
+    const [first] = await stored();
+    assert.deepEqual([first?.status, first?.['why'], first?.['record']], ['over', null, record]);
+    await clock.advance(second);
+    await one.queue.end(turn);
+    assert.deepEqual((await stored())[0], first, 'a second end changes nothing');
+    const unarmed = Object.assign(attemptOf(), { unarmed: new VehicleError('INPUT_INVALID', 'Not armed.') });
+    const before = await stored();
+    await refused(enter(one, 'flash', { attempt: unarmed }), 'INPUT_INVALID', /Not armed/);
+    assert.deepEqual(await stored(), before);
   });
 
   it('is not given to a command that was cancelled, or taken out of the store, while it waited', async () => {
