@@ -498,6 +498,9 @@ describe('Signing in from the editor', () => {
     });
 
     it('is not made for a vehicle that is deleted while the code is exchanged', async () => {
+      await service.close();
+      const clock = new ManualClock(Date.now());
+      service = await startSimulator({ clock });
       await load();
       const { url } = await begin();
       const address = await signInAtPage(String(url));
@@ -505,6 +508,7 @@ describe('Signing in from the editor', () => {
       const answered = page(address);
       while (tokenCalls() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'full');
+      await clock.advance(300);
       assert.equal((await answered).status, 400);
       assert.deepEqual(storeFiles(), []);
     });
