@@ -269,7 +269,8 @@ describe(type, () => {
     const node = flow.node('n');
     node.on('close', () => void node.receive({ payload: second } as never));
     await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }] as never, 'nodes');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // Waits for the files, too.
+    await clock.advanceInSteps(5_000);
     assert.deepEqual(kept(), []);
   });
 

@@ -23,15 +23,18 @@ for (const call of ['command', 'connect']) {
   subscribe(`tracing:node-redis:${call}:asyncEnd`, (message) => void requests.delete(message));
 }
 
-// The key of a folder is derived in another thread.
+/** The key of a folder is derived in another thread. */
+const derivations = new Set<unknown>();
+/** Whether a key is being derived: the system does not say so. */
+export const isDeriving = (): boolean => derivations.size > 0;
 const { scrypt } = crypto;
 crypto.scrypt = ((...args: unknown[]) => {
   const done = args.pop() as (...results: unknown[]) => void;
-  requests.set(args, Infinity);
+  derivations.add(args);
   Reflect.apply(scrypt, crypto, [
     ...args,
     (...results: unknown[]) => {
-      requests.delete(args);
+      derivations.delete(args);
       done(...results);
     },
   ]);
@@ -41,19 +44,22 @@ crypto.scrypt = ((...args: unknown[]) => {
 /** What the system was asked to do in another thread: files, their end, and look-ups of names. It ends without the clock of the test. */
 const systemRequest = /^(FSReq|CloseReq|GetAddrInfoReq)/;
 
-/** Whether this process waits for its disk, for another thread, or for an answer that can come without the clock of the test. */
-const isWorking = (): boolean =>
-  process.getActiveResourcesInfo().some((name) => systemRequest.test(name)) ||
-  [...requests.values()].some((left) => left > 0);
+/** Whether this process waits for its disk or for another thread. */
+const awaitsSystem = (): boolean =>
+  isDeriving() || process.getActiveResourcesInfo().some((name) => systemRequest.test(name));
+
+/** Whether it waits for an answer that can come without the clock of the test. */
+const awaitsAnswer = (): boolean => [...requests.values()].some((left) => left > 0);
 
 /** Waits, in real time, until everything that goes on waits for the clock of the test. */
 async function whenDone(): Promise<void> {
   // What one answer brings about may begin some turns of the event loop later.
   for (let quiet = 0; quiet < quietTurns; quiet += 1) {
     await settled();
-    while (isWorking()) {
+    for (let isHere = awaitsSystem(); isHere || awaitsAnswer(); isHere = awaitsSystem()) {
       quiet = 0;
       await new Promise((resolve) => setTimeout(resolve, 1));
+      if (isHere) continue;
       for (const [request, left] of requests) requests.set(request, left - 1);
     }
   }

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { ManualClock } from '../support/manual-clock';
+import { isDeriving, ManualClock } from '../support/manual-clock';
 
 /** A request of a client, and one of a server, as `diagnostics_channel` publishes them. */
 interface Sent {
@@ -86,7 +86,9 @@ export class QuietClock extends ManualClock {
       // A slow disk must not keep the processor busy.
       await new Promise((resolve) => (busy < quietTurns ? setImmediate(resolve) : setTimeout(resolve, 1)));
       const isBusy =
-        this.#sent.size !== this.#arrived.size || process.getActiveResourcesInfo().some((one) => work.test(one));
+        this.#sent.size !== this.#arrived.size ||
+        isDeriving() ||
+        process.getActiveResourcesInfo().some((one) => work.test(one));
       busy = isBusy ? busy + 1 : 0;
       if (isBusy) turns = 0;
     }
