@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   readFileSync,
   rmSync,
   statSync,
@@ -162,6 +163,11 @@ describe('The use of a directory', () => {
     await until(second, 'other');
     await kill(first);
     await until(second, 'ours');
+    // Linux names the files that a process has open.
+    const open = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : [];
+    assert.ok(
+      !open.some((fd) => existsSync(`/proc/self/fd/${fd}`) && readlinkSync(`/proc/self/fd/${fd}`).startsWith(root)),
+    );
   });
 
   it('removes what former processes left', async () => {
@@ -235,6 +241,16 @@ describe('The use of a directory', () => {
       assert.ok(existsSync(markOf(8)));
     });
 
+    it('begins at once where the file is removed meanwhile', async () => {
+      leave(7, '');
+      const clock = new ManualClock();
+      const owner = claim({ clock });
+      await clock.whenSleeping();
+      rmSync(markOf(7));
+      await clock.advanceUntil(() => owner.state === 'ours');
+      assert.ok(existsSync(markOf(8)), String(files()));
+    });
+
     it('waits for one that writes it meanwhile', async () => {
       leave(7, '');
       const clock = new ManualClock();
@@ -296,6 +312,7 @@ describe('The use of a directory', () => {
         const { first, time } = await foreign();
         leave(2, JSON.stringify({ socket: null, beats: true }));
         await time.advanceUntil(() => first.state === 'lost');
+        assert.equal(time.sleeping, 0, 'it renews no file any more');
       });
 
       it('passes on at once when it ends', async () => {
@@ -317,6 +334,9 @@ describe('The use of a directory', () => {
     const owner = await owned({ clock });
     await owner.confirm();
     rmSync(directory);
+    mkdirSync(join(directory, 'state'), { recursive: true });
+    await owner.confirm();
+    assert.deepEqual(files(), [], 'it writes no file of an owner before it has a number');
     await clock.advanceUntil(() => existsSync(markOf(1)));
     const second = claim();
     await until(second, 'other');
