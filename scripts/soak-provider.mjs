@@ -61,7 +61,7 @@ async function year(graceSeconds, kills) {
     const { session, close } = openVirtualSession({ directory, now: await provider.control('now') });
     const { authorizeUrl } = provider;
     const asked = { authorizeUrl, client, redirectUrl, scopes: providerScopes, configNodeId: 'car' };
-    const redirected = await decideAtProvider(session.signIns.begin(asked).url);
+    const redirected = await decideAtProvider((await session.signIns.begin(asked)).url);
     await session.signIns.finish({ redirected });
     await close();
     report.signIns += 1;
