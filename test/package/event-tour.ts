@@ -99,7 +99,9 @@ interface Answer {
 
 async function ask(nodeRed: RealNodeRed, event: EventName): Promise<Answer> {
   const response = await fetch(`${nodeRed.url}tour/event/${event}`, { method: 'POST' });
-  return (await response.json()) as Answer;
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${text}`);
+  return JSON.parse(text) as Answer;
 }
 
 function check(event: EventName, before: Answer, { messages = [], error }: Answer, changedAt: number): EventRow {

@@ -187,7 +187,9 @@ async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Question): Prom
     headers: { 'content-type': 'application/json' },
     body,
   });
-  return (await response.json()) as Answer;
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${text}`);
+  return JSON.parse(text) as Answer;
 }
 
 function check(stop: Stop, answer: Answer, service: Simulator): Seen {

@@ -34,8 +34,8 @@ async function main(userDir: string, settings: object): Promise<void> {
   await once(server, 'listening');
   process.send?.({ port: (server.address() as AddressInfo).port });
   // Node-RED answers a deploy before it has started the new flows.
-  RED.events.on('runtime-event', ({ id }: { id: string }) => {
-    if (id === 'runtime-deploy') process.send?.({ isDeployed: true });
+  RED.events.on('runtime-event', ({ id, payload }: { id: string; payload?: { revision: string } }) => {
+    if (id === 'runtime-deploy') process.send?.({ deployed: payload?.revision });
   });
   // The types of Node-RED leave this function out.
   const { getNode } = RED.nodes as unknown as { getNode: (id: string) => Node | null };

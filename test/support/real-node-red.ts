@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -97,20 +97,29 @@ export async function startNodeRed(
     ended.then(() => Promise.reject(new Error('Node-RED did not start'))),
   ])) as [{ port: number }];
   const url = `http://127.0.0.1:${port}/`;
-  const deployed = (): Promise<unknown> => once(child, 'message');
+  let running: unknown;
+  const deploys = new EventEmitter();
+  child.on('message', (said: object) => {
+    if (!('deployed' in said)) return;
+    running = said.deployed;
+    deploys.emit('end');
+  });
+  const deployed = (): Promise<unknown> => once(deploys, 'end');
   return {
     url,
     userDir,
     async admin(method, path, body) {
-      const isDeployed = method === 'POST' && path === 'flows' ? deployed() : undefined;
+      running = undefined;
       const response = await fetch(url + path, {
         method,
         headers: { accept: 'application/json', 'content-type': 'application/json', 'Node-RED-API-Version': 'v2' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-      await isDeployed;
-      return response.status === 204 ? undefined : response.json();
+      if (response.status === 204) return undefined;
+      const answer = (await response.json()) as { rev?: string };
+      if (method === 'POST' && path === 'flows') while (running !== answer.rev) await deployed();
+      return answer;
     },
     deployed,
     async stop() {
