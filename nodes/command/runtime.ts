@@ -152,16 +152,12 @@ function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg:
   const handOn: HandOn = async ({ id }, send, signal, isJoined = false) => {
     // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
     const isDelivered = async (): Promise<boolean> => !isJoined && (await log.isTakenOver(id));
-    let isSent = false;
-    const sendOwn = (): void => {
-      if (!isJoined && !log.mayBeSent(id)) return;
-      send();
-      isSent = true;
-    };
-    while (!isSent) {
-      if (!(await deploys.send(sendOwn, { clock: clock(), signal, isDelivered }))) return false;
-      if (await isDelivered()) return true;
-      if (isSent) break;
+    const mayBeSent = (): boolean => isJoined || log.mayBeSent(id);
+    for (;;) {
+      const end = await deploys.send(send, { signal, mayBeSent, isDelivered });
+      if (end === 'closed') return false;
+      if (isJoined || (await isDelivered())) return true;
+      if (end === 'sent') break;
       // This process was paused. While a shared store cannot be reached, it is unknown whether another copy has taken the command over.
       const isOwn = await log.isOwn(id).catch(() => {
         own.status.show('failed', storeAway);
@@ -174,7 +170,6 @@ function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg:
         return true;
       }
     }
-    if (isJoined) return true;
     const mayBeFollowed = leadsTo(own, 'connected-vehicle-command-status');
     await log.handedOn(id, mayBeFollowed ? clock().now() : null).catch(() => warn('notKept'));
     return true;

@@ -145,8 +145,9 @@ export function startCarNode<Read, Event, Opened>(
       );
     testedAt = now;
     const sample = sampleOf(await running(), event);
-    const isSent = await deploys.send(() => node.send(sample), { clock: clock(), signal: closing });
-    if (!isSent) throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');
+    const end = await deploys.send(() => node.send(sample), { signal: closing });
+    if (end !== 'sent')
+      throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');
     return sample.payload.text;
   };
 
@@ -164,10 +165,11 @@ export function startCarNode<Read, Event, Opened>(
       if (events.length === 0) return;
       const { vin, runner } = await running();
       let texts: string[] = [];
-      const send = (): void => void (texts = runner.mayBeSent(events) ? events.map(sendEvent) : []);
+      const send = (): void => void (texts = events.map(sendEvent));
+      const mayBeSent = (): boolean => runner.mayBeSent(events);
       // After a pause, another process may have taken them over.
       await group?.renew().catch(() => undefined);
-      if (!(await deploys.send(send, { clock: clock(), signal })) || texts.length === 0) {
+      if ((await deploys.send(send, { signal, mayBeSent })) !== 'sent') {
         runner.giveBack(events);
         if (!signal.aborted) wake([]);
         return;

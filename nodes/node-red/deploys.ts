@@ -1,9 +1,21 @@
 import type { NodeAPI } from 'node-red';
 import { partOf } from '../pack';
-import { withSignals, type Clock } from '../../src/index';
+import { withSignals } from '../../src/index';
+import { clock } from './time';
 
 /** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
 const maxWaitMs = 30_000;
+
+/** How `Deploys.send` ended: `lost` if another process may have taken over what is sent, `closed` if the signal was aborted first. */
+export type SendEnd = 'sent' | 'lost' | 'closed';
+
+interface SendOptions {
+  signal: AbortSignal;
+  /** Asked in the statement before each try. */
+  mayBeSent?: () => boolean;
+  /** Asked before each try. Default: the next node has the message unless a deploy began meanwhile. */
+  isDelivered?: () => Promise<boolean>;
+}
 
 /** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
 class Deploys {
@@ -39,32 +51,26 @@ class Deploys {
     return () => void this.#listeners.delete(listener);
   }
 
-  /**
-   * Sends when all flows run, because a message to a node that is being replaced gets lost.
-   * @param isDelivered asked before each try. Default: the next node has the message unless a deploy began meanwhile
-   * @returns false where the signal was aborted first
-   */
-  async send(
-    send: () => void,
-    { clock, signal, isDelivered }: { clock: Clock; signal: AbortSignal; isDelivered?: () => Promise<boolean> },
-  ): Promise<boolean> {
+  /** Sends when all flows run, because a message to a node that is being replaced gets lost. */
+  async send(send: () => void, { signal, mayBeSent, isDelivered }: SendOptions): Promise<SendEnd> {
     for (let begun = -1; begun !== this.#begun && (await isDelivered?.()) !== true;) {
-      await this.whenOver(clock, signal);
-      if (signal.aborted) return false;
+      await this.#whenOver(signal);
+      if (signal.aborted) return 'closed';
       begun = this.#begun;
+      if (mayBeSent?.() === false) return 'lost';
       send();
       // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the message. If a
       // deploy began in between, that node may have been replaced before it had the message.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    return true;
+    return 'sent';
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */
-  async whenOver(clock: Clock, signal: AbortSignal): Promise<void> {
+  async #whenOver(signal: AbortSignal): Promise<void> {
     while (!this.#over.signal.aborted && !signal.aborted) {
       try {
-        await withSignals([signal, this.#over.signal], (either) => clock.sleep(maxWaitMs, either));
+        await withSignals([signal, this.#over.signal], (either) => clock().sleep(maxWaitMs, either));
         return;
       } catch {
         // Another deploy may have begun.

@@ -11,6 +11,7 @@ import {
 } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
 import { wordsOf, type Values } from '../node-red/i18n';
+import type { SendEnd } from '../node-red/deploys';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
@@ -112,15 +113,13 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
     send: () => void,
     signal: AbortSignal,
   ): Promise<void | typeof handedOver> => {
-    let isSent = false;
-    const sendOwn = (): void => {
-      if (!subscriptions.mayBeSent(subscription)) return;
-      send();
-      isSent = true;
-    };
-    while (!isSent) {
+    const mayBeSent = (): boolean => subscriptions.mayBeSent(subscription);
+    let end: SendEnd;
+    do {
       if (!(await settle())) return;
-      if (await own.deploys.send(sendOwn, { clock: clock(), signal })) continue;
+      end = await own.deploys.send(send, { signal, mayBeSent });
+    } while (end === 'lost');
+    if (end === 'closed') {
       await subscriptions.heldBack(subscription);
       return handedOver;
     }
