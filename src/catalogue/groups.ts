@@ -40,14 +40,14 @@ export const groups = {
 
 export type GroupName = keyof typeof groups;
 
-interface Place {
+interface GroupMember {
   group: GroupName;
   /** Spellings of the member, the likeliest first. */
   members: readonly string[];
 }
 
 /** A number, in any unit that can be converted to that of docs/internals/service.md 2.8 (src/catalogue/units.ts). */
-export interface GroupedNumber extends Place {
+export interface GroupedNumber extends GroupMember {
   /** Round whole numbers down, because a distance or time to go must not be too long. A value that would become 0 is then unknown. */
   whole?: 'down';
   /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
@@ -57,7 +57,7 @@ export interface GroupedNumber extends Place {
 }
 
 /** A word of the service to the value of docs/internals/service.md 2.8; a word that is not in the table is unknown. */
-export interface GroupedWord extends Place {
+export interface GroupedWord extends GroupMember {
   words: Readonly<Record<string, string | boolean>>;
 }
 

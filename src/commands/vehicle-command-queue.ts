@@ -31,7 +31,7 @@ const overdueMs = 60_000;
 const joinEveryMs = 1_000;
 
 /** A command in the queue of its car. Times are in milliseconds since 1970, by the clock of the store. */
-const placeShape = z.object({
+const entryShape = z.object({
   /** Of the attempt, and of the record. */
   id: z.string(),
   command: z.string(),
@@ -55,8 +55,8 @@ const placeShape = z.object({
   /** Once it is sent. */
   record: z.nullable(z.unknown()),
 });
-type Place = z.infer<typeof placeShape>;
-const queueShape = z.lazy(() => z.array(placeShape));
+type Entry = z.infer<typeof entryShape>;
+const queueShape = z.lazy(() => z.array(entryShape));
 
 interface QueueRequest {
   route: CommandRoute;
@@ -79,13 +79,13 @@ export interface Turn {
   /** The record of the same command that another copy of the flow sends: this one is not sent; null in all other cases. */
   readonly joined: CommandRecord | null;
   /** In the queue, from before it is sent. */
-  place?: Place | undefined;
+  entry?: Entry | undefined;
 }
 
 /** The queue of a car, as this process knows it. */
 class CarQueue {
   version: string | null = null;
-  places: readonly Place[] = [];
+  entries: readonly Entry[] = [];
   /** The commands of this process in it, by id. */
   readonly attempts = new Map<string, CommandAttempt>();
   /** The commands that were sent and answered, by id. */
@@ -158,7 +158,7 @@ export class VehicleCommandQueue {
     const at = Date.parse(sentAt);
     if (this.#clock.now() - at >= maxActingMs) return;
     const key = this.#keyOf(vin);
-    const place: Place = {
+    const entry: Entry = {
       id,
       command,
       what: '',
@@ -173,7 +173,7 @@ export class VehicleCommandQueue {
       isAnswered: true,
       record: logged.record,
     };
-    await this.#change(key, (places) => (places.some((known) => known.id === id) ? places : [place, ...places]));
+    await this.#change(key, (entries) => (entries.some((known) => known.id === id) ? entries : [entry, ...entries]));
     this.#follow(key, id, logged);
   }
 
@@ -237,25 +237,25 @@ export class VehicleCommandQueue {
     { whenBusy, attempt, ...request }: QueueRequest,
     mayJoin = this.#membership?.joinsCommands === true,
   ): Promise<'added' | 'refused' | 'same'> {
-    const place = this.#placeOf(attempt.id, request);
+    const entry = this.#entryOf(attempt.id, request);
     let result: 'added' | 'refused' | 'same' = 'added';
-    const append = (places: readonly Place[]): readonly Place[] => {
+    const append = (entries: readonly Entry[]): readonly Entry[] => {
       result = 'same';
-      if (mayJoin && places.some((one) => isSame(one, place))) return places;
+      if (mayJoin && entries.some((one) => isSame(one, entry))) return entries;
       result = 'refused';
-      if (attempt.unarmed !== null) return places;
-      const [head] = this.#inFront(key, places);
+      if (attempt.unarmed !== null) return entries;
+      const [head] = this.#inFront(key, entries);
       const isReplaced = head?.status === 'waiting' && head.waitsForCar;
-      const left = isReplaced ? replaced(places, this.#dropped(head, 'replaced')) : places;
+      const left = isReplaced ? replaced(entries, this.#dropped(head, 'replaced')) : entries;
       result = whenBusy === 'refuse' && this.#inFront(key, left).length > 0 ? 'refused' : 'added';
-      return result === 'refused' ? left : [...left, place];
+      return result === 'refused' ? left : [...left, entry];
     };
     await this.#change(key, append, this.#membership !== null);
     if (result === 'added') this.#carOf(key).attempts.set(attempt.id, attempt);
     return result;
   }
 
-  #placeOf(id: string, { route, waitsForCar, waitMs, node }: Omit<QueueRequest, 'whenBusy' | 'attempt'>): Place {
+  #entryOf(id: string, { route, waitsForCar, waitMs, node }: Omit<QueueRequest, 'whenBusy' | 'attempt'>): Entry {
     const now = this.#now();
     return {
       id,
@@ -276,11 +276,11 @@ export class VehicleCommandQueue {
 
   /** Lets a newer command of the queue replace one that waits for the car. */
   async giveWay({ key, attempt: { id, signal } }: Turn): Promise<void> {
-    await this.#change(key, (places) => {
-      const place = places.find((one) => one.id === id);
-      return place !== undefined && this.#inFront(key, places).at(-1) !== place
-        ? replaced(places, this.#dropped(place, 'replaced'))
-        : places;
+    await this.#change(key, (entries) => {
+      const entry = entries.find((one) => one.id === id);
+      return entry !== undefined && this.#inFront(key, entries).at(-1) !== entry
+        ? replaced(entries, this.#dropped(entry, 'replaced'))
+        : entries;
     });
     signal.throwIfAborted();
   }
@@ -296,7 +296,7 @@ export class VehicleCommandQueue {
   }
 
   /**
-   * Records that this command is about to be sent. It keeps its place and blocks the car until `sent` or `end`.
+   * Records that this command is about to be sent. It keeps its place in the queue and blocks the car until `sent` or `end`.
    * @param record the one that is valid if no answer ever comes
    * @throws VehicleError CANCELLED where another process has dropped it; STORE_UNAVAILABLE
    */
@@ -305,24 +305,24 @@ export class VehicleCommandQueue {
       key,
       attempt: { id, signal },
     } = turn;
-    const places = await this.#change(key, (before) => {
+    const entries = await this.#change(key, (before) => {
       const [head] = this.#inFront(key, before);
       const isNext = head?.id === id && head.status === 'waiting';
       return isNext ? replaced(before, { ...head, status: 'sent', sentAt: this.#now(), record }) : before;
     });
     signal.throwIfAborted();
-    turn.place = places.find((place) => place.id === id);
-    if (turn.place?.status !== 'sent') throw lostTurn();
-    void this.#keepSent(key, turn.place);
+    turn.entry = entries.find((entry) => entry.id === id);
+    if (turn.entry?.status !== 'sent') throw lostTurn();
+    void this.#keepSent(key, turn.entry);
   }
 
   /** Stores the command again if a restart of the store has lost it: the answer of a car may come after the 15 seconds in which a restarted store admits no command. */
-  async #keepSent(key: string, place: Place): Promise<void> {
-    const { id } = place;
+  async #keepSent(key: string, entry: Entry): Promise<void> {
+    const { id } = entry;
     const isOpen = (): boolean => this.#cars.get(key)?.attempts.has(id) === true;
     for (; this.#membership !== null && isOpen(); await this.#clock.sleep(pollEveryMs))
       if (this.#membership.store.settlesInMs > 0)
-        await this.#change(key, (places) => withPlace(places, place)).catch(() => undefined);
+        await this.#change(key, (entries) => withEntry(entries, entry)).catch(() => undefined);
   }
 
   /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its turn */
@@ -331,15 +331,15 @@ export class VehicleCommandQueue {
   }
 
   /** While the car may still act on the command, it blocks the queue until its link gives a final status, or for 150 s. */
-  async sent({ key, attempt: { id }, place }: Turn, logged: LoggedCommand): Promise<void> {
+  async sent({ key, attempt: { id }, entry }: Turn, logged: LoggedCommand): Promise<void> {
     if (!logged.mayAct) return this.end({ key, attempt: { id } }, logged.record);
     // A clock that was set back must not block a car for longer.
     const age = Math.max(0, this.#clock.now() - Date.parse(logged.record.sentAt));
     const sentAt = this.#now() - age;
     this.#follow(key, id, logged);
-    await this.#changeLate(key, (places) => {
+    await this.#changeLate(key, (entries) => {
       // A store that has forgotten the command gets it again.
-      const known = place === undefined ? places : withPlace(places, place);
+      const known = entry === undefined ? entries : withEntry(entries, entry);
       return known.map((one) =>
         one.id === id && one.status === 'sent' ? { ...one, sentAt, isAnswered: true, record: logged.record } : one,
       );
@@ -364,17 +364,17 @@ export class VehicleCommandQueue {
     const why = record === null && isCancelled(attempts.get(id)) ? 'cancelled' : null;
     attempts.delete(id);
     const isKept = this.#membership?.group != null;
-    await this.#changeLate(key, (places) => {
-      const place = places.find((one) => one.id === id);
-      if (place === undefined || (isKept && place.status === 'over')) return places;
-      return isKept && place.sender !== ''
-        ? replaced(places, { ...this.#dropped(place, why), record })
-        : places.filter((one) => one !== place);
+    await this.#changeLate(key, (entries) => {
+      const entry = entries.find((one) => one.id === id);
+      if (entry === undefined || (isKept && entry.status === 'over')) return entries;
+      return isKept && entry.sender !== ''
+        ? replaced(entries, { ...this.#dropped(entry, why), record })
+        : entries.filter((one) => one !== entry);
     });
   }
 
   /** Changes the queue now, or later if the store cannot be reached: no command must stay in the queue, and a failure here must not fail a command that was answered. */
-  async #changeLate(key: string, change: (places: readonly Place[]) => readonly Place[]): Promise<void> {
+  async #changeLate(key: string, change: (entries: readonly Entry[]) => readonly Entry[]): Promise<void> {
     const changing = (): Promise<unknown> => this.#change(key, change);
     await (this.#membership?.eventually(changing) ?? changing());
   }
@@ -386,8 +386,8 @@ export class VehicleCommandQueue {
    */
   async #joined(key: string, request: QueueRequest): Promise<CommandRecord | null> {
     const { signal, id: own } = request.attempt;
-    const place = this.#placeOf(own, request);
-    let first = this.#carOf(key).places.find((one) => isSame(one, place));
+    const entry = this.#entryOf(own, request);
+    let first = this.#carOf(key).entries.find((one) => isSame(one, entry));
     while (first !== undefined) {
       const { id, status, why, isAnswered, member } = first;
       if (why !== null) throw droppedError(why);
@@ -400,7 +400,7 @@ export class VehicleCommandQueue {
       if (hasEnded) await this.#drop(key, id);
       else await this.#clock.sleep(joinEveryMs, signal);
       await this.#read(key);
-      first = this.#carOf(key).places.find((one) => one.id === id);
+      first = this.#carOf(key).entries.find((one) => one.id === id);
       if (first === undefined && record !== null) return record;
     }
     throw new VehicleError(
@@ -411,23 +411,23 @@ export class VehicleCommandQueue {
 
   /** Takes a command that was not sent out of the queue. */
   #drop(key: string, id: string): Promise<unknown> {
-    return this.#change(key, (places) => {
-      const place = places.find((one) => one.id === id && one.status === 'waiting');
-      return place === undefined ? places : replaced(places, this.#dropped(place));
+    return this.#change(key, (entries) => {
+      const entry = entries.find((one) => one.id === id && one.status === 'waiting');
+      return entry === undefined ? entries : replaced(entries, this.#dropped(entry));
     });
   }
 
-  #dropped(place: Place, why: Place['why'] = null): Place {
-    return { ...place, status: 'over', why, until: this.#now() + joinedMs };
+  #dropped(entry: Entry, why: Entry['why'] = null): Entry {
+    return { ...entry, status: 'over', why, until: this.#now() + joinedMs };
   }
 
   /** The commands that have not ended, the oldest first. */
-  #inFront(key: string, places = this.#carOf(key).places): Place[] {
-    return places.filter((place) => place.status !== 'over' && this.#mayBlock(this.#carOf(key), place));
+  #inFront(key: string, entries = this.#carOf(key).entries): Entry[] {
+    return entries.filter((entry) => entry.status !== 'over' && this.#mayBlock(this.#carOf(key), entry));
   }
 
   /** Whether a command still counts: one that can block the car, or one that is kept for another copy. */
-  #mayBlock({ attempts, blocksUntil }: CarQueue, { id, status, until, sentAt }: Place): boolean {
+  #mayBlock({ attempts, blocksUntil }: CarQueue, { id, status, until, sentAt }: Entry): boolean {
     const now = this.#now();
     if (status === 'over') return now < until;
     const attempt = attempts.get(id);
@@ -447,8 +447,8 @@ export class VehicleCommandQueue {
     const stored = await readToChange(this.#store, key);
     // This process has written or read the queue meanwhile, and what was read here may be older.
     if (this.#carOf(key).version !== version) return;
-    const places = queueShape.safeParse(stored?.value);
-    this.#setPlaces(key, stored?.version ?? null, places.data ?? []);
+    const entries = queueShape.safeParse(stored?.value);
+    this.#setEntries(key, stored?.version ?? null, entries.data ?? []);
   }
 
   /**
@@ -457,38 +457,38 @@ export class VehicleCommandQueue {
    */
   #change(
     key: string,
-    change: (places: readonly Place[]) => readonly Place[],
+    change: (entries: readonly Entry[]) => readonly Entry[],
     readsFirst = false,
-  ): Promise<readonly Place[]> {
+  ): Promise<readonly Entry[]> {
     return untilChanged(async (isAgain) => {
       const isRead = isAgain || readsFirst;
       if (isRead) await this.#read(key);
-      const { places, version } = this.#carOf(key);
-      const left = change(places);
-      if (left === places) return isRead || this.#membership === null ? places : null;
+      const { entries, version } = this.#carOf(key);
+      const left = change(entries);
+      if (left === entries) return isRead || this.#membership === null ? entries : null;
       const condition = { expected: version };
       if (left.length === 0)
-        return (await this.#store.remove(key, condition)) ? this.#setPlaces(key, null, left) : null;
+        return (await this.#store.remove(key, condition)) ? this.#setEntries(key, null, left) : null;
       const next = await this.#store.write(key, left, condition);
-      return next === null ? null : this.#setPlaces(key, next, left);
+      return next === null ? null : this.#setEntries(key, next, left);
     });
   }
 
-  #setPlaces(key: string, version: string | null, places: readonly Place[]): readonly Place[] {
+  #setEntries(key: string, version: string | null, entries: readonly Entry[]): readonly Entry[] {
     const car = this.#carOf(key);
     car.version = version;
-    car.places = places.filter((place) => this.#mayBlock(car, place));
+    car.entries = entries.filter((entry) => this.#mayBlock(car, entry));
     for (const [id, attempt] of car.attempts) {
-      const place = places.find((one) => one.id === id);
-      if (place === undefined || place.status === 'over')
-        attempt.cancel(place?.why ? droppedError(place.why) : lostTurn());
+      const entry = entries.find((one) => one.id === id);
+      if (entry === undefined || entry.status === 'over')
+        attempt.cancel(entry?.why ? droppedError(entry.why) : lostTurn());
     }
     // In a group, commands that are over stay in the queue for a while, so the facts about removed commands are deleted one by one.
     for (const known of [car.logged, car.blocksUntil])
-      for (const id of known.keys()) if (!places.some((place) => id.startsWith(place.id))) known.delete(id);
+      for (const id of known.keys()) if (!entries.some((entry) => id.startsWith(entry.id))) known.delete(id);
     for (const wake of car.waiting) wake();
-    if (places.length + car.attempts.size + car.waiting.size === 0) this.#cars.delete(key);
-    return car.places;
+    if (entries.length + car.attempts.size + car.waiting.size === 0) this.#cars.delete(key);
+    return car.entries;
   }
 
   #carOf(key: string): CarQueue {
@@ -554,14 +554,14 @@ export class VehicleCommandQueue {
  */
 export async function cancelWaiting(store: StateStore, membership: Membership, node: string): Promise<void> {
   const sender = senderOf(node, membership);
-  const isWaiting = (place: Place): boolean => sender !== '' && place.sender === sender && place.status === 'waiting';
+  const isWaiting = (entry: Entry): boolean => sender !== '' && entry.sender === sender && entry.status === 'waiting';
   for (const { key } of await store.entries('turn/'))
     await untilChanged(async () => {
       const stored = await store.read(key);
-      const places = queueShape.safeParse(stored?.value).data ?? [];
-      if (!places.some(isWaiting)) return '';
+      const entries = queueShape.safeParse(stored?.value).data ?? [];
+      if (!entries.some(isWaiting)) return '';
       const until = membership.now() + joinedMs;
-      const left = places.map((one) =>
+      const left = entries.map((one) =>
         isWaiting(one) ? { ...one, status: 'over' as const, why: 'cancelled' as const, until } : one,
       );
       return store.write(key, left, { expected: stored?.version ?? null });
@@ -574,7 +574,7 @@ const senderOf = (node: string | null, membership: Membership | null): string =>
   node === null || membership?.group == null ? '' : `${membership.group}/${node}`;
 
 /** Whether two copies of a flow send one command. */
-const isSame = (one: Place, next: Place): boolean =>
+const isSame = (one: Entry, next: Entry): boolean =>
   one.sender !== '' &&
   one.sender === next.sender &&
   one.what === next.what &&
@@ -583,8 +583,8 @@ const isSame = (one: Place, next: Place): boolean =>
   (one.status !== 'over' || one.why !== null || one.record !== null) &&
   next.askedAt - one.askedAt < joinedMs;
 
-const replaced = (places: readonly Place[], changed: Place): readonly Place[] =>
-  places.map((one) => (one.id === changed.id ? changed : one));
+const replaced = (entries: readonly Entry[], changed: Entry): readonly Entry[] =>
+  entries.map((one) => (one.id === changed.id ? changed : one));
 
 export const cancelledByMessage = (): VehicleError =>
   new VehicleError('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.');
@@ -593,10 +593,10 @@ export const cancelledByMessage = (): VehicleError =>
 const isCancelled = (attempt: CommandAttempt | undefined): boolean =>
   attempt?.signal.aborted === true && asVehicleError(reasonOf(attempt.signal)).message === cancelledByMessage().message;
 
-const withPlace = (places: readonly Place[], place: Place): readonly Place[] =>
-  places.some(({ id }) => id === place.id) ? places : [place, ...places];
+const withEntry = (entries: readonly Entry[], entry: Entry): readonly Entry[] =>
+  entries.some(({ id }) => id === entry.id) ? entries : [entry, ...entries];
 
-const droppedError = (why: NonNullable<Place['why']>): VehicleError =>
+const droppedError = (why: NonNullable<Entry['why']>): VehicleError =>
   why === 'cancelled'
     ? cancelledByMessage()
     : new VehicleError('CANCELLED', 'A newer command for this car replaced this waiting one, so it was not sent.');
@@ -607,7 +607,7 @@ const lostTurn = (): VehicleError =>
     'The other Node-REDs did not hear from this one for some seconds, so its command lost its turn and was not sent. Send it again.',
   );
 
-const busy = (head: Place | undefined, now: number): VehicleError => {
+const busy = (head: Entry | undefined, now: number): VehicleError => {
   const command = head?.command ?? '';
   const since = head?.isAnswered
     ? sentence`, sent at ${clockTime(Date.parse(parseRecord(head.record).sentAt), now)}`
