@@ -11,7 +11,11 @@ const RED = require(process.env['NODE_RED_PATH'] ?? 'node-red') as NodeRedApp;
  * A message `{ node, msg }` of the parent goes into that node, and `global.get('report')(value)` of a function node sends the value to the parent.
  */
 async function main(userDir: string, settings: object): Promise<void> {
-  const server = createServer();
+  // Before the flows start: Dashboard 2 takes its own requests from the listeners that it finds.
+  const server = createServer((request, response) => {
+    const { httpAdmin, httpNode } = RED as unknown as Record<'httpAdmin' | 'httpNode', (...handed: unknown[]) => void>;
+    httpAdmin(request, response, () => httpNode(request, response));
+  });
   RED.init(server, {
     userDir,
     flowFile: 'flows.json',
@@ -28,8 +32,6 @@ async function main(userDir: string, settings: object): Promise<void> {
     ...settings,
   } as unknown as Parameters<typeof RED.init>[1]);
   await RED.start();
-  const { httpAdmin, httpNode } = RED as unknown as Record<'httpAdmin' | 'httpNode', (...handed: unknown[]) => void>;
-  server.on('request', (request, response) => httpAdmin(request, response, () => httpNode(request, response)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   process.send?.({ port: (server.address() as AddressInfo).port });
