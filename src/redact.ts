@@ -20,8 +20,11 @@ export interface Redactor {
   text(text: string): string;
   /** A copy of plain data, names of members included. */
   value<Value>(value: Value): Value;
-  /** An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. */
-  answer<Body>(body: Body): Body;
+  /**
+   * An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. Undefined for one that
+   * nests so deep that JSON.stringify throws: an answer to a command must not become a failure.
+   */
+  answer<Body>(body: Body): Body | undefined;
   /** Anything that was thrown, as an error without secrets and with no text over 500 characters: the same one where it has none of both. */
   error(thrown: unknown): VehicleError;
 }
@@ -67,9 +70,10 @@ export function createRedactor(): Redactor {
     },
     text,
     value: <Value>(input: Value) => value(input) as Value, // A copy of the input.
-    answer<Body>(body: Body): Body {
+    answer<Body>(body: Body): Body | undefined {
+      const whole = jsonOf(body);
+      if (whole === undefined) return undefined;
       // A body can have 100,000 texts, so each is searched only for the secrets that occur in the body.
-      const whole = JSON.stringify(body) ?? '';
       const found = known.filter((secret) => whole.includes(JSON.stringify(secret).slice(1, -1)));
       // A copy of the body.
       return found.length === 0 ? body : (copyOf(body, (input) => without(found, input), []) as Body);
@@ -86,6 +90,14 @@ export function createRedactor(): Redactor {
       return new VehicleError(error.code, said, { retryable, retryAt, httpStatus, operationId, status, cause });
     },
   };
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The beginning of a longer text, with `…` as its last character. */

@@ -163,7 +163,7 @@ export class Requests {
   answers(): AnonymousAnswer[] {
     const { redactor } = this.#options;
     return [...this.#answers.values()].map(([method, path, status, body]) =>
-      anonymousAnswer(method, path, status, redactor.answer(body)),
+      anonymousAnswer(method, path, status, redactor.answer(body) ?? ''),
     );
   }
 
@@ -267,7 +267,7 @@ export class Requests {
     const { failure } = sent;
     // A status in the body is the result of the command, with any HTTP status (docs/internals/contract.md 4).
     if (failure === null || namedStatus(parseJson(sent.body)) !== null)
-      return { ...this.#answer(sent), operationId: redactor.answer(operationIdOf(sent.headers)) };
+      return { ...this.#answer(sent), operationId: redactor.answer(operationIdOf(sent.headers)) ?? null };
     const fromCar = isAnswerOfCar(sent);
     if (fromCar || isUncertain(sent.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);

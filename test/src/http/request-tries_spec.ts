@@ -19,6 +19,8 @@ const url = new URL('https://car.example/connected-vehicle/v2/vehicles/YV1CT9551
 const get: GetRequest = { api: 'connected', url, accept: 'application/json', scopes: ['conve:doors_status'] };
 const failed = (code: string): VehicleError => new VehicleError('NETWORK', 'No route.', { cause: { code } });
 const said = (text: string): string => JSON.stringify({ error: { message: text } });
+/** JSON.parse reads it, and JSON.stringify throws. */
+const tooDeep = '['.repeat(100_000) + ']'.repeat(100_000);
 
 interface Given {
   status?: number;
@@ -128,6 +130,7 @@ describe('A request', () => {
     ['two faults, then an answer', [{ status: 502 }, failed('EAI_AGAIN'), {}], 'ok', 3, 1.125],
     ['faults', [{ status: 500 }], 'SERVICE_ERROR', 3, 1.125],
     ['no JSON', [{ body: '<html>' }], 'BAD_RESPONSE', 3, 1.125],
+    ['100,000 levels of JSON', [{ body: tooDeep }], 'BAD_RESPONSE', 3, 1.125],
     ['a socket that was ended', [failed('ECONNRESET'), {}], 'ok', 2, 0],
     ['a socket that is ended each time', [failed('ECONNRESET')], 'NETWORK', 4, 1.125],
     ['a certificate that is not trusted', [failed('CERT_HAS_EXPIRED')], 'NETWORK', 1, 0],
@@ -269,6 +272,7 @@ describe('A request', () => {
   });
   const commands: [what: string, answer: Given | VehicleError, result: string][] = [
     ['an answer', {}, 'ok'],
+    ['an answer of 100,000 levels', { body: tooDeep }, 'ok'],
     ['a status with an error', { status: 503, body: '{"invokeStatus":"REJECTED"}' }, 'ok'],
     ['a refusal of its form', { status: 400 }, 'COMMAND_REFUSED'],
     ['a refusal', { status: 404 }, 'NOT_SUPPORTED'],
