@@ -3,6 +3,7 @@ import { unlinkSync, writeFileSync } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
+import { finished } from 'node:stream/promises';
 import * as z from 'zod/mini';
 import { systemCodeOf, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
@@ -71,17 +72,19 @@ export class DirectoryOwner {
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #connections = new Set<Socket>();
+  readonly #decided: Promise<void>;
   readonly #running: Promise<void>;
   #state: OwnerState = 'deciding';
   /** Of the own file; 0 while there is none. */
   #number = 0;
-  #mark: Mark = { socket: null, beats: true };
+  #mark: Mark | null = null;
   #server: Server | null = null;
 
   constructor(options: DirectoryOwnerOptions) {
     this.#folder = join(options.directory, 'state');
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#decided = new Promise((resolve) => void this.onChange(resolve));
     this.#running = this.#take();
   }
 
@@ -97,7 +100,7 @@ export class DirectoryOwner {
 
   /** Fulfilled when this process may use the directory; waits only for the decision. @throws DirectoryInUse */
   async ready(): Promise<void> {
-    while (this.#state === 'deciding') await new Promise<void>((resolve) => this.#once(resolve));
+    await this.#decided;
     if (this.#state !== 'ours') throw new DirectoryInUse(this.#state);
   }
 
@@ -120,13 +123,6 @@ export class DirectoryOwner {
     this.#lose();
   }
 
-  #once(listener: () => void): void {
-    const stop = this.onChange(() => {
-      stop();
-      listener();
-    });
-  }
-
   #set(state: OwnerState): void {
     if (state === this.#state) return;
     this.#state = state;
@@ -144,7 +140,7 @@ export class DirectoryOwner {
     while (!this.#stopping.signal.aborted) {
       try {
         const last = await this.#lastNumber();
-        if (last > 0) await this.#untilEnded(last);
+        await this.#untilEnded(last);
         if (await this.#create(last + 1)) return this.#set('ours');
       } catch {
         if (this.#stopping.signal.aborted) return;
@@ -155,16 +151,16 @@ export class DirectoryOwner {
     }
   }
 
-  /** @throws where the process is ending, or has acted as the owner before */
   #seenAlive(): void {
     if (this.#state === 'ours') this.#lose();
     else this.#set('other');
-    this.#stopping.signal.throwIfAborted();
   }
 
+  /** @throws where this process is ending, or has acted as the owner before */
   async #untilEnded(number: number): Promise<void> {
     let isOfThisMachine = false;
     for (;;) {
+      this.#stopping.signal.throwIfAborted();
       const mark = await this.#readMark(number);
       if (mark === ended) return;
       if (mark === '') {
@@ -203,22 +199,17 @@ export class DirectoryOwner {
 
   /** An owner that has no file descriptor left closes a connection at once, so a closed connection does not prove that it ended. */
   async #untilClosed(connection: Socket): Promise<void> {
-    const { signal } = this.#stopping;
-    const stop = (): void => void connection.destroy();
-    await new Promise<void>((resolve) => {
-      connection.resume().once('close', resolve);
-      signal.addEventListener('abort', stop, { once: true });
-      if (signal.aborted) stop();
-      if (connection.destroyed) resolve();
-    });
-    signal.removeEventListener('abort', stop);
-    signal.throwIfAborted();
+    await finished(connection.resume(), { signal: this.#stopping.signal }).catch(() => undefined);
+    connection.destroy();
   }
 
   /** Whether the time of a file is renewed; false after 20 seconds in which it was not. */
   async #beats(number: number): Promise<boolean> {
-    const timeOf = async (): Promise<number> =>
-      (await diskFiles.stat(this.#pathOf(number)).catch(() => ({ mtimeMs: 0 }))).mtimeMs;
+    const timeOf = (): Promise<number> =>
+      diskFiles.stat(this.#pathOf(number)).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      );
     const before = await timeOf();
     const since = this.#clock.monotonic();
     while (this.#clock.monotonic() - since < silentMs) {
@@ -241,7 +232,7 @@ export class DirectoryOwner {
         this.#number = number;
         process.once('exit', this.#leave);
         if (this.#mark.beats) void this.#beat();
-        await this.#sweep();
+        await this.#sweep().catch(() => undefined);
         return true;
       }
       // A process that was stopped since it looked takes a number that was given long ago.
@@ -250,7 +241,7 @@ export class DirectoryOwner {
       return false;
     } catch (error) {
       this.#unlisten();
-      await diskFiles.rm(this.#pathOf(number), { force: true }).catch(() => undefined);
+      await diskFiles.unlink(this.#pathOf(number)).catch(() => undefined);
       throw error;
     }
   }
@@ -285,10 +276,9 @@ export class DirectoryOwner {
 
   /** Removes what former owners left. */
   async #sweep(): Promise<void> {
-    for (const name of await diskFiles.readdir(this.#folder).catch(() => [])) {
-      const number = /^owner-(\d{1,15})(\.[0-9a-f]{12})?$/.exec(name)?.[1];
-      if (number !== undefined && Number(number) < this.#number)
-        await diskFiles.unlink(join(this.#folder, name)).catch(() => undefined);
+    for (const name of await diskFiles.readdir(this.#folder)) {
+      const number = Number(/^owner-(\d{1,15})(\.[0-9a-f]{12})?$/.exec(name)?.[1]);
+      if (number < this.#number) await diskFiles.unlink(join(this.#folder, name)).catch(() => undefined);
     }
   }
 
@@ -315,9 +305,10 @@ export class DirectoryOwner {
     this.#server = null;
     for (const connection of this.#connections) connection.destroy();
     try {
-      if (this.#mark.socket?.startsWith('owner-')) unlinkSync(join(this.#folder, this.#mark.socket));
+      // Node removes it, too, but not one that was named by a file descriptor of the folder.
+      if (this.#mark?.socket) unlinkSync(join(this.#folder, this.#mark.socket));
     } catch {
-      // It was never there, or somebody removed the folder.
+      // It is gone, or it is a pipe, which has no file.
     }
   }
 
@@ -353,15 +344,15 @@ export class DirectoryOwner {
 const listenAt = (path: string): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', reject).listen({ path, exclusive: true }, () => resolve(server.off('error', reject)));
+    server.once('error', reject).listen({ path, exclusive: true }, () => resolve(server));
   });
 
 /** The longest path of a socket on macOS; on Linux it may have four bytes more. */
 const maxSocketPath = 103;
 
 /** What the system calls a socket in a folder. `close` is called when the socket is bound or connected. */
-async function addressOf(folder: string, socket: string): Promise<{ path: string; close: () => Promise<void> }> {
-  const nothing = (): Promise<void> => Promise.resolve();
+async function addressOf(folder: string, socket: string): Promise<{ path: string; close: () => unknown }> {
+  const nothing = (): undefined => undefined;
   const path = join(folder, socket);
   if (process.platform === 'win32') return { path: socket, close: nothing };
   if (Buffer.byteLength(path) <= maxSocketPath) return { path, close: nothing };

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -13,6 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DirectoryInUse, DirectoryOwner, FileStateStore } from '../../../src/index';
@@ -57,6 +58,19 @@ describe('The use of a directory', () => {
     const owner = claim(options);
     await owner.ready();
     return owner;
+  };
+  /** The server of an owner, and all connections that it has had. */
+  const listening = (): { listen: (path: string) => Promise<Server>; server: Server; connections: Socket[] } => {
+    const connections: Socket[] = [];
+    const server = createServer((connection) => connections.push(connection));
+    const listen = async (path: string): Promise<Server> => {
+      await once(server.listen(path), 'listening');
+      return server;
+    };
+    return { listen, server, connections };
+  };
+  const turns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) await new Promise((wake) => setImmediate(wake));
   };
   /** A process that uses the directory. */
   const start = async (): Promise<ChildProcess> => {
@@ -146,6 +160,90 @@ describe('The use of a directory', () => {
     await until(late, 'other');
     await last.confirm();
     assert.equal(last.state, 'ours');
+    assert.match(files().join(), /^owner-4,owner-4\.[0-9a-f]{12}$/);
+  });
+
+  it('is given to the faster one of two that take the same number', async () => {
+    const rest: (() => void)[] = [];
+    const two = [1, 2].map(() => claim({ isLocal: () => new Promise((resolve) => rest.push(() => resolve(true))) }));
+    while (rest.length < 2) await turns(1);
+    for (const go of rest) go();
+    await Promise.allSettled(two.map((owner) => owner.ready()));
+    assert.match(files().join(), /^owner-1,owner-1\.[0-9a-f]{12}$/);
+    for (const owner of two) await owner.confirm().catch(() => undefined);
+    assert.deepEqual(two.map(({ state }) => state).sort(), ['other', 'ours']);
+  });
+
+  it('stays that of a process that can take no connection now', async function () {
+    // Only Linux tells a full queue from a process that has ended.
+    if (process.platform !== 'linux') this.skip();
+    leave(3, JSON.stringify({ socket: 'owner-3.0123456789ab', beats: false }));
+    const code = `require('node:net').createServer().listen({ path: process.argv[1], backlog: 1 }, () => {
+      process.stdout.write('listens');
+    })`;
+    const path = join(directory, 'state', 'owner-3.0123456789ab');
+    const full = spawn(process.execPath, ['-e', code, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    children.push(full);
+    await once(full.stdout, 'data');
+    full.kill('SIGSTOP');
+    const waiting: Socket[] = [];
+    for (let isFull = false; !isFull;) {
+      const connection = createConnection(path).on('error', () => undefined);
+      waiting.push(connection);
+      isFull = await once(connection, 'connect').then(
+        () => false,
+        () => true,
+      );
+    }
+    const clock = new ManualClock();
+    const owner = claim({ clock });
+    await until(owner, 'other');
+    for (let second = 0; second < 30; second += 1) {
+      await clock.whenSleeping();
+      await clock.advance(1_000);
+    }
+    assert.equal(owner.state, 'other');
+    await kill(full);
+    for (const connection of waiting) connection.destroy();
+    await clock.advanceUntil(() => owner.state === 'ours');
+    assert.ok(existsSync(markOf(4)));
+  });
+
+  it('waits for the end of another process with one connection, and closes it with its own end', async () => {
+    const { connections, ...options } = listening();
+    await owned(options);
+    const second = claim({ clock: new ManualClock() });
+    await until(second, 'other');
+    await turns(100);
+    assert.equal(connections.length, 1);
+    const closed = once(connections[0] ?? assert.fail(), 'close');
+    await second.end();
+    await closed;
+    assert.equal(second.state, 'lost');
+  });
+
+  it('outlives a fault of the connection of a process that waits', async () => {
+    const { connections, ...options } = listening();
+    const first = await owned(options);
+    const second = claim();
+    await until(second, 'other');
+    while (connections.length < 1) await turns(1);
+    connections[0]?.destroy(new Error('reset'));
+    while (connections.length < 2) await turns(1);
+    assert.deepEqual([first.state, second.state], ['ours', 'other']);
+  });
+
+  it('passes on at once where a process on a network file system was seen on this machine', async () => {
+    const isLocal = (): Promise<boolean> => Promise.resolve(false);
+    const { connections, ...options } = listening();
+    await owned({ ...options, isLocal, clock: new ManualClock() });
+    const second = claim({ isLocal, clock: new ManualClock() });
+    await until(second, 'other');
+    // As it is killed: it writes nothing.
+    options.server.close();
+    while (connections.length < 1) await turns(1);
+    for (const connection of connections) connection.destroy();
+    await until(second, 'ours');
   });
 
   it('needs a folder that only its user can read, and a file that says nothing of the process', async () => {
@@ -168,6 +266,8 @@ describe('The use of a directory', () => {
     assert.ok(
       !open.some((fd) => existsSync(`/proc/self/fd/${fd}`) && readlinkSync(`/proc/self/fd/${fd}`).startsWith(root)),
     );
+    await second.end();
+    assert.deepEqual(files(), ['owner-2']);
   });
 
   it('removes what former processes left', async () => {
@@ -185,6 +285,21 @@ describe('The use of a directory', () => {
     writeFileSync(join(directory, 'state', 'xowner-7'), '');
     await owned();
     assert.ok(existsSync(markOf(1)));
+  });
+
+  it('counts on after nine owners, and removes what they left', async () => {
+    leave(12, 'ended');
+    leave('12.0123456789ab', '');
+    const owner = await owned();
+    assert.match(files().join(), /^owner-13,owner-13\.[0-9a-f]{12}$/);
+    await owner.confirm();
+  });
+
+  it('is nobody’s where the file of the last process cannot be read', async () => {
+    mkdirSync(markOf(3), { recursive: true });
+    const owner = await owned({ clock: new ManualClock() });
+    await owner.confirm();
+    assert.deepEqual(files(), ['owner-3']);
   });
 
   it('is free at once after a process whose socket is a file by now', async () => {
@@ -245,10 +360,12 @@ describe('The use of a directory', () => {
       leave(7, '');
       const clock = new ManualClock();
       const owner = claim({ clock });
+      const since = clock.now();
       await clock.whenSleeping();
       rmSync(markOf(7));
       await clock.advanceUntil(() => owner.state === 'ours');
       assert.ok(existsSync(markOf(8)), String(files()));
+      assert.ok(clock.now() - since < 15_000, `${clock.now() - since}`);
     });
 
     it('waits for one that writes it meanwhile', async () => {
@@ -303,8 +420,11 @@ describe('The use of a directory', () => {
         await assert.rejects(store.remove('guard/a'), DirectoryInUse);
         await assert.rejects(store.read('guard/a'), DirectoryInUse);
         assert.equal(first.state, 'lost');
+        // The new owner removes what this one left.
+        rmSync(markOf(1));
         await first.end();
         assert.equal(readFileSync(markOf(2), 'utf8'), mark);
+        assert.ok(!existsSync(markOf(1)));
         assert.equal((await new FileStateStore({ directory }).read('guard/a'))?.value, 1);
       });
 
@@ -321,6 +441,26 @@ describe('The use of a directory', () => {
         await owned({ ...options, clock: new ManualClock() });
       });
     });
+
+  it('is lost with its socket', async () => {
+    const first = await owned({ isLocal: () => Promise.resolve(false), clock: new ManualClock() });
+    assert.equal(files().length, 2);
+    leave(2, JSON.stringify({ socket: null, beats: true }));
+    await assert.rejects(first.confirm(), DirectoryInUse);
+    assert.deepEqual(files(), ['owner-1', 'owner-2']);
+  });
+
+  it('is free at once after a process whose file is removed while it is watched', async () => {
+    leave(3, JSON.stringify({ socket: null, beats: true }));
+    const clock = new ManualClock();
+    const owner = claim({ clock });
+    const since = clock.now();
+    await clock.whenSleeping();
+    rmSync(markOf(3));
+    await clock.advanceUntil(() => owner.state === 'ours');
+    assert.ok(existsSync(markOf(4)), String(files()));
+    assert.ok(clock.now() - since < 15_000, `${clock.now() - since}`);
+  });
 
   it('needs no time on a local file system', async () => {
     const clock = new ManualClock();
@@ -342,6 +482,42 @@ describe('The use of a directory', () => {
     await until(second, 'other');
   });
 
+  it('leaves nothing where it ends before the folder could be written', async () => {
+    writeFileSync(directory, 'a file in the way');
+    const owner = await owned({ clock: new ManualClock() });
+    rmSync(directory);
+    mkdirSync(join(directory, 'state'), { recursive: true });
+    await owner.end();
+    assert.deepEqual(files(), []);
+  });
+
+  for (const when of ['before its socket listens', 'after its socket listens'])
+    it(`is nobody’s where the folder is removed ${when}, until it can be written`, async () => {
+      const clock = new ManualClock();
+      const { listen, server } = listening();
+      const remove = (moment: string): void => {
+        if (moment === when) rmSync(directory, { recursive: true });
+      };
+      const owner = await owned({
+        clock,
+        isLocal: () => {
+          remove('before its socket listens');
+          return Promise.resolve(true);
+        },
+        ...(when.startsWith('after') && {
+          listen: async (path) => {
+            await listen(path);
+            remove('after its socket listens');
+            return server;
+          },
+        }),
+      });
+      await clock.whenSleeping();
+      assert.equal(server.listening, false);
+      await owner.confirm();
+      assert.equal(existsSync(directory), false);
+    });
+
   it('is lost where the folder could not be written and another process was the first that could', async () => {
     writeFileSync(directory, 'a file in the way');
     const clock = new ManualClock();
@@ -351,6 +527,22 @@ describe('The use of a directory', () => {
     await clock.advanceUntil(() => late.state === 'lost');
     await assert.rejects(late.ready(), /has taken over the folder .* End one of the two/);
     await assert.rejects(late.confirm(), DirectoryInUse);
+  });
+
+  it('goes on while its folder cannot be read', async () => {
+    const owner = await owned();
+    rmSync(join(directory, 'state'), { recursive: true });
+    writeFileSync(join(directory, 'state'), 'a file in the way');
+    await owner.confirm();
+    assert.equal(owner.state, 'ours');
+  });
+
+  it('writes nothing after its end, although a person has emptied the folder', async () => {
+    const owner = await owned();
+    await owner.end();
+    rmSync(markOf(1));
+    await assert.rejects(owner.confirm(), DirectoryInUse);
+    assert.deepEqual(files(), []);
   });
 
   it('goes on after a person has emptied the folder', async () => {
