@@ -7,7 +7,7 @@ import { sentence } from '../sentence';
 import type { TokenSource } from './token-source';
 import { isRefusedCertificate, isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
-import { anonymousAnswer, type AnonymousAnswer } from '../wire/anonymous';
+import { anonymousAnswer, pathWithoutIds, type AnonymousAnswer } from '../wire/anonymous';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { reasonOf } from '../util/abort';
@@ -96,7 +96,7 @@ export class UnconfirmedCommandError extends Error {
   }
 }
 
-/** One request and its result, safe to show: no headers, no bodies, no query, the VIN shortened. */
+/** One request and its result, safe to show: no headers, no bodies, no query, no ids, the VIN shortened. */
 export interface LoggedRequest {
   /** ISO-8601, when it was sent. */
   at: string;
@@ -320,7 +320,7 @@ export class Requests {
     const failure =
       response instanceof VehicleError ? response : isSuccess ? null : this.#failure(response, scopes, api);
     const code = failure?.code ?? null;
-    const path = url.pathname.replace(/(?<=\/)[a-z\d]{17}(?=\/|$)/gi, shortVin);
+    const path = pathWithoutIds(url.pathname, shortVin);
     this.#log.push({ at, method, host: url.host, path, status, ms, code });
     if (this.#log.length > maxLogged) this.#log.shift();
     if (debug.enabled)

@@ -67,6 +67,16 @@ describe('requests', () => {
     ]);
   });
 
+  it('are logged without ids', async () => {
+    const requests = requestsTo(async () => ({ status: 200, headers: {}, body: '{}' }));
+    await requests.get({ ...get, url: new URL('requests/428d0ed994b678aff0dcf7f65391bdde', url) });
+    await requests.get({ ...get, url: new URL(`/${'1'.repeat(17)}/tyre-pressure/5432eff4-7d1c/22`, url) });
+    assert.deepEqual(
+      requests.recent().map(({ path }) => path),
+      ['/connected-vehicle/v2/vehicles/…570982/requests/[text]', '/…111111/tyre-pressure/[text]/[text]'],
+    );
+  });
+
   it('are logged without an answer, too, and each try of a read', async () => {
     const requests = requestsTo(() => Promise.reject(new VehicleError('TIMEOUT', 'late')));
     const failing = assert.rejects(requests.get(get), { code: 'TIMEOUT' });
