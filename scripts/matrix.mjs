@@ -1,5 +1,5 @@
 // `npm run matrix`: the tests of the nodes and of the package with other versions of Node and Node-RED, installed into .cache/matrix,
-// and those of the editor with Node-RED 5.
+// and those of the editor with Node-RED 5. Each has its long form (test/support/long.ts).
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -45,6 +45,7 @@ async function testOn({ node, nodeRed, folders }) {
   const modules = await install('node-red', nodeRed);
   const env = {
     ...process.env,
+    LONG: 'true',
     PATH: bin + delimiter + process.env.PATH,
     NODE_RED_PATH: createRequire(join(modules, 'index.js')).resolve('node-red'),
   };

@@ -2,7 +2,8 @@ import { strict as assert } from 'node:assert';
 import { demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials } from '../support/flow';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { itLong } from '../support/long';
+import { fewNodes, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { describeOnRedis, RedisServer } from '../support/redis-server';
 
 /** A copy of the flows, with a service of its own, so that a test sees which of them reads the car. */
@@ -40,7 +41,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     const connectedVehicle = { store: server.url, group };
     // A poll without a sign-in is an error.
     const logging = { console: { level: 'fatal', metrics: false, audit: false } };
-    const copy = { service, nodeRed: await startNodeRed([], undefined, { connectedVehicle, logging }) };
+    const copy = { service, nodeRed: await startNodeRed([], undefined, { ...fewNodes, connectedVehicle, logging }) };
     copies.push(copy);
     const car = { id: 'v', type: 'connected-vehicle', ...customVehicle(service), ...config };
     await copy.nodeRed.admin('POST', 'flows', {
@@ -58,7 +59,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     return performance.now() - since;
   };
 
-  it('are one that reads the car, and one that takes over when it has died or ended', async function () {
+  itLong('are one that reads the car, and one that takes over when it has died or ended', async function () {
     this.timeout(240_000);
     const first = await start('copies');
     await nextRead(first);
@@ -112,7 +113,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     assert.equal(service.requests.filter(({ path }) => path === '/as/token.oauth2').length, 2);
   });
 
-  it('are neither armed nor disarmed for each other where they have different cars', async function () {
+  itLong('are neither armed nor disarmed for each other where they have different cars', async function () {
     this.timeout(240_000);
     const command = {
       type: 'connected-vehicle-command',

@@ -2,11 +2,12 @@ import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { createCipheriv, createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { formOf, signInAtPage } from '../support/editor-client';
+import { isLong } from '../support/long';
 import { forkNodeRed } from '../support/real-node-red';
 import { itOnRedis, RedisServer } from '../support/redis-server';
 import { removeFolder } from '../support/remove-folder';
@@ -171,7 +172,22 @@ describe('connected-vehicle sign-in, on the command line', () => {
     }
   });
 
-  itOnRedis(
+  it('says what to install for a shared store', async () => {
+    writeFlows();
+    // The copy finds no client above its folder.
+    const copy = join(userDir, 'pack');
+    cpSync(dirname(cli), copy, { recursive: true });
+    const { code, output } = await run([], { CONNECTED_VEHICLE_STORE: 'redis://127.0.0.1:1' }, [
+      process.execPath,
+      join(copy, 'cli.js'),
+    ]);
+    assert.equal(code, 1);
+    const install = `Run “npm install @redis/client” in the user directory of Node-RED (${userDir})`;
+    assert.ok(output.includes(install), output);
+  });
+
+  const itOnRedisLong = isLong ? itOnRedis : () => undefined;
+  itOnRedisLong(
     'is in the package, which says what to install for a shared store, and shares the sign-in with Node-RED',
     async function () {
       this.timeout(240_000);

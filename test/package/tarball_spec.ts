@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { languages } from '../support/editor-halves';
+import { describeLong } from '../support/long';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
@@ -291,7 +292,7 @@ describe('The packed tarball', function () {
       }
     });
 
-    describe('reads and commands the whole service', () => {
+    describeLong('reads and commands the whole service', () => {
       let rows: TourRow[];
       let profiles: ProfileTable;
       before(async () => {
@@ -341,7 +342,7 @@ describe('The packed tarball', function () {
       });
     });
 
-    describe('sends each event from the real dialect, once:', () => {
+    describeLong('sends each event from the real dialect, once:', () => {
       let rows: EventRow[];
       before(async () => {
         rows = await eventTour(nodeRed);

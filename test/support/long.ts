@@ -1,0 +1,19 @@
+/**
+ * Whether a test has its long form. `npm test` runs the short forms, which take a fraction of the time; `npm run long` runs the long ones
+ * with the Node and the Node-RED that are installed here, `npm run matrix` with others. `scripts/long.mjs` finds a spec by its import of this file.
+ */
+export const isLong = process.env['LONG'] === 'true';
+
+/** All of a list in the long form, and every `nth` of it, from the first one, in the short form. */
+export const everyNth = <Item>(nth: number, items: readonly Item[]): Item[] =>
+  items.filter((_, index) => isLong || index % nth === 0);
+
+/** A test that only the long form has. */
+export const itLong = (title: string, test: Mocha.AsyncFunc): void => {
+  if (isLong) it(title, test);
+};
+
+/** A suite that only the long form has. */
+export const describeLong = (title: string, suite: (this: Mocha.Suite) => void): void => {
+  if (isLong) describe(title, suite);
+};
