@@ -20,7 +20,19 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
     nodeRed: RED.version?.(),
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
-    settings: { ...options, name: undefined, vin: options.vin === '' ? '' : shortVin(options.vin) },
+    settings: {
+      ...options,
+      name: undefined,
+      vin: options.vin === '' ? '' : shortVin(options.vin),
+      baseUrl: shownAddress(options.baseUrl),
+      authorizeUrl: shownAddress(options.authorizeUrl),
+      tokenUrl: shownAddress(options.tokenUrl),
+      // That of the owner's Node-RED.
+      redirectUrl: shownAddress(options.redirectUrl).replace(
+        /(?<=:\/\/)(?!localhost\b|127\.)[^/]*?(?=(?::\d+)?\/)/,
+        '[host]',
+      ),
+    },
     // Their names only.
     credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
     nodes: countNodes(RED, node.id),
@@ -33,6 +45,14 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
     failures: partOf(RED, LastFailures).list,
     answers: withAnswers ? opened?.lastAnswers() : undefined,
   });
+}
+
+/** An address as a form has it, without user, password, query and fragment. */
+function shownAddress(address: string): string {
+  if (address === '') return '';
+  if (!URL.canParse(address)) return '[no address]';
+  const { protocol, host, pathname, username, search, hash } = new URL(address);
+  return `${protocol}//${username && '[user]@'}${host}${pathname}${search && '?…'}${hash && '#…'}`;
 }
 
 /** The number of nodes of each type that use the configuration. */

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { debuglog } from 'node:util';
 import type { NodeAPI } from 'node-red';
+import { version } from '../../package.json';
 import { memberOf, type VehicleError } from '../../src/index';
 import { partOf } from '../pack';
 import { redactor, safeError } from '../vehicle/redaction';
@@ -9,8 +10,10 @@ import { clock } from './time';
 const debug = debuglog('connected-vehicle');
 const maxKept = 10;
 const stackLines = 12;
+/** From the beginning of a path to the folder of the packages. */
+const folderOfPackages = /(?:file:\/\/\/|(?<![\w/~\]])(?:[A-Z]:)?[\\/])[^()'"\n]{0,300}[\\/](?=node_modules[\\/])/gi;
 
-/** A failure without secrets and without the home directory, in English. */
+/** A failure without secrets and without folders of the machine, in English. */
 interface LoggedFailure {
   /** ISO-8601. */
   at: string;
@@ -22,12 +25,34 @@ interface LoggedFailure {
   stack: string;
 }
 
-/** The last failures of a Node-RED, oldest first, for *Copy diagnostics*. */
+/** The last failures of a Node-RED, oldest first, for *Copy diagnostics*. The first use prints the versions. */
 export class LastFailures {
   readonly list: LoggedFailure[] = [];
+  /** Texts that replace folders, the longest one first. */
+  readonly #folders: readonly (readonly [folder: string, by: string])[];
+
+  constructor(RED: NodeAPI) {
+    const places = [
+      [__dirname, 'dist/nodes'] as const,
+      [RED.settings.userDir ?? '', '[userDir]'],
+      [homedir(), '~'],
+    ] as const;
+    this.#folders = places.filter(([folder]) => folder.length > 1).sort(([one], [other]) => other.length - one.length);
+    debug(
+      '%s, Node-RED %s, Node.js %s, %s %s',
+      version,
+      RED.version?.(),
+      process.version,
+      process.platform,
+      process.arch,
+    );
+  }
 
   add(from: string, { code, message, cause, stack = '' }: VehicleError): LoggedFailure {
-    const safe = (text: string): string => redactor.text(text).replaceAll(homedir(), '~');
+    const safe = (text: string): string =>
+      this.#folders
+        .reduce((shorter, [folder, by]) => shorter.replaceAll(folder, by), redactor.text(text))
+        .replaceAll(folderOfPackages, '…/');
     const lines = String(memberOf(cause, 'stack') ?? stack).split('\n');
     const failure = {
       at: new Date(clock().now()).toISOString(),

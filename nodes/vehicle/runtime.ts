@@ -5,7 +5,9 @@ import { signInsOf } from '../admin/sign-in';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from '../cars/runtime/overview';
 import type { FlowNode } from '../node-red/flow-node';
+import { LastFailures } from '../node-red/failures';
 import { isBlank } from '../node-red/message';
+import { partOf } from '../pack';
 import { editorsOf } from '../cars/runtime/notify-editors';
 import { redactor, safeError } from './redaction';
 import { onUse, throwIfInUse, whenOurs } from './state-store';
@@ -16,6 +18,8 @@ import { vehicleCredentials, vehicleOptions } from './options';
 /** `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(own: FlowNode): void {
   const { RED, node, config } = own;
+  // Prints the versions before the first request.
+  partOf(RED, LastFailures);
   let opened: Promise<Account> | undefined;
   let demoVin: string | undefined;
   let knownCause: string | null = null;

@@ -8,6 +8,7 @@ describe('The canary', function () {
     const { hits, searched, secrets, debug } = await runCanary('some');
     assert.deepEqual(hits, []);
     // It runs with NODE_DEBUG=connected-vehicle, which prints each request and each failure.
+    assert.match(debug[0] ?? '', /: \d+\.\d+\.\d+, Node-RED \S+, Node\.js v\d\S*, \w+ \w+$/);
     for (const kind of [
       /: GET 127\.0\.0\.1:\d+\/connected-vehicle\/v2\/vehicles\/…[\dA-F]{6}\/windows 200  \d+ ms$/,
       /: POST .*\/commands\//,

@@ -486,6 +486,68 @@ describe('What the dialogs ask of the runtime', () => {
       assert.ok(!JSON.stringify(diagnostics).includes(homedir()));
     });
 
+    it('names no folder of this machine, wherever Node-RED and the pack are installed', async () => {
+      await load();
+      const packages = 'node_modules/@connected-vehicle/node-red/dist/nodes/runtime.js:1:2)';
+      const lines = [
+        `open '${join(flow.userDir, 'connected-vehicle/a.json')}'`,
+        `at f (/mnt/disk of anna/${packages}`,
+        `at g (C:\\Anna\\${packages.replaceAll('/', '\\')}`,
+        `at h (file:///mnt/disk%20of%20anna/node_modules/a/${packages}`,
+        `at async /mnt/anna/node_modules/b.js:1:2`,
+        `at async node:internal/process:1:2`,
+      ];
+      let reads = 0;
+      await flow.fail({
+        // Node-RED copies the message for the Catch node, which reads it again.
+        get read(): string {
+          if (reads++ > 0) return 'windows';
+          throw Object.assign(new Error(), { stack: ['Error: x', ...lines].join('\n') });
+        },
+      });
+      const { diagnostics } = await askEditor('diagnostics');
+      const { stack = '' } = (diagnostics as { failures: Record<string, string>[] }).failures.at(-1) ?? {};
+      assert.deepEqual(stack.split('\n').slice(1), [
+        `open '${join('[userDir]', 'connected-vehicle/a.json')}'`,
+        `at f (…/${packages}`,
+        `at g (…/${packages.replaceAll('/', '\\')}`,
+        `at h (…/${packages}`,
+        'at async …/node_modules/b.js:1:2',
+        'at async node:internal/process:1:2',
+      ]);
+      await askEditor('diagnostics', {}, { id: 'none' });
+      const own = (await askEditor('diagnostics'))['diagnostics'] as { failures: Record<string, string>[] };
+      assert.match(own.failures.at(-1)?.['stack'] ?? '', / \(dist.nodes.runtime\.js:/);
+    });
+
+    it('gives addresses without user, password and query, and that of the own Node-RED without its host', async () => {
+      await load({
+        baseUrl: 'https://anna:private@car.example/v2?private',
+        authorizeUrl: 'https://id.example/authorize#private',
+        tokenUrl: 'private',
+        redirectUrl: 'https://private.example:1880/callback',
+      });
+      const { diagnostics } = await askEditor('diagnostics');
+      const { settings } = diagnostics as { settings: Record<string, string> };
+      assert.deepEqual(
+        [settings['baseUrl'], settings['authorizeUrl'], settings['tokenUrl'], settings['redirectUrl']],
+        [
+          'https://[user]@car.example/v2?…',
+          'https://id.example/authorize#…',
+          '[no address]',
+          'https://[host]:1880/callback',
+        ],
+      );
+      assert.ok(!JSON.stringify(diagnostics).includes('private'));
+    });
+
+    it('gives a redirect URL of this machine as it is', async () => {
+      await load({ redirectUrl: 'http://localhost:1880/callback' });
+      const { diagnostics } = await askEditor('diagnostics');
+      const { settings } = diagnostics as { settings: Record<string, string> };
+      assert.equal(settings['redirectUrl'], 'http://localhost:1880/callback');
+    });
+
     it('lists the last answers where that is asked for, in the form of test/fixtures/answers and without the VIN', async () => {
       await load();
       await flow.ask({ read: 'doors' });
