@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { formOf } from '../support/editor-client';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodes, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const writes = [
   'values',
@@ -33,7 +33,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
 
   describe('without users', () => {
-    before(async () => (nodeRed = await startNodeRed(flows)));
+    before(async () => (nodeRed = await startNodeRed(flows, undefined, fewNodes)));
     after(() => nodeRed.stop());
 
     it('answers its own editor', async () => {
@@ -61,6 +61,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     before(
       async () =>
         (nodeRed = await startNodeRed(flows, undefined, {
+          ...fewNodes,
           adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } },
         })),
     );
@@ -78,6 +79,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     before(
       async () =>
         (nodeRed = await startNodeRed(flows, undefined, {
+          ...fewNodes,
           adminAuth: { type: 'credentials', users, default: { permissions: '*' } },
         })),
     );
@@ -117,7 +119,11 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
 
   describe('where nobody may do anything without a name', () => {
     before(
-      async () => (nodeRed = await startNodeRed(flows, undefined, { adminAuth: { type: 'credentials', users: [] } })),
+      async () =>
+        (nodeRed = await startNodeRed(flows, undefined, {
+          ...fewNodes,
+          adminAuth: { type: 'credentials', users: [] },
+        })),
     );
     after(() => nodeRed.stop());
 

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { electricCar, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
-import { startNodeRed } from '../support/real-node-red';
+import { everyNth } from '../support/long';
+import { fewNodesAnd, startNodeRed } from '../support/real-node-red';
 
 interface Said {
   condition: string;
@@ -162,14 +163,14 @@ describe('A vehicle configuration without a language', function () {
     { id: 'answer', z: 'tab', type: 'http response', wires: [] },
   ];
 
-  for (const [setting, spoken] of [
-    ['nb', 'nb'],
-    ['nl', 'nl'],
+  for (const [setting, spoken] of everyNth(2, [
     ['sv-SE', 'sv'],
+    ['nb', 'nb'],
     ['it', 'en-US'],
-  ] as const)
+    ['nl', 'nl'],
+  ] as const))
     it(`speaks ${spoken} in a Node-RED with lang "${setting}"`, async () => {
-      const nodeRed = await startNodeRed([], undefined, { lang: setting });
+      const nodeRed = await startNodeRed([], undefined, { ...fewNodesAnd('21-httpin.js'), lang: setting });
       try {
         await nodeRed.admin('POST', 'flows', { flows });
         const text = await (await fetch(`${nodeRed.url}ask`)).text();

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { electricCar } from '../../src/simulator/index';
+import { everyNth } from '../support/long';
 import { Stage } from '../transcripts/stage';
 import { examples, type FlowNode } from './checkout';
 
@@ -45,7 +46,7 @@ const nothing = async (): Promise<void> => undefined;
 describe('What an example costs with an own Volvo', function () {
   this.timeout(240_000);
 
-  for (const { name, nodes } of examples) {
+  for (const { name, nodes } of everyNth(3, examples)) {
     const stated = /\n\nRequests with your own Volvo, of 10,000 a day [^:]*: (.*)\.$/.exec(String(nodes[0]?.['info']));
     const parts = stated?.[1]?.split('; ') ?? [];
     const daily = Object.fromEntries(

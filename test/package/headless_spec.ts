@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linkCheckout, startNodeRed } from '../support/real-node-red';
+import { fewNodes, linkCheckout, startNodeRed } from '../support/real-node-red';
 import { startSimulator } from '../support/simulator';
 
 describe('A Node-RED without an editor', function () {
@@ -28,7 +28,7 @@ describe('A Node-RED without an editor', function () {
       await writeFile(join(userDir, 'flows_cred.json'), JSON.stringify(credentials));
     };
     try {
-      const nodeRed = await startNodeRed(flows, install, { credentialSecret: false, disableEditor: true });
+      const nodeRed = await startNodeRed(flows, install, { ...fewNodes, credentialSecret: false, disableEditor: true });
       try {
         for (let tries = 0; service.requests.length === 0 && tries < 1000; tries += 1)
           await new Promise((resolve) => setTimeout(resolve, 20));

@@ -41,7 +41,7 @@ export const linkDashboard = link({
   '@flowfuse/node-red-dashboard': join(root, 'node_modules/@flowfuse/node-red-dashboard'),
 });
 
-/** Settings without nodes of Node-RED that no test of the editor uses: each editor would load their forms and texts. */
+/** Settings without nodes of Node-RED that no test of the editor uses: each Node-RED would load their modules, and each editor their forms and texts. */
 export const fewNodes = {
   nodesExcludes: [
     '16-range.js',
@@ -70,6 +70,11 @@ export const fewNodes = {
     '23-watch.js',
   ],
 };
+
+/** The same settings with some of these nodes, by the names of their files. */
+export const fewNodesAnd = (...names: string[]): typeof fewNodes => ({
+  nodesExcludes: fewNodes.nodesExcludes.filter((name) => !names.includes(name)),
+});
 
 /** A Node-RED in an existing user directory. Its first message is `{ port }`, when the flows have started. */
 export const forkNodeRed = (userDir: string, settings: object): ChildProcess =>
