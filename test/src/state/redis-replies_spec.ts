@@ -64,14 +64,6 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     (change: (text: string) => string): Change =>
     ([name], reply) =>
       name === 'INFO' ? change(String(reply)) : reply;
-  /** Replies to one command with an error. */
-  const refusing =
-    (command: string, message: string): Change =>
-    ([name], reply) => {
-      if (name === command) throw new Error(message);
-      return reply;
-    };
-
   it('asks only what Redis 6 knows, in its older protocol', async () => {
     const own = await RedisServer.start();
     try {
@@ -100,6 +92,19 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     await open(withInfo((text) => text.replace(/redis_version:.*/, 'redis_version:6.0.0'))).write('guard/a', 1);
   });
 
+  it('refuses a replica, although it needs to write nothing to it', async () => {
+    await open().write('guard/a', 1);
+    const replica = open(withInfo((text) => text.replace('role:master', 'role:slave')));
+    await assert.rejects(replica.read('guard/a'), isUnavailable(/read-only replica/));
+  });
+
+  it('stores the name of its secret and of the run of the server, and its values, where every version looks for them', async () => {
+    await open().write('car/a', 1);
+    const names = (await server.send('HKEYS', 'connected-vehicle:store')) as string[];
+    assert.deepEqual(names.sort(), ['run', 'secret']);
+    assert.match(String(await server.send('HKEYS', 'connected-vehicle:car')), /^[0-9a-f]{32}$/);
+  });
+
   it('reports the version of Redis, or of Valkey', async () => {
     const info = String(await server.send('INFO'));
     const version = (/valkey_version:(\S+)/.exec(info) ?? /redis_version:(\S+)/.exec(info))?.[1];
@@ -107,6 +112,19 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     const valkey = open(withInfo((text) => text.replace('redis_version:', 'valkey_version:8.1.0\r\nredis_version:')));
     assert.equal((await valkey.report()).version, '8.1.0');
     assert.equal((await open(withInfo((text) => text.replaceAll(/\w+_version:/g, 'x:'))).report()).version, '');
+  });
+
+  it('reports the settings themselves where the server tells them', async () => {
+    const settings = new Map([
+      ['appendonly', 'no'],
+      ['appendfsync', 'everysec'],
+      ['maxmemory-policy', 'allkeys-lru'],
+    ]);
+    const store = open(([name, , setting = ''], reply) =>
+      name === 'CONFIG' ? [setting, settings.get(setting)] : reply,
+    );
+    const { appendonly, appendfsync, maxmemoryPolicy } = await store.report();
+    assert.deepEqual([appendonly, appendfsync, maxmemoryPolicy], [false, 'everysec', 'allkeys-lru']);
   });
 
   it('reports what a hosted server says, which refuses to tell its settings', async () => {
@@ -174,9 +192,17 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.equal(await settles(1_000_000 - 40_000), 0);
     assert.equal(await settles(1_000_000 + 40_000), 15_000);
     await server.send('HSET', 'connected-vehicle:store', 'run', 'damaged');
-    const store = open(undefined, { clock });
-    await store.read('guard/a');
-    assert.equal(store.settlesInMs, 15_000);
+    const settlesAgain = async (change?: Change): Promise<number> => {
+      const store = open(change, { clock });
+      await store.read('guard/a');
+      return store.settlesInMs;
+    };
+    assert.equal(await settlesAgain(), 15_000);
+    // Restarted, with the data and the replication ID of before.
+    const later = (text: string): string => text.replace(/run_id:.*/, 'run_id:other');
+    assert.equal(await settlesAgain(withInfo(later)), 15_000);
+    assert.equal(await settlesAgain(([name], reply) => (name === 'TIME' ? ['9000000000', '0'] : reply)), 15_000);
+    assert.equal(await settlesAgain(([name], reply) => (name === 'TIME' ? ['9000000009', '0'] : reply)), 6_000);
   });
 
   it('works with the scheme of Valkey, also over TLS', async () => {
@@ -250,10 +276,17 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     ['no reply of a server', /cannot be reached \(closed\)/],
   ] as const)
     it(`says what to do where the server refuses a write: ${message}`, async () => {
-      const store = open(refusing('EVAL', message));
+      let writes = 0;
+      const store = open(([name], reply) => {
+        if (name !== 'EVAL') return reply;
+        writes += 1;
+        throw new Error(message);
+      });
       await assert.rejects(store.write('guard/a', 1), isUnavailable(words));
       assert.match(store.fault?.message ?? '', words);
       const isLost = /READONLY|no reply/.test(message);
+      // Only what the connection may have lost is sent again.
+      assert.equal(writes, message.startsWith('no reply') ? 2 : 1);
       assert.equal(clients.filter(({ isOpen }) => isOpen).length, isLost ? 0 : 1);
     });
 
