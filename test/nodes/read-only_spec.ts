@@ -66,6 +66,26 @@ describe('A read-only vehicle', () => {
     });
   }
 
+  it('sends no command, and nothing to another host, whatever a message says', async () => {
+    const elsewhere = await startSimulator();
+    try {
+      const { url: baseUrl } = elsewhere;
+      const own = { readOnly: false, service: 'custom', baseUrl, arm: undefined };
+      const msg = { ...own, config: own, vehicle: { ...own, config: own }, url: baseUrl, href: baseUrl };
+      await load({ type: 'connected-vehicle-command' });
+      for (const command of ['unlock', 'lock'])
+        assert.equal((await flow.ask({ ...msg, command })).vehicle?.error?.['code'], 'READ_ONLY');
+      await flow.end();
+      flow = new Flow();
+      await load({ type: 'connected-vehicle-status' });
+      await flow.ask({ ...msg, read: 'doors' });
+      assert.deepEqual([posts(), elsewhere.requests], [[], []]);
+      assert.equal(service.requests.length, 1);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
   it('says so in the words of the contract', async () => {
     await load({ type: 'connected-vehicle-command', command: 'lock' });
     assert.equal((await flow.fail()).vehicle?.error?.['code'], 'READ_ONLY');

@@ -11,6 +11,8 @@ export interface ConnectProxy {
   status: number | null;
   /** The `proxy-authorization` of the last request. */
   authorization: string | undefined;
+  /** The names and values of the headers of the last request. */
+  headers: readonly string[];
   readonly open: number;
   close(): Promise<void>;
 }
@@ -34,6 +36,7 @@ export async function startConnectProxy(
     const target = request.url ?? '';
     proxy.targets.push(target);
     proxy.authorization = request.headers['proxy-authorization'];
+    proxy.headers = request.rawHeaders;
     if (proxy.status === -1) return void client.destroy();
     if (proxy.status === 0) return void client.resume().on('end', () => client.end());
     if (proxy.status === 200) return void client.end('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -54,6 +57,7 @@ export async function startConnectProxy(
     targets: [],
     status: null,
     authorization: undefined,
+    headers: [],
     get open() {
       return sockets.size;
     },

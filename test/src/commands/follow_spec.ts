@@ -418,8 +418,14 @@ describe('the watch', () => {
   it('refuses a link to another host before the first poll', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });
     service.clearRequests();
-    const foreign = { ...record, async: record.async && { ...record.async, href: 'https://evil.example/requests/1' } };
-    await assert.rejects(follow(foreign), (error: VehicleError) => error.code === 'UNTRUSTED_LINK');
+    for (const href of [
+      'https://evil.example/requests/1',
+      'http://127.0.0.1:1/requests/1',
+      `${service.url.replace('//', '//evil@')}/requests/1`,
+    ]) {
+      const foreign = { ...record, async: record.async && { ...record.async, href } };
+      await assert.rejects(follow(foreign), (error: VehicleError) => error.code === 'UNTRUSTED_LINK', href);
+    }
     assert.equal(service.requests.length, 0);
   });
 

@@ -199,6 +199,30 @@ describe('transport behind a proxy', () => {
     assert.equal(clock.sleeping, 0);
   });
 
+  it('shows the proxy the host of a request over https, and nothing else of it', async () => {
+    use({ HTTPS_PROXY: proxy.url });
+    const seen: Buffer[] = [];
+    muteService.on('connection', (socket: Socket) => socket.on('data', (bytes) => seen.push(bytes)));
+    const asked = failure(
+      ask({
+        method: 'POST',
+        url: new URL('https://mute.test/private?private'),
+        headers: { authorization: 'Bearer private', 'vcc-api-key': 'private' },
+        body: 'private',
+      }),
+    );
+    while (seen.length === 0) await clock.advance(0);
+    await transport.close();
+    await asked;
+    // A TLS record of a handshake.
+    assert.equal(seen[0]?.[0], 0x16);
+    assert.ok(!Buffer.concat(seen).includes('private'));
+    assert.deepEqual(proxy.targets, ['mute.test:443']);
+    const names = proxy.headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+    assert.deepEqual(names.sort(), ['connection', 'host', 'user-agent']);
+    assert.ok(!proxy.headers.join().includes('private'));
+  });
+
   it('fails at once where the proxy hangs up after it opened the tunnel', async () => {
     use({ HTTPS_PROXY: proxy.url });
     proxy.status = 200;
