@@ -36,6 +36,20 @@ describe('The public repository', () => {
         assert.ok(script === 'ci' || scripts.includes(script), `${file}: npm run ${script}`);
   });
 
+  it('installs in its workflows what .ci/run needs, and skips the tests of it where it is not installed', () => {
+    const [, parts = ''] = /for part in ([^;]+);/.exec(readText('.ci/run')) ?? [];
+    assert.match(parts, /nginx .*redis-server/);
+    for (const file of workflows) {
+      for (const job of readText(file).split(/\n(?= {2}\w+:\n)/)) {
+        if (job.includes('bash .ci/run'))
+          for (const part of parts.split(' '))
+            assert.match(job, new RegExp(`apt-get install .* ${part}\\b`), `${file}: ${part}`);
+        // GitHub sets it to true.
+        if (/run: npm test$/m.test(job)) assert.match(job, /\n {4}env:\n {6}CI: 'false'\n/, file);
+      }
+    }
+  });
+
   it('shows each statement of its threat model by a test that exists', () => {
     const shown = [...readText('SECURITY.md').matchAll(/`(test\/[\w./-]+)`: ([^|;]+?) *[|;]/g)];
     assert.ok(shown.length >= 10);
