@@ -55,6 +55,25 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
       for (const action of [...writes, ...reads])
         assert.equal((await fetch(`${nodeRed.url}connected-vehicle/car/${action}`)).status, 404, action);
     });
+
+    it('gives no key, token or secret back that is stored, not even to its own editor', async () => {
+      const secrets = {
+        apiKey: 'stored-key',
+        accessToken: 'stored-access',
+        clientSecret: 'stored-client',
+        refreshToken: 'stored-refresh',
+      };
+      const credentials = { ...secrets, clientId: 'application' };
+      await nodeRed.admin('POST', 'flows', { flows: flows.map((node) => ({ ...node, credentials })) });
+      const known = await nodeRed.admin('GET', 'credentials/connected-vehicle/car');
+      assert.deepEqual(known, {
+        clientId: 'application',
+        ...Object.fromEntries(Object.keys(secrets).map((name) => [`has_${name}`, true])),
+      });
+      const texts = [JSON.stringify(await nodeRed.admin('GET', 'flows'))];
+      for (const action of [...writes, ...reads]) texts.push(await (await ask(action)).text());
+      for (const text of texts) assert.doesNotMatch(text, /stored-/);
+    });
   });
 
   describe('where everybody may look and nobody may change', () => {
