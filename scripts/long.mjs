@@ -1,5 +1,5 @@
-// `npm run long [-- options of Mocha]`: the specs that `npm test` runs in a short form, in their long form: every spec that imports
-// test/support/long.ts. `npm run matrix` runs the long forms with other versions of Node and Node-RED.
+// `npm run long [-- options of Mocha]`: the specs that `npm test` runs in a short form, in their long form, two files at a time: every spec
+// that imports test/support/long.ts. `npm run matrix` runs the long forms with other versions of Node and Node-RED.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,16 @@ const specs = readdirSync(`${cwd}dist/test`, { recursive: true })
 
 spawn(
   process.execPath,
-  ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '60000', ...process.argv.slice(2), ...specs],
+  [
+    'node_modules/mocha/bin/mocha.js',
+    '--no-config',
+    '--timeout',
+    '60000',
+    '--parallel',
+    '--jobs',
+    '2',
+    ...process.argv.slice(2),
+    ...specs,
+  ],
   { cwd, stdio: 'inherit', env: { ...process.env, LONG: 'true' } },
 ).on('close', (code) => (process.exitCode = code ?? 1));
