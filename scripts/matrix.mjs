@@ -1,5 +1,5 @@
 // `npm run matrix`: the tests of the nodes and of the package with other versions of Node and Node-RED, installed into .cache/matrix,
-// and those of the editor with Node-RED 5. Each has its long form (test/support/long.ts).
+// and those of the editor with Node-RED 5. Each is run in its long form, if it has one (test/support/long.ts).
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -59,6 +59,7 @@ async function testOn({ node, nodeRed, folders }) {
       '60000',
       '--reporter',
       'scripts/tally.cjs',
+      '--forbid-only',
       ...folders.map((folder) => `dist/test/${folder}/**/*_spec.js`),
     ],
     { env },

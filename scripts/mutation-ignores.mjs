@@ -27,7 +27,7 @@ const isThisSystem = ({ type, operator, left, right } = {}) =>
 export const strykerPlugins = [
   {
     kind: 'Ignore',
-    name: 'sentences',
+    name: 'unnoticeable',
     value: {
       shouldIgnore({ node, key, parent }) {
         if (isLeftOut(node)) return 'Not in the sample';

@@ -102,7 +102,7 @@ async function mutate(folder, file, { bin, isFast, isAgain, specs }) {
       join(home, 'node_modules/@stryker-mutator/mocha-runner/dist/src/index.js'),
       join(root, 'scripts/mutation-ignores.mjs'),
     ],
-    ignorers: ['sentences'],
+    ignorers: ['unnoticeable'],
     testRunner: 'mocha',
     mochaOptions: {
       'no-config': true,

@@ -7,9 +7,9 @@ import { LastFailures } from '../node-red/failures';
 import { partOf } from '../pack';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
-import { shortVin } from '../../src/index';
+import { isLoopback, shortVin } from '../../src/index';
 
-/** The text of "Copy diagnostics", without anything private. The answers have the form of `test/fixtures/answers`. @throws VehicleError */
+/** The text of *Copy diagnostics* (docs/security.md, “What Copy diagnostics leaves out”). The answers have the form of `test/fixtures/answers`. @throws VehicleError */
 export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers: boolean): Promise<unknown> {
   const options = parseOptions(vehicleOptions, node.config);
   const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
@@ -27,11 +27,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
       baseUrl: shownAddress(options.baseUrl),
       authorizeUrl: shownAddress(options.authorizeUrl),
       tokenUrl: shownAddress(options.tokenUrl),
-      // That of the owner's Node-RED.
-      redirectUrl: shownAddress(options.redirectUrl).replace(
-        /(?<=:\/\/)(?!localhost\b|127\.)[^/]*?(?=(?::\d+)?\/)/,
-        '[host]',
-      ),
+      redirectUrl: shownAddress(options.redirectUrl, false),
     },
     // Their names only.
     credentials: Object.entries(credentials).flatMap(([name, value]) => (value === '' ? [] : [name])),
@@ -47,12 +43,16 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
   });
 }
 
-/** An address as a form has it, without user, password, query and fragment. */
-function shownAddress(address: string): string {
+/**
+ * An address as a form has it, without user, password, query and fragment.
+ * @param hasHost with the name of any host; else only with one of the machine itself, because the owner's Node-RED has a name of the owner
+ */
+function shownAddress(address: string, hasHost = true): string {
   if (address === '') return '';
   if (!URL.canParse(address)) return '[no address]';
-  const { protocol, host, pathname, username, search, hash } = new URL(address);
-  return `${protocol}//${username && '[user]@'}${host}${pathname}${search && '?…'}${hash && '#…'}`;
+  const { protocol, hostname, port, pathname, username, search, hash } = new URL(address);
+  const host = hasHost || isLoopback(hostname) ? hostname : '[host]';
+  return `${protocol}//${username && '[user]@'}${host}${port && `:${port}`}${pathname}${search && '?…'}${hash && '#…'}`;
 }
 
 /** The number of nodes of each type that use the configuration. */

@@ -6,12 +6,15 @@ import { clock } from './time';
 /** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
 const maxWaitMs = 30_000;
 
-/** How `Deploys.send` ended: `lost` if another process may have taken over what is sent, `closed` if the signal was aborted first. */
-export type SendEnd = 'sent' | 'lost' | 'closed';
+/**
+ * How `Deploys.send` ended: `sent` also if it had been delivered before the first try; `takenOver` if another process may send it; `closed` if
+ * the signal was aborted first. After `takenOver` and `closed`, a try during a deploy may have arrived all the same.
+ */
+export type SendEnd = 'sent' | 'takenOver' | 'closed';
 
 interface SendOptions {
   signal: AbortSignal;
-  /** Asked in the statement before each try. */
+  /** Whether no other process may have taken it over. Called right before each try, with no `await` between. */
   mayBeSent?: () => boolean;
   /** Asked before each try. Default: the next node has the message unless a deploy began meanwhile. */
   isDelivered?: () => Promise<boolean>;
@@ -57,7 +60,7 @@ class Deploys {
       await this.#whenOver(signal);
       if (signal.aborted) return 'closed';
       begun = this.#begun;
-      if (mayBeSent?.() === false) return 'lost';
+      if (mayBeSent?.() === false) return 'takenOver';
       send();
       // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the message. If a
       // deploy began in between, that node may have been replaced before it had the message.

@@ -10,7 +10,7 @@ import { clock } from './time';
 const debug = debuglog('connected-vehicle');
 const maxKept = 10;
 const stackLines = 12;
-/** From the beginning of a path to the folder of the packages. */
+/** Of a path, or of a URL of a file, all up to the last `node_modules`. */
 const folderOfPackages = /(?:file:\/\/\/|(?<![\w/~\]])(?:[A-Z]:)?[\\/])[^()'"\n]{0,300}[\\/](?=node_modules[\\/])/gi;
 
 /** A failure without secrets and without folders of the machine, in English. */
@@ -25,10 +25,10 @@ interface LoggedFailure {
   stack: string;
 }
 
-/** The last failures of a Node-RED, oldest first, for *Copy diagnostics*. The first use prints the versions. */
+/** The last failures of a Node-RED, oldest first, for *Copy diagnostics*. The first use prints the versions for `NODE_DEBUG`. */
 export class LastFailures {
   readonly list: LoggedFailure[] = [];
-  /** Texts that replace folders, the longest one first. */
+  /** By what a folder is replaced. The longest folder is first, because it may lie in another one. */
   readonly #folders: readonly (readonly [folder: string, by: string])[];
 
   constructor(RED: NodeAPI) {

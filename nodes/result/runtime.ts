@@ -118,7 +118,7 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
     do {
       if (!(await settle())) return;
       end = await own.deploys.send(send, { signal, mayBeSent });
-    } while (end === 'lost');
+    } while (end === 'takenOver');
     if (end === 'closed') {
       await subscriptions.heldBack(subscription);
       return handedOver;

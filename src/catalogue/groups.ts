@@ -43,7 +43,7 @@ export type GroupName = keyof typeof groups;
 interface GroupMember {
   group: GroupName;
   /** Spellings of the member, the likeliest first. */
-  members: readonly string[];
+  spellings: readonly string[];
 }
 
 /** A number, in any unit that can be converted to that of docs/internals/service.md 2.8 (src/catalogue/units.ts). */
@@ -94,18 +94,18 @@ function opening(key: OpeningKey): GroupedWord {
   const { kind, read, name, v2 = key }: OpeningRow = openings[key];
   const [table, isTrue] = kind === 'lock' ? [lockWords, 'closed'] : [openingWords, 'open'];
   const words = Object.entries(table).map(([word, state]) => [word, state === isTrue]);
-  return { group: read, members: [v2, name], words: Object.fromEntries(words) };
+  return { group: read, spellings: [v2, name], words: Object.fromEntries(words) };
 }
-const tyre = (member: string): GroupedWord => ({ group: 'tyres', members: [member], words: pressure });
+const tyre = (member: string): GroupedWord => ({ group: 'tyres', spellings: [member], words: pressure });
 
 export const groupedResources = {
   // OAS and portal: l/100km; fixtures: 7.23.
-  averageFuelConsumption: { group: 'statistics', members: ['averageFuelConsumption'] },
+  averageFuelConsumption: { group: 'statistics', spellings: ['averageFuelConsumption'] },
   // Portal: of the manual trip meter, which is the one of v1; averageSpeedAutomatic is another meter.
-  averageSpeed: { group: 'statistics', members: ['averageSpeed'] },
+  averageSpeed: { group: 'statistics', spellings: ['averageSpeed'] },
   backupBatteryRemaining: { group: null, reason: 'connected v2 says nothing of the backup battery' },
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
-  brakeFluid: { group: 'brakes', members: ['brakeFluidLevelWarning'], words: level },
+  brakeFluid: { group: 'brakes', spellings: ['brakeFluidLevelWarning'], words: level },
   // OAS ExteriorWarning; portal: UNSPECIFIED, NO_WARNING, FAILURE. No trailer among them.
   bulbFailure: {
     group: 'warnings',
@@ -142,18 +142,18 @@ export const groupedResources = {
   // OAS: distanceToEmpty; fixtures: distanceToEmptyTank and distanceToEmptyBattery.
   distanceToEmpty: {
     group: 'statistics',
-    members: ['distanceToEmptyTank', 'distanceToEmpty'],
+    spellings: ['distanceToEmptyTank', 'distanceToEmpty'],
     withoutFuel: ['distanceToEmptyBattery'],
   },
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
-  engineCoolantLevel: { group: 'engine', members: ['engineCoolantLevelWarning'], words: level },
+  engineCoolantLevel: { group: 'engine', spellings: ['engineCoolantLevelWarning'], words: level },
   engineCoolantTemp: { group: null, reason: 'connected v2 says nothing of the coolant’s temperature' },
   // Fixtures: unit h.
-  engineHoursToService: { group: 'diagnostics', members: ['engineHoursToService'] },
+  engineHoursToService: { group: 'diagnostics', spellings: ['engineHoursToService'] },
   // OAS EngineStatus; portal: RUNNING, STOPPED.
   engineRunning: {
     group: 'engine-status',
-    members: ['engineStatus', 'engineRunning'],
+    spellings: ['engineStatus', 'engineRunning'],
     words: { RUNNING: true, STOPPED: false },
   },
   externalTemp: { group: null, reason: 'connected v2 says nothing of the temperature outside' },
@@ -162,26 +162,26 @@ export const groupedResources = {
   rearLeftDoorOpen: opening('rearLeftDoor'),
   rearRightDoorOpen: opening('rearRightDoor'),
   // Portal: always l; fixtures: 47.3, also as text.
-  fuelAmount: { group: 'fuel', members: ['fuelAmount'] },
+  fuelAmount: { group: 'fuel', spellings: ['fuelAmount'] },
   hoodOpen: opening('hood'),
   // Fixtures: unit km.
   kmToService: {
     group: 'diagnostics',
-    members: ['distanceToService', 'distanceToServiceKm'],
+    spellings: ['distanceToService', 'distanceToServiceKm'],
     whole: 'down',
   },
   mainBatteryStatus: { group: null, reason: 'connected v2 says nothing of the main battery’s state' },
   // Fixtures: 23 months, 17 days. Months are rounded down.
-  monthsToService: { group: 'diagnostics', members: ['timeToService'], whole: 'down', mixedUnits: true },
+  monthsToService: { group: 'diagnostics', spellings: ['timeToService'], whole: 'down', mixedUnits: true },
   // OAS: integer; portal: km.
-  odometer: { group: 'odometer', members: ['odometer'] },
+  odometer: { group: 'odometer', spellings: ['odometer'] },
   // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH; SERVICE_REQUIRED is not a level.
-  oilLevel: { group: 'engine', members: ['oilLevelWarning'], words: level },
+  oilLevel: { group: 'engine', spellings: ['oilLevelWarning'], words: level },
   oilPressure: { group: null, reason: 'connected v2 reports the oil’s level, not its pressure' },
   // Home Assistant's public list of words; each ends with its urgency.
   serviceWarningStatus: {
     group: 'diagnostics',
-    members: ['serviceWarning'],
+    spellings: ['serviceWarning'],
     words: {
       NO_WARNING: 'NORMAL',
       REGULAR_MAINTENANCE_ALMOST_TIME_FOR_SERVICE: 'ALMOST_TIME_FOR_SERVICE',
@@ -198,20 +198,20 @@ export const groupedResources = {
   // OAS; null while nothing has triggered (docs/internals/vendor-api.md 6.1).
   serviceWarningTrigger: {
     group: 'diagnostics',
-    members: ['serviceTrigger'],
+    spellings: ['serviceTrigger'],
     words: { CALENDAR_TIME: 'CALENDAR_TIME', DISTANCE: 'DISTANCE', ENGINE_HOURS: 'ENGINE_HOURS' },
   },
   // docs/internals/vendor-api.md 1.5: both spellings.
   tailGateOpen: opening('tailGate'),
   // Fixtures: Manual and Automatic; OAS: tripMeter1, tripMeter2, in the same order.
-  tripMeter1: { group: 'statistics', members: ['tripMeterManual', 'tripMeter1'] },
-  tripMeter2: { group: 'statistics', members: ['tripMeterAutomatic', 'tripMeter2'] },
+  tripMeter1: { group: 'statistics', spellings: ['tripMeterManual', 'tripMeter1'] },
+  tripMeter2: { group: 'statistics', spellings: ['tripMeterAutomatic', 'tripMeter2'] },
   frontLeftTyrePressure: tyre('frontLeft'),
   frontRightTyrePressure: tyre('frontRight'),
   rearLeftTyrePressure: tyre('rearLeft'),
   rearRightTyrePressure: tyre('rearRight'),
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
-  washerFluidLevel: { group: 'diagnostics', members: ['washerFluidLevelWarning'], words: level },
+  washerFluidLevel: { group: 'diagnostics', spellings: ['washerFluidLevelWarning'], words: level },
   frontLeftWindowOpen: opening('frontLeftWindow'),
   frontRightWindowOpen: opening('frontRightWindow'),
   rearLeftWindowOpen: opening('rearLeftWindow'),

@@ -32,7 +32,7 @@ export function anonymousAnswer(method: string, path: string, status: number, bo
 const maxLevels = 12;
 const maxVins = 5;
 
-interface Place {
+interface Context {
   /** Those of the answer, in upper case. */
   vins: readonly string[];
   /** How much deeper the answer may nest. */
@@ -45,18 +45,18 @@ const vinsOf = (text: string): string[] =>
     .map((vin) => vin.toUpperCase());
 
 /** @param name of the member that holds the value, or the list of which it is an item */
-function anonymous(name: string, value: unknown, place: Place): unknown {
-  if (typeof value === 'string') return textOf(name, value.trim(), place.vins);
-  if (typeof value === 'number') return numberOf(name, value, place.vins);
+function anonymous(name: string, value: unknown, context: Context): unknown {
+  if (typeof value === 'string') return textOf(name, value.trim(), context.vins);
+  if (typeof value === 'number') return numberOf(name, value, context.vins);
   if (typeof value !== 'object' || value === null) return value;
-  if (place.levels === 0) return textMark;
-  const inside = { ...place, levels: place.levels - 1 };
+  if (context.levels === 0) return textMark;
+  const inside = { ...context, levels: context.levels - 1 };
   if (Array.isArray(value))
     return value.map((item, index) => anonymous(isPosition(name) ? `${name}${index}` : name, item, inside));
   const isPrivate = isPosition(name) || isPersonal(name);
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
-      /^[a-z]{1,60}\d?$/i.test(key) && !vinPattern.test(key) && !holdsVin(key, place.vins) ? key : textMark,
+      /^[a-z]{1,60}\d?$/i.test(key) && !vinPattern.test(key) && !holdsVin(key, context.vins) ? key : textMark,
       anonymous(isPrivate ? name : key, member, inside),
     ]),
   );
@@ -83,7 +83,8 @@ const has = (name: string, words: ReadonlySet<string>): boolean =>
   !name.endsWith('Warning') && wordsOf(name).some((word) => words.has(word));
 const isPosition = (name: string): boolean => has(name, positionWords) || /latit|longit|coord/i.test(name);
 const isPersonal = (name: string): boolean => has(name, personalWords) || /(?:name|key)$/i.test(name);
-const isId = (name: string): boolean => /ids?\d*$/i.test(name);
+const isId = (name: string): boolean =>
+  /ids?\d*$/i.test(name) && !/(?:[Vv]alid|[Hh]ybrid|[Gg]rid|[Ff]luid|Lid|^lid)s?\d*$/.test(name);
 
 /** Whether a text has six characters of a VIN in a row, whatever stands between them, or is a part of it with letters and digits. */
 function holdsVin(text: string, vins: readonly string[]): boolean {
@@ -133,9 +134,9 @@ function textOf(name: string, text: string, vins: readonly string[]): string {
     .join(' ');
 }
 
-/** A number plate has more digits, or blanks. */
-const enumerated = /^[A-Z]{1,20}(?:(?<=[A-Z]{3})\d)?(?:[_/][A-Z\d]{1,20}){0,8}$/;
-const model = /^[A-Z]{1,2}\d0(?: [A-Z]{2,20}){0,3}$/;
+/** A word of the service, such as `TYPE2`, `AC/DC` or `MINUTES_ABOVE_30`. No part of it has letters and digits as a number plate has them. */
+const enumerated = /^[A-Z]{1,20}(?:(?<=[A-Z]{4})\d)?(?:[_/](?:[A-Z]{1,20}|\d{1,3})){0,8}$/;
+const model = /^(?:C|S|V|EC|EM|ES|EX|XC)\d0(?: [A-Z]{4,20}){0,3}$/;
 /** No host has this form, because its dots are inside. */
 const plainWord = /^(?:[a-z'’-]{1,30}|\d{1,3}|\d\d:\d\d:\d\d)[.,;:!?]?$/i;
 /** With a capital inside a sentence; any other word is a name there. */

@@ -26,10 +26,10 @@ export function fromGroup(
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** A row with the members that count for a car that burns fuel or does not; with none where that is not known. */
+/** A row with the spellings that count for a car that burns fuel or does not; with none where that is not known. */
 const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResource =>
   'withoutFuel' in row && burnsFuel !== true
-    ? { ...row, members: burnsFuel === null ? [] : (row.withoutFuel ?? []) }
+    ? { ...row, spellings: burnsFuel === null ? [] : (row.withoutFuel ?? []) }
     : row;
 
 /** A whole group of connected v2: each member with the service's name, word and unit (docs/internals/contract.md 3). */
@@ -56,7 +56,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   if ('bulbs' in row) return bulbReading(row, data);
   const resource: Resource = resources[name];
   const unit = 'unit' in resource ? resource.unit : null;
-  const measured = measuredIn(data, row.members);
+  const measured = measuredIn(data, row.spellings);
   const { timestamp } = measured;
   if (measured.value === null) return { value: null, unit, timestamp };
   const original = { value: measured.value, unit: measured.unit };

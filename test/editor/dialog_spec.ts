@@ -231,7 +231,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await picture(page, 'vehicles');
   });
 
-  it('checks everything, and copies diagnostics without anything private', async () => {
+  it('checks everything, and copies diagnostics', async () => {
     await press('check');
     await part('result').getByText('✓ Every node has the permissions (scopes) that it needs.').waitFor();
     const lines = await part('result').locator('div').allInnerTexts();
@@ -244,7 +244,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await page.getByLabel('with the last answers of the car').check();
     await press('diagnostics');
     assert.deepEqual((await request).postDataJSON(), { answers: true });
-    await part('result').getByText('Copied, without anything private.').waitFor();
+    await part('result').getByText('Copied. Read it before you send it.').waitFor();
     assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests in 24 h$/);
   });
 

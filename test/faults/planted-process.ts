@@ -3,13 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mochaPackage = require('mocha');
-import { everyNth } from '../support/long';
-import allPlanted from './planted.json';
+import planted from './planted.json';
 
 /** Mocha 12 exports names; the types are those of 10. */
 const { Mocha } = mochaPackage as unknown as { Mocha: typeof mochaPackage };
-
-const planted = everyNth(3, allPlanted);
 
 const dist = join(__dirname, '../..');
 
@@ -40,11 +37,10 @@ async function main(): Promise<void> {
   for (const { file, find, plant, spec, test } of planted) {
     const path = join(dist, file);
     const code = readFileSync(path, 'utf8');
-    const places = code.split(find);
-    writeFileSync(path, places.join(plant));
+    writeFileSync(path, code.split(find).join(plant));
     const { failed } = await run([{ spec, test }]);
     writeFileSync(path, code);
-    results.push({ places: places.length - 1, failed });
+    results.push(failed);
   }
   writeFileSync(join(dist, 'planted-results.json'), JSON.stringify({ unchanged, results }));
   process.exit(0);

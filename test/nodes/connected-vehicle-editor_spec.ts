@@ -541,12 +541,17 @@ describe('What the dialogs ask of the runtime', () => {
       assert.ok(!JSON.stringify(diagnostics).includes('private'));
     });
 
-    it('gives a redirect URL of this machine as it is', async () => {
-      await load({ redirectUrl: 'http://localhost:1880/callback' });
-      const { diagnostics } = await askEditor('diagnostics');
-      const { settings } = diagnostics as { settings: Record<string, string> };
-      assert.equal(settings['redirectUrl'], 'http://localhost:1880/callback');
-    });
+    for (const [redirectUrl, given] of [
+      ['http://localhost:1880/callback', 'http://localhost:1880/callback'],
+      ['http://localhost.private.example:1880/callback', 'http://[host]:1880/callback'],
+      ['http://127.private.example/callback', 'http://[host]/callback'],
+    ] as const)
+      it(`gives the redirect URL ${redirectUrl} as ${given}`, async () => {
+        await load({ redirectUrl });
+        const { diagnostics } = await askEditor('diagnostics');
+        const { settings } = diagnostics as { settings: Record<string, string> };
+        assert.equal(settings['redirectUrl'], given);
+      });
 
     it('lists the last answers where that is asked for, in the form of test/fixtures/answers and without the VIN', async () => {
       await load();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { formOf, signInAtPage } from '../support/editor-client';
-import { isLong } from '../support/long';
+import { itLong } from '../support/long';
 import { forkNodeRed } from '../support/real-node-red';
 import { itOnRedis, RedisServer } from '../support/redis-server';
 import { removeFolder } from '../support/remove-folder';
@@ -186,8 +186,7 @@ describe('connected-vehicle sign-in, on the command line', () => {
     assert.ok(output.includes(install), output);
   });
 
-  const itOnRedisLong = isLong ? itOnRedis : () => undefined;
-  itOnRedisLong(
+  itLong(
     'is in the package, which says what to install for a shared store, and shares the sign-in with Node-RED',
     async function () {
       this.timeout(240_000);
@@ -239,5 +238,6 @@ describe('connected-vehicle sign-in, on the command line', () => {
         await server.end();
       }
     },
+    itOnRedis,
   );
 });

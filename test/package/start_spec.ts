@@ -45,7 +45,7 @@ class Start {
 
 const flowsAt = async (url: string): Promise<FlowNode[]> => (await fetch(`${url}flows`)).json() as Promise<FlowNode[]>;
 
-describe(`npm start in a ${isLong ? 'fresh clone' : 'clone, without its build'}`, function () {
+describe(`npm start in a fresh clone${isLong ? '' : ', with a build that is there already'}`, function () {
   this.timeout(240_000);
   let checkout: string;
   let start: Start;

@@ -41,7 +41,7 @@ export const linkDashboard = link({
   '@flowfuse/node-red-dashboard': join(root, 'node_modules/@flowfuse/node-red-dashboard'),
 });
 
-/** Settings without nodes of Node-RED that no test of the editor uses: each Node-RED would load their modules, and each editor their forms and texts. */
+/** Settings that leave out most of Node-RED's own nodes: each Node-RED would load their modules, and each editor their forms and texts. */
 export const fewNodes = {
   nodesExcludes: [
     '16-range.js',
@@ -102,11 +102,11 @@ export async function startNodeRed(
     ended.then(() => Promise.reject(new Error('Node-RED did not start'))),
   ])) as [{ port: number }];
   const url = `http://127.0.0.1:${port}/`;
-  let running: unknown;
+  let deployedRevision: unknown;
   const deploys = new EventEmitter();
   child.on('message', (said: object) => {
     if (!('deployed' in said)) return;
-    running = said.deployed;
+    deployedRevision = said.deployed;
     deploys.emit('end');
   });
   const deployed = (): Promise<unknown> => once(deploys, 'end');
@@ -114,7 +114,8 @@ export async function startNodeRed(
     url,
     userDir,
     async admin(method, path, body) {
-      running = undefined;
+      const isDeploy = method === 'POST' && path === 'flows';
+      if (isDeploy) deployedRevision = undefined;
       const response = await fetch(url + path, {
         method,
         headers: { accept: 'application/json', 'content-type': 'application/json', 'Node-RED-API-Version': 'v2' },
@@ -123,7 +124,7 @@ export async function startNodeRed(
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       if (response.status === 204) return undefined;
       const answer = (await response.json()) as { rev?: string };
-      if (method === 'POST' && path === 'flows') while (running !== answer.rev) await deployed();
+      if (isDeploy) while (deployedRevision !== answer.rev) await deployed();
       return answer;
     },
     deployed,

@@ -40,12 +40,12 @@ function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
       for (const [lamp, failure] of Object.entries(row.bulbs))
         made[row.group][lamp] = member(null, (_state, resource) => lampWord(failure, resource(name)));
     else if ('words' in row)
-      made[row.group][row.members[0] ?? ''] = member(null, (_state, resource) =>
+      made[row.group][row.spellings[0] ?? ''] = member(null, (_state, resource) =>
         name === 'serviceWarningStatus'
           ? serviceWarning(resource(name), resource('serviceWarningTrigger'))
           : wordOf(row.words, resource(name)),
       );
-    else made[row.group][row.members[0] ?? ''] = member(unitOf(name), (_state, resource) => resource(name));
+    else made[row.group][row.spellings[0] ?? ''] = member(unitOf(name), (_state, resource) => resource(name));
   }
   // `keys` forgets the names.
   for (const name of Object.keys(parts.statistics) as StatisticName[])

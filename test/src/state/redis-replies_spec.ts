@@ -64,7 +64,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     (change: (text: string) => string): Change =>
     ([name], reply) =>
       name === 'INFO' ? change(String(reply)) : reply;
-  it('asks only what Redis 6 knows, in its older protocol', async () => {
+  it('uses only commands that this Redis knows, and the protocol that Redis 6 has', async () => {
     const own = await RedisServer.start();
     try {
       const store = open(undefined, {}, own.url);

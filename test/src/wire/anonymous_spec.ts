@@ -13,8 +13,8 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
   ['the VIN, also as a name', { vin, note: ` ${vin} `, [letters]: 1 }, { vin: '{vin}', note: '{vin}', '[text]': 1 }],
   [
     'words of the service',
-    ['CLOSED', ' AJAR ', 'MINUTES_ABOVE_30', 'XC40 RECHARGE', 'EX30', 'AC/DC', 'true', 'false', 'null', ''],
-    ['CLOSED', 'AJAR', 'MINUTES_ABOVE_30', 'XC40 RECHARGE', 'EX30', 'AC/DC', 'true', 'false', 'null', ''],
+    ['CLOSED', ' AJAR ', 'MINUTES_ABOVE_30', 'TYPE2', 'XC40 RECHARGE', 'EX30', 'AC/DC', 'true', 'false', 'null', ''],
+    ['CLOSED', 'AJAR', 'MINUTES_ABOVE_30', 'TYPE2', 'XC40 RECHARGE', 'EX30', 'AC/DC', 'true', 'false', 'null', ''],
   ],
   [
     'no text that is no word of the service',
@@ -46,10 +46,14 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
   ['no text that holds a number', { a: ['x5', '5x', '5.', '1.2.3'] }, { a: ['[text]', '[text]', '[text]', '[text]'] }],
   [
     'no id',
-    { id: 5, vehicleId: 12, operationId: 'OPEN', uuid: 'A' },
-    { id: 0, vehicleId: 0, operationId: '[text]', uuid: '[text]' },
+    { id: 5, vehicleId: 12, operationId: 'OPEN', uuid: 'A', modelid: 6, modelId: 7, VALID_ID: 8 },
+    { id: 0, vehicleId: 0, operationId: '[text]', uuid: '[text]', modelid: 0, modelId: 0, '[text]': 0 },
   ],
-  ['what is no id', { width: 5, idle: 'YES' }, { width: 5, idle: 'YES' }],
+  [
+    'what is no id',
+    { width: 5, idle: 'YES', brakeFluid: 'TOO_LOW', tankLid: 'OPEN', lid: 1, isValid: 2, hybrid: 3, grids: 4 },
+    { width: 5, idle: 'YES', brakeFluid: 'TOO_LOW', tankLid: 'OPEN', lid: 1, isValid: 2, hybrid: 3, grids: 4 },
+  ],
   [
     'times',
     {
@@ -153,7 +157,7 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
     { message: 'Quota of … resets in 03:30:56. It’s 123 or … … … …' },
   ],
   [
-    'messages, without names, hosts and numbers in groups',
+    'messages, without names that begin with a capital, hosts and numbers in groups',
     [
       { message: 'User Anna Svensson has no Car. Ask Anna or anna.svensson at nas.anna.lan, 070 123 45 67.' },
       { message: 'Not Found, Too Many Requests, Access Denied. Client not allowed to access Location API' },
@@ -177,9 +181,12 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
     ],
   ],
   [
-    'no number plate and no name',
-    { a: ['ABC123', 'ABC 123', 'B XY 123', 'AB12 CDE', 'ABC12D', 'B12', 'ANNA SVENSSON', 'TYPE2'] },
-    { a: [...Array.from({ length: 7 }, () => '[text]'), 'TYPE2'] },
+    'no text in capitals with the letters and digits of a number plate, and no two words',
+    {
+      a: ['ABC123', 'ABC 123', 'B XY 123', 'AB12 CDE', 'AB70 CDE', 'ABC12D', 'ABC1', 'AB/12CDE', 'AB_1C', 'B12'],
+      b: ['ANNA SVENSSON', 'EX30 AB'],
+    },
+    { a: Array.from({ length: 10 }, () => '[text]'), b: ['[text]', '[text]'] },
   ],
   [
     'nothing of what is named like something of the owner',
