@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { launchBrowser, openEditor, partOf, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
+import { itLong } from '../support/long';
 import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
@@ -332,7 +333,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       .waitFor();
   });
 
-  it('offers the field for the pasted address from the start where the browser runs elsewhere', async () => {
+  itLong('offers the field for the pasted address from the start where the browser runs elsewhere', async () => {
     const { port } = new URL(nodeRed.url);
     const elsewhere = await openEditor(browser, `http://garage:${port}/`, { complaints: [], height: 1200 });
     await elsewhere.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');

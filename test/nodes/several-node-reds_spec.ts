@@ -164,7 +164,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     assert.deepEqual(await sent(first, 1), ['unlock']);
   });
 
-  it('are armed for each other where they write the VIN of their car in different ways', async function () {
+  itLong('are armed for each other where they write the VIN of their car in different ways', async function () {
     this.timeout(240_000);
     const waits = { arming: 600, whenBusy: 'queue', waitUnlock: true };
     const command = { type: 'connected-vehicle-command', ...waits, wires: [[]] };

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { electricCar, startSimulator, type CarOptions, type Simulator } from '../support/simulator';
 import { ManualClock } from '../support/manual-clock';
+import { itLong } from '../support/long';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { DebugSidebar } from './debug-sidebar';
 import type { FlowNode } from './checkout';
@@ -70,22 +71,25 @@ describe('The examples with events', function () {
     );
   });
 
-  it('“Trips into a CSV file” writes the names of the columns on a click, and one line for a trip, also after a restart', async () => {
-    const nodes = await deploy('Trips into a CSV file', { ...away, resources: { odometer: 1000 } }, '/odometer');
-    await pressButton(nodeRed, buttonOf(nodes, 'Column names'));
-    await sidebar.next('Saved');
-    let expected = 'ended,km,odometer\n';
-    for (const odometer of [1012, 1024]) {
-      sidebar.clear();
-      await driveHome();
-      assert.equal(await sidebar.next('Notify'), 'Trip has ended after 12 km');
+  itLong(
+    '“Trips into a CSV file” writes the names of the columns on a click, and one line for a trip, also after a restart',
+    async () => {
+      const nodes = await deploy('Trips into a CSV file', { ...away, resources: { odometer: 1000 } }, '/odometer');
+      await pressButton(nodeRed, buttonOf(nodes, 'Column names'));
       await sidebar.next('Saved');
-      const at = new Date(clock.now() - new Date(clock.now()).getTimezoneOffset() * minute);
-      expected += `${at.toISOString().slice(0, 16).replace('T', ' ')},12,${odometer}\n`;
-      assert.equal(await readFile(file(), 'utf8'), expected);
-      await start('Trips into a CSV file', '/odometer');
-    }
-  });
+      let expected = 'ended,km,odometer\n';
+      for (const odometer of [1012, 1024]) {
+        sidebar.clear();
+        await driveHome();
+        assert.equal(await sidebar.next('Notify'), 'Trip has ended after 12 km');
+        await sidebar.next('Saved');
+        const at = new Date(clock.now() - new Date(clock.now()).getTimezoneOffset() * minute);
+        expected += `${at.toISOString().slice(0, 16).replace('T', ' ')},12,${odometer}\n`;
+        assert.equal(await readFile(file(), 'utf8'), expected);
+        await start('Trips into a CSV file', '/odometer');
+      }
+    },
+  );
 
   it('“Tell me when something happens” says what happened', async () => {
     await deploy('Tell me when something happens', away, '/doors');
