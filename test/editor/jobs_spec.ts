@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
-import { itLong } from '../support/long';
+import { describeLong } from '../support/long';
 import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** Two cars, of which the tab uses the second one. */
@@ -12,7 +12,7 @@ const flow = [
   { id: 'used', type: 'connected-vehicle-status', z: 'tab', x: 150, y: 400, vehicle: 'demo-car', wires: [] },
 ];
 
-describe(`The jobs of a new user, by mouse from the palette${pendingNote}`, function () {
+describeLong(`The jobs of a new user, by mouse from the palette${pendingNote}`, function () {
   this.timeout(120_000);
   let nodeRed: RealNodeRed;
   let browser: Browser;
@@ -93,7 +93,7 @@ describe(`The jobs of a new user, by mouse from the palette${pendingNote}`, func
     assert.equal(clicks, 10);
   });
 
-  itLong('takes 8 clicks to lock one of two cars and see whether it worked, as with one car', async () => {
+  it('takes 8 clicks to lock one of two cars and see whether it worked, as with one car', async () => {
     const press = await drag('inject', 150, 200);
     const command = await drag('connected-vehicle-command', 300, 200);
     const result = await drag('connected-vehicle-command-status', 450, 200);

@@ -184,7 +184,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     }
   });
 
-  it('both read their cars where they are in different groups', async function () {
+  itLong('both read their cars where they are in different groups', async function () {
     this.timeout(240_000);
     const [first, second] = [await start('one'), await start('other')];
     await nextRead(second);

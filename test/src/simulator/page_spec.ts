@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
+import { itLong } from '../../support/long';
 import { demoCars, electricCar, startSimulator, type Simulator } from '../../support/simulator';
 import { axeFindings } from '../../support/axe';
 import { launchBrowser, pendingNote } from '../../support/editor-browser';
@@ -142,7 +143,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
     simulator = await startSimulator({ open: true });
   });
 
-  it('speaks German to a German browser', async () => {
+  itLong('speaks German to a German browser', async () => {
     const german = await open('de-AT');
     await german.getByRole('button', { name: 'Fenster hinten rechts: offen' }).waitFor();
     assert.equal(await german.title(), 'Demo-Autos');
