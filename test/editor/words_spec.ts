@@ -199,15 +199,14 @@ describe('The words of the editor', () => {
   }
 
   it('are all asked for: no text is left that nothing shows', () => {
+    const quoted = new Set(allSources.match(/(?<=(["'`]))[\w.-]+(?=\1)/g));
     // A key is asked for as a whole, by its last part, or by `prefix.${…}`. Node-RED asks for the category by itself.
     const isAsked = (key: string, mayBeBuilt: boolean): boolean => {
       const whole = key.replace(/_(one|other)$/, '');
       const last = whole.slice(whole.lastIndexOf('.') + 1);
       const prefix = whole.slice(0, -last.length);
       return (
-        [whole, `dialog.${whole}`, whole.replace(/^warning\./, ''), last].some((name) =>
-          ["'", '"', '`'].some((q) => allSources.includes(q + name + q)),
-        ) ||
+        [whole, `dialog.${whole}`, whole.replace(/^warning\./, ''), last].some((name) => quoted.has(name)) ||
         [']', ';', ':', '"', "'"].some((before) => allSources.includes(before + whole)) ||
         (mayBeBuilt && prefix !== '' && allSources.includes(`${prefix}\${`))
       );

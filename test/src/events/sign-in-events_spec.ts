@@ -96,7 +96,7 @@ describe('The events of a sign-in', function () {
     await start();
   }
 
-  const until = (day: string): Promise<void> => clock.advanceInSteps(Date.parse(day) - clock.now(), 12 * hour);
+  const until = (day: string): Promise<void> => clock.advanceInSteps(Date.parse(day) - clock.now(), 24 * hour);
 
   it('come 14 and 3 days before its end and once when it has ended, over a year, restarts and a new sign-in', async () => {
     await signIn();

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { everyNth, isLong } from '../../support/long';
+import { everyNth, isLong, itLong } from '../../support/long';
 import { itOnRedis } from '../../support/redis-server';
 import { virtualYear } from './virtual-year';
 
@@ -22,13 +22,14 @@ describe('a sign-in over a virtual year', function () {
     assert.deepEqual([report.lost, report.lostUnheard, report.endedGrants], [0, 0, 0]);
   });
 
-  itOnRedis(
+  itLong(
     'is never lost where two processes share a Redis, one of them dies or is cut off from it, and a rotated token lives on for a minute',
     async () => {
       const report = await virtualYear({ days: 1, seed: 1, graceSeconds: 60, cuts: 'anywhere', members: 2 });
       assert.deepEqual([report.lost, report.lostUnheard], [0, 0]);
       assert.ok(report.killedProcesses > 0 && report.refreshes > 80);
     },
+    itOnRedis,
   );
 
   it('is lost only when an answer is lost and the server has no grace period', async () => {
