@@ -340,7 +340,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     assert.doesNotMatch(await page.content(), /of-the-test/);
   });
 
-  it('says what the chosen service does not have, and which scopes it calls for', async () => {
+  itLong('says what the chosen service does not have, and which scopes it calls for', async () => {
     await addNode('connected-vehicle-status', 600, 200);
     await page.locator('#node-input-vehicle').selectOption('_ADD_');
     await page.locator('#node-input-btn-vehicle-add').click();
