@@ -7,7 +7,7 @@ import { clock } from './time';
 const maxWaitMs = 30_000;
 
 /**
- * How `Deploys.send` ended: `sent` also if it had been delivered before the first try; `takenOver` if another process may send it; `closed` if
+ * How `Deploys.send` ended: `sent` if the next node has it, also if it had it before the first try; `takenOver` if another process may send it; `closed` if
  * the signal was aborted first. After `takenOver` and `closed`, a try during a deploy may have arrived all the same.
  */
 export type SendEnd = 'sent' | 'takenOver' | 'closed';

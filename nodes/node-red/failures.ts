@@ -28,7 +28,7 @@ interface LoggedFailure {
 /** The last failures of a Node-RED, oldest first, for *Copy diagnostics*. The first use prints the versions for `NODE_DEBUG`. */
 export class LastFailures {
   readonly list: LoggedFailure[] = [];
-  /** By what a folder is replaced. The longest folder is first, because it may lie in another one. */
+  /** Folders, and the text that replaces each. The longest is first, because it may be inside another one. */
   readonly #folders: readonly (readonly [folder: string, by: string])[];
 
   constructor(RED: NodeAPI) {

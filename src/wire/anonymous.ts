@@ -84,7 +84,7 @@ const has = (name: string, words: ReadonlySet<string>): boolean =>
 const isPosition = (name: string): boolean => has(name, positionWords) || /latit|longit|coord/i.test(name);
 const isPersonal = (name: string): boolean => has(name, personalWords) || /(?:name|key)$/i.test(name);
 const isId = (name: string): boolean =>
-  /ids?\d*$/i.test(name) && !/(?:[Vv]alid|[Hh]ybrid|[Gg]rid|[Ff]luid|Lid|^lid)s?\d*$/.test(name);
+  /ids?\d*$/i.test(name) && !/(?:[Vv]alid|[Hh]ybrid|[Gg]rid|[Ff]luid|(?<=[a-z\d])Lid|^[Ll]id)s?\d*$/.test(name);
 
 /** Whether a text has six characters of a VIN in a row, whatever stands between them, or is a part of it with letters and digits. */
 function holdsVin(text: string, vins: readonly string[]): boolean {
@@ -118,7 +118,7 @@ function textOf(name: string, text: string, vins: readonly string[]): string {
   if (toTimestamp(text) !== null) return text;
   if (name === 'unit' && /^[a-z%°/]{1,10}(?:\/100 ?km)?$/i.test(text)) return text;
   const isOfVin = holdsVin(text, vins);
-  if (!isOfVin && (enumerated.test(text) || model.test(text)) && !/\d{4}/.test(text)) return text;
+  if (!isOfVin && (enumerated.test(text) || model.test(text))) return text;
   if (name === 'href')
     return URL.canParse(text, 'http://base') ? pathWithoutIds(new URL(text, 'http://base').pathname) : textMark;
   if (!/^(?:message|description|detail|title|type)$/i.test(name)) return textMark;
@@ -129,12 +129,12 @@ function textOf(name: string, text: string, vins: readonly string[]): string {
       if (!plainWord.test(word) || vinPattern.test(word)) return '…';
       // A telephone number, or a VIN, in groups.
       if (/\d/.test(word)) return isOfVin || /\d/.test(before + after) ? '…' : word;
-      return /[.!?]$/.test(before) || !/^[A-Z][a-z]/.test(word) || knownWord.test(word) ? word : '…';
+      return /[.!?]$/.test(before) || !/^[A-Z]['’]?[A-Za-z]*[a-z]/.test(word) || knownWord.test(word) ? word : '…';
     })
     .join(' ');
 }
 
-/** A word of the service, such as `TYPE2`, `AC/DC` or `MINUTES_ABOVE_30`. No part of it has letters and digits as a number plate has them. */
+/** A word of the service, such as `TYPE2`, `AC/DC` or `MINUTES_ABOVE_30`. No part has both letters and digits, except one digit after four letters or more. */
 const enumerated = /^[A-Z]{1,20}(?:(?<=[A-Z]{4})\d)?(?:[_/](?:[A-Z]{1,20}|\d{1,3})){0,8}$/;
 const model = /^(?:C|S|V|EC|EM|ES|EX|XC)\d0(?: [A-Z]{4,20}){0,3}$/;
 /** No host has this form, because its dots are inside. */

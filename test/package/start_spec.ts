@@ -45,7 +45,7 @@ class Start {
 
 const flowsAt = async (url: string): Promise<FlowNode[]> => (await fetch(`${url}flows`)).json() as Promise<FlowNode[]>;
 
-describe(`npm start in a fresh clone${isLong ? '' : ', with a build that is there already'}`, function () {
+describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built already'}`, function () {
   this.timeout(240_000);
   let checkout: string;
   let start: Start;

@@ -10,7 +10,7 @@ const root = resolve(__dirname, '../../..');
 export interface RealNodeRed {
   url: string;
   userDir: string;
-  /** Asks the admin API. A deploy is over when the new flows have started. */
+  /** Asks the admin API. `POST flows` ends when the new flows have started. */
   admin(method: string, path: string, body?: unknown): Promise<unknown>;
   /** The end of the next deploy, also of one by an editor. Node-RED answers a deploy before it has started the new flows. */
   deployed(): Promise<unknown>;

@@ -20,6 +20,7 @@ describe('a sign-in over a virtual year', function () {
   it('is never lost where a rotated token dies at once, as long as its successor arrives and is saved', async () => {
     const report = await virtualYear({ days, seed: 3, graceSeconds: 0, cuts: 'outside' });
     assert.deepEqual([report.lost, report.lostUnheard, report.endedGrants], [0, 0, 0]);
+    assert.ok(report.refreshes > 80 * days);
   });
 
   itLong(

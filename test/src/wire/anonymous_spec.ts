@@ -46,8 +46,8 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
   ['no text that holds a number', { a: ['x5', '5x', '5.', '1.2.3'] }, { a: ['[text]', '[text]', '[text]', '[text]'] }],
   [
     'no id',
-    { id: 5, vehicleId: 12, operationId: 'OPEN', uuid: 'A', modelid: 6, modelId: 7, VALID_ID: 8 },
-    { id: 0, vehicleId: 0, operationId: '[text]', uuid: '[text]', modelid: 0, modelId: 0, '[text]': 0 },
+    { id: 5, vehicleId: 12, operationId: 'OPEN', uuid: 'A', modelid: 6, modelId: 7, VALID_ID: 8, URLid: 9 },
+    { id: 0, vehicleId: 0, operationId: '[text]', uuid: '[text]', modelid: 0, modelId: 0, '[text]': 0, URLid: 0 },
   ],
   [
     'what is no id',
@@ -157,13 +157,13 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
     { message: 'Quota of … resets in 03:30:56. It’s 123 or … … … …' },
   ],
   [
-    'messages, without names that begin with a capital, hosts and numbers in groups',
+    'messages, without capitalized names inside a sentence, hosts and numbers in groups',
     [
-      { message: 'User Anna Svensson has no Car. Ask Anna or anna.svensson at nas.anna.lan, 070 123 45 67.' },
+      { message: 'User Anna Svensson has no Car. Ask Anna, O’Neill or anna.svensson at nas.anna.lan, 070 123 45 67.' },
       { message: 'Not Found, Too Many Requests, Access Denied. Client not allowed to access Location API' },
     ],
     [
-      { message: 'User … … has no Car. Ask … or … at … … … … …' },
+      { message: 'User … … has no Car. Ask … … or … at … … … … …' },
       { message: 'Not Found, Too Many Requests, Access Denied. Client not allowed to access Location API' },
     ],
   ],
@@ -181,7 +181,7 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
     ],
   ],
   [
-    'no text in capitals with the letters and digits of a number plate, and no two words',
+    'no text in capitals that mixes letters and digits like most number plates, and no two words but a model',
     {
       a: ['ABC123', 'ABC 123', 'B XY 123', 'AB12 CDE', 'AB70 CDE', 'ABC12D', 'ABC1', 'AB/12CDE', 'AB_1C', 'B12'],
       b: ['ANNA SVENSSON', 'EX30 AB'],
