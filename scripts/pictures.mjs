@@ -21,7 +21,7 @@ const editor = { width: 1280, height: 800 };
 const narrow = { width: 980, height: 800 };
 const header = 48;
 /** The drawing of a car. */
-const drawing = 'src/simulator/page/car-view.ts';
+const drawing = 'src/drawing/car-view.ts';
 const flowAndCar = { x: 0, y: header, width: narrow.width, height: 560 };
 
 /** The buttons to press before the picture of an example is taken, where it is not only the first one. */

@@ -342,7 +342,7 @@ async function rewrite(path, change) {
 /** The estimate of the editor, for nodes that are those of an example with an own Volvo, and the drawing of the tab “Cars”. */
 const scripts = pathTo('dist/test/scripts/');
 await build({
-  entryPoints: [pathTo('nodes/editor/requests-per-day.ts'), pathTo('src/simulator/page/car-view.ts')],
+  entryPoints: [pathTo('nodes/editor/requests-per-day.ts'), pathTo('src/drawing/car-view.ts')],
   outdir: scripts,
   entryNames: '[name]',
   outExtension: { '.js': '.cjs' },

@@ -70,7 +70,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 export * from './car/profiles';
 export { clickCar, parseClick, viewOf, type CarClick, type SimulatedCarView } from './control/click';
 export { demoFaultOf, type DemoFault } from './control/demo-faults';
-export type { CarPart, CarViewState, OpeningName, OpeningState } from './control/car-view-state';
+export type { CarPart, CarViewState, OpeningName, OpeningState } from '../drawing/car-view-state';
 export type { CarChanges, CarOptions } from './car/changes';
 export { byRule, type CarState } from './car/state';
 export type { Car } from './car/car';

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openingKeys } from '../../src/index';
-import { openingNames } from '../../src/simulator/control/car-view-state';
+import { openingNames } from '../../src/drawing/car-view-state';
 import { carSliders, carSwitchNames, clickModes } from '../../src/simulator/page/demo-controls';
 import { demoFaultNames } from '../../src/simulator/control/demo-faults';
 import { wordsOf } from '../../src/simulator/page/words';
@@ -10,7 +10,7 @@ import { languages, words } from '../support/editor-halves';
 
 const root = resolve(__dirname, '../../..');
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
-const shared = ['demo-controls', 'live-drawing'].map((file) => textOf(`src/simulator/page/${file}.ts`));
+const shared = ['drawing/live-drawing', 'simulator/page/demo-controls'].map((file) => textOf(`src/${file}.ts`));
 const sources = [
   textOf('nodes/cars/form.ts'),
   ...readdirSync(join(root, 'nodes/cars/panel')).map((file) => textOf(`nodes/cars/panel/${file}`)),

@@ -1,4 +1,4 @@
-import { element } from '../../../src/simulator/page/elements';
+import { element } from '../../../src/drawing/elements';
 
 const { editorLanguage } = connectedVehicle;
 

@@ -1,8 +1,8 @@
 import { openings } from '../../../src/index';
 import type { CarPart, CarViewState, OpeningName, OpeningState } from '../../../src/simulator/index';
-import { openingNames, type CarViewWords } from '../../../src/simulator/page/car-view';
-import { element } from '../../../src/simulator/page/elements';
-import { LiveDrawing, wordsOfDrawing } from '../../../src/simulator/page/live-drawing';
+import { openingNames, type CarViewWords } from '../../../src/drawing/car-view';
+import { element } from '../../../src/drawing/elements';
+import { LiveDrawing, wordsOfDrawing } from '../../../src/drawing/live-drawing';
 import type { CarSummary } from '../runtime/cars';
 import type { FactName } from '../runtime/facts';
 

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../src/index';
 import type { CarClick } from '../../../src/simulator/index';
 import { DemoControls } from '../../../src/simulator/page/demo-controls';
-import { button, element, iconOf, Section } from '../../../src/simulator/page/elements';
+import { button, element, iconOf, Section } from '../../../src/drawing/elements';
 import type { Line } from '../../vehicle/dialog';
 import type { CarPicture, CarSummary } from '../runtime/cars';
 import { ageOf, refreshAges } from './ages';

@@ -2,7 +2,7 @@ import type { CarSummary } from '../runtime/cars';
 import styles from './cars.css';
 import { CarsPanel } from './cars-panel';
 import { request } from './requests';
-import { element } from '../../../src/simulator/page/elements';
+import { element } from '../../../src/drawing/elements';
 
 const { errorText } = connectedVehicle;
 

@@ -1,5 +1,5 @@
 import { historyNames } from '../../../src/index';
-import { button, element, iconOf } from '../../../src/simulator/page/elements';
+import { button, element, iconOf } from '../../../src/drawing/elements';
 import type { CarSummary } from '../runtime/cars';
 import { ageOf } from './ages';
 import { measureText } from './car-rows';

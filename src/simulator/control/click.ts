@@ -11,7 +11,7 @@ import type { CarChanges } from '../car/changes';
 import type { CarState } from '../car/state';
 import { demoFaultNames, demoFaultOf, demoFaults, type DemoFault } from './demo-faults';
 import type { Faults } from '../service/faults';
-import { openingNames, type CarViewState, type OpeningName, type OpeningState } from './car-view-state';
+import { openingNames, type CarViewState, type OpeningName, type OpeningState } from '../../drawing/car-view-state';
 
 const openingWords = { open: 'OPEN', ajar: 'AJAR', closed: 'CLOSED' } as const;
 const lockWords = { locked: 'LOCKED', unlocked: 'UNLOCKED', unknown: 'UNSPECIFIED' } as const;

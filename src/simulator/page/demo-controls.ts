@@ -1,10 +1,7 @@
-import type { CarPart } from '../control/car-view-state';
+import type { CarPart } from '../../drawing/car-view-state';
 import type { CarClick, SimulatedCarView } from '../control/click';
 import { demoFaultNames, type DemoFault } from '../control/demo-faults';
-import { button, element, Section } from './elements';
-
-/** A text, by its key in src/words: `demo.level`. */
-export type Say = (key: string) => string;
+import { button, element, Section, type Say } from '../../drawing/elements';
 
 /** The part of a car that the controls show. */
 type ShownCar = Omit<SimulatedCarView, 'vin'>;

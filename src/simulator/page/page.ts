@@ -2,8 +2,8 @@ import type { SimulatedCarView } from '../control/click';
 import { demoFaultOf } from '../control/demo-faults';
 import type { FaultOptions } from '../service/faults';
 import { DemoControls } from './demo-controls';
-import { element, Section } from './elements';
-import { LiveDrawing, wordsOfDrawing } from './live-drawing';
+import { element, Section } from '../../drawing/elements';
+import { LiveDrawing, wordsOfDrawing } from '../../drawing/live-drawing';
 import { wordsOf } from './words';
 
 interface News {

@@ -2,7 +2,7 @@ import de from '../../words/de.json';
 import en from '../../words/en-US.json';
 import fr from '../../words/fr.json';
 import { memberOf } from '../../util/json';
-import type { Say } from './demo-controls';
+import type { Say } from '../../drawing/elements';
 
 /** The texts of the page in a language, also where a region is named, `de-AT`; else in English. */
 export function wordsOf(named: string): { language: string; say: Say } {

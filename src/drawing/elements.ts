@@ -1,3 +1,6 @@
+/** A text, by its key in src/words: `demo.level`. */
+export type Say = (key: string) => string;
+
 type Child = Node | string | null | undefined | false;
 
 /** An element with attributes and children. Texts become text nodes: nothing that comes from a service is read as HTML. */

@@ -1,8 +1,13 @@
-import type { CarPart, CarViewState } from '../control/car-view-state';
-import type { SimulatedCarView } from '../control/click';
+import type { CarPart, CarViewState } from './car-view-state';
 import { carSvg, drawCar, openingNames, partOf, signalCar, type CarViewWords } from './car-view';
-import type { Say } from './demo-controls';
-import { element } from './elements';
+import { element, type Say } from './elements';
+
+/** The last command of a demo car. By its id, a command is shown once. */
+export interface LastCommand {
+  id: string;
+  command: string;
+  acted: boolean;
+}
 
 /** A drawing that follows a car. That of a demo car is clicked, by keyboard, too, and flashes and honks for its commands. */
 export class LiveDrawing {
@@ -34,7 +39,7 @@ export class LiveDrawing {
    * @param demo null for any other car than a demo car
    * @returns the command that it flashes or honks for: one that the car has carried out since it was drawn first
    */
-  show(car: string, state: CarViewState, demo: Pick<SimulatedCarView, 'lastCommand'> | null): string | null {
+  show(car: string, state: CarViewState, demo: { lastCommand: LastCommand | null } | null): string | null {
     if (this.#isDemo !== (demo !== null)) {
       this.#isDemo = demo !== null;
       // The markup is constant; nothing of a service is in it.

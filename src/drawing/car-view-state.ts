@@ -1,5 +1,5 @@
-/** The state of a car as the drawing of it shows it (src/simulator/page/car-view.ts). */
-import { openingKeys, type OpeningKey } from '../../catalogue/openings';
+/** The state of a car as the drawing of it shows it (src/drawing/car-view.ts). */
+import { openingKeys, type OpeningKey } from '../catalogue/openings';
 
 /** `absent`: the car does not have it; it is not drawn. */
 export type OpeningState = 'open' | 'ajar' | 'closed' | 'unknown' | 'absent';

@@ -1,10 +1,4 @@
-import {
-  openingNames,
-  type CarPart,
-  type CarViewState,
-  type OpeningName,
-  type OpeningState,
-} from '../control/car-view-state';
+import { openingNames, type CarPart, type CarViewState, type OpeningName, type OpeningState } from './car-view-state';
 
 export { openingNames };
 
