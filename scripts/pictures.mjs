@@ -1,16 +1,13 @@
-// `npm run pictures`: takes the pictures of the documents in the editor of a real Node-RED, those of docs/recipes.md with every example
-// flow and the others with the demo car. docs/images/pictures.json keeps what each one shows; a test fails when that has changed.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+// `npm run pictures`: takes the pictures of the documents at a release, in the editor of a real Node-RED: those of docs/recipes.md with every
+// example flow, the others with the demo car.
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { hashOf, textsIn } from '../dist/test/support/pictures.js';
 import realNodeRed from '../dist/test/support/real-node-red.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}docs/images/`;
-/** What each picture shows, by its path below docs/images. */
-const shown = {};
 const flows = [
   { id: 'first', type: 'tab', label: 'My first flow' },
   { id: 'car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' },
@@ -20,8 +17,6 @@ const editor = { width: 1280, height: 800 };
 /** Without the palette, the flow and the sidebar fit into a smaller picture. */
 const narrow = { width: 980, height: 800 };
 const header = 48;
-/** The drawing of a car. */
-const drawing = 'src/drawing/car-view.ts';
 const flowAndCar = { x: 0, y: header, width: narrow.width, height: 560 };
 
 /** The buttons to press before the picture of an example is taken, where it is not only the first one. */
@@ -56,8 +51,6 @@ try {
   );
   const once = [...new Map(nodes.flat().map((node) => [node.id, node])).values()];
   await withEditor(once, realNodeRed.linkDashboard, '.red-ui-flow-node', takeExamples);
-  const sorted = Object.fromEntries(Object.entries(shown).sort());
-  await writeFile(`${folder}pictures.json`, `${JSON.stringify(sorted, null, 2)}\n`);
 } finally {
   await browser.close();
 }
@@ -78,34 +71,9 @@ async function withEditor(content, prepare, ready, work) {
   }
 }
 
-/** Takes a picture and notes the texts and files that it shows. */
-async function take(page, name, area, files = []) {
-  const path = `${name}.png`;
-  await page.screenshot({ path: `${folder}${path}`, ...(area && { clip: area }), animations: 'disabled' });
-  const visible = await page.evaluate(textInside, area ?? null);
-  const picture = { texts: textsIn(visible), files };
-  shown[path] = { hash: hashOf(picture), ...picture };
-}
-
-/** Runs in the page: every text whose element touches the area, and what fields and their hints say. */
-function textInside(area) {
-  const isInside = (element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    if (width === 0 || height === 0) return false;
-    return !area || (x < area.x + area.width && x + width > area.x && y < area.y + area.height && y + height > area.y);
-  };
-  const ownTexts = ({ childNodes, placeholder = '', selectedOptions = [] }) => [
-    ...[...childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data),
-    placeholder,
-    ...[...selectedOptions].map(({ text }) => text),
-  ];
-  return [...document.querySelectorAll('body *')]
-    .flatMap((element) =>
-      !/^(script|style|template)$/i.test(element.tagName) && isInside(element) ? ownTexts(element) : [],
-    )
-    .map((text) => text.replace(/\s+/g, ' ').trim())
-    .filter((text) => text !== '')
-    .join('\n');
+/** @param name the path below docs/images, without its ending */
+async function take(page, name, area) {
+  await page.screenshot({ path: `${folder}${name}.png`, ...(area && { clip: area }), animations: 'disabled' });
 }
 
 async function takeExamples(page, url) {
@@ -118,14 +86,13 @@ async function takeExamples(page, url) {
       Math.max(...RED.nodes.filterNodes({ z: RED.workspaces.active() }).map(({ y }) => y + 45)),
     );
     const name = label.toLowerCase().replaceAll(/\W+/g, '-');
-    await take(page, `examples/${name}`, { x: box.x, y: box.y, width: 777, height }, [`examples/${file}`]);
+    await take(page, `examples/${name}`, { x: box.x, y: box.y, width: 777, height });
   }
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${url}dashboard/car`);
   await page.locator('.car-view [data-part=lock][data-state=locked]').waitFor();
   await page.waitForTimeout(1000);
-  const dashboard = examples.find((file) => file.includes('Dashboard'));
-  await take(page, 'examples/a-page-with-dashboard-2-on-a-phone', undefined, [`examples/${dashboard}`, drawing]);
+  await take(page, 'examples/a-page-with-dashboard-2-on-a-phone');
 }
 
 /** Shows a tab and presses some of its buttons, or the first one. */
@@ -165,7 +132,7 @@ async function takePictures(page) {
   await openNode(page, status);
   await page.locator('.car-form [data-ask="read"]').click();
   await page.waitForSelector('.car-form [data-part="answer"]:not(:empty) >> visible=true');
-  await clipDialog(page, 'step-2', '[data-part="answer"]', 'nodes/status/form.html');
+  await clipDialog(page, 'step-2', '[data-part="answer"]');
   await done(page);
 
   await searchPalette(page, '');
@@ -192,27 +159,27 @@ async function takePictures(page) {
   await window.waitFor();
   await page.locator('.cars-list').getByText('open', { exact: true }).waitFor();
   await page.mouse.move(400, 600);
-  await clip(page, 'cars-tab', flowAndCar, ['nodes/cars/form.html', drawing]);
+  await clip(page, 'cars-tab', flowAndCar);
 
   await window.click();
   await press(page, inject);
   await page.locator(`[id="${status}"]`).getByText('closed').waitFor();
   await page.mouse.click(400, 600);
-  await clip(page, 'step-5', flowAndCar, ['nodes/cars/form.html', drawing]);
+  await clip(page, 'step-5', flowAndCar);
   await page.setViewportSize(editor);
   await togglePalette(page);
 
   await openNode(page, status);
   await page.locator('#node-input-btn-vehicle-add').click();
   await page.locator('#node-config-input-service').selectOption('volvo-cars');
-  await clipDialog(page, 'vehicle-dialog', '#node-config-input-clientSecret', 'nodes/vehicle/form.html');
+  await clipDialog(page, 'vehicle-dialog', '#node-config-input-clientSecret');
   await page.locator('#node-config-dialog-cancel').click();
   await page.locator('#node-config-dialog-cancel').waitFor({ state: 'detached' });
   await done(page);
 
   const guard = await drag(page, 'connected-vehicle-guard', 340, 200);
   await openNode(page, guard);
-  await clipDialog(page, 'guard-dialog', '.car-form > details', 'nodes/guard/form.html');
+  await clipDialog(page, 'guard-dialog', '.car-form > details');
   await done(page);
 
   await page.locator('.cars-more summary').click();
@@ -225,16 +192,16 @@ async function takePictures(page) {
   await demo.evaluate(() => (document.documentElement.style.zoom = '0.635'));
   await demo.getByText('Live', { exact: true }).waitFor();
   const area = { x: 60, y: 0, width: 720, height: 665 };
-  await take(demo, 'demo-page', area, ['src/simulator/page/index.html', drawing]);
+  await take(demo, 'demo-page', area);
 }
 
-async function clip(page, name, area, files) {
+async function clip(page, name, area) {
   await page.locator('#red-ui-notifications > div').evaluateAll((boxes) => boxes.forEach((box) => box.remove()));
-  await take(page, name, area, files);
+  await take(page, name, area);
 }
 
 /** The dialog in front, from its title down to the end of one of its parts. */
-async function clipDialog(page, name, last, form) {
+async function clipDialog(page, name, last) {
   await page.setViewportSize({ width: editor.width, height: 1600 });
   const tray = page.locator('.red-ui-tray').last();
   const part = tray.locator(last).last();
@@ -242,7 +209,7 @@ async function clipDialog(page, name, last, form) {
   await page.waitForFunction((trayElement) => !trayElement.getAnimations().length, await tray.elementHandle());
   const { x, y, width } = await tray.boundingBox();
   const end = await part.boundingBox();
-  await clip(page, name, { x, y, width, height: end.y + end.height + 8 - y }, [form]);
+  await clip(page, name, { x, y, width, height: end.y + end.height + 8 - y });
   await page.setViewportSize(editor);
 }
 

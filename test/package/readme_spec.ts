@@ -2,7 +2,6 @@ import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hashOf, type Picture } from '../support/pictures';
 import { packageJson, readText, root } from './checkout';
 
 const filesOf = (folder: string): string[] =>
@@ -42,17 +41,5 @@ describe('README.md', () => {
     const taken = filesOf('docs/images').filter((file) => file.endsWith('.png'));
     assert.deepEqual(shown.sort(), taken.sort());
     for (const picture of shown) assert.ok(statSync(join(root, picture)).size < 100 * 1024, picture);
-  });
-
-  it('has pictures of the texts and forms as they are now; `npm run pictures` takes them', () => {
-    const kept = JSON.parse(readText('docs/images/pictures.json')) as Record<string, Picture>;
-    const taken = filesOf('docs/images').filter((file) => file.endsWith('.png'));
-    assert.deepEqual(Object.keys(kept).sort(), taken.map((file) => file.slice('docs/images/'.length)).sort());
-    assert.deepEqual(
-      Object.entries(kept)
-        .filter(([, picture]) => hashOf(picture) !== picture.hash)
-        .map(([path]) => path),
-      [],
-    );
   });
 });
