@@ -50,7 +50,7 @@ async function bundleRuntime() {
   const { metafile } = await build({
     entryPoints: [
       ...nodeTypes.map((type) => ({ in: `${from}register.ts`, out: type })),
-      { in: `${from}admin/cli.ts`, out: 'cli' },
+      { in: `${from}cli.ts`, out: 'cli' },
       { in: `${from}runtime.ts`, out: 'runtime' },
       { in: `${root}src/errors.ts`, out: 'errors' },
       { in: `${root}src/simulator/index.ts`, out: 'simulator' },
@@ -216,7 +216,7 @@ function fillHelp(help, texts, shared) {
 
 /** Forms with their scripts, message catalogues, help and icons. */
 async function buildEditor() {
-  const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle', minifySyntax: true });
+  const shared = await bundleForBrowser('editor-bundle.ts', { globalName: 'connectedVehicle', minifySyntax: true });
   const carsTab = await bundleForBrowser('cars/panel/cars-tab.ts', {
     format: 'esm',
     minifySyntax: true,

@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { version } from '../../package.json';
-import { redactor, safeError } from '../vehicle/redaction';
-import type { VehicleNode } from '../vehicle/vehicle-node';
+import { redactor, safeError } from '../node-red/redaction';
+import type { VehicleNode } from '../node-red/vehicle-node';
 import { storedNodes } from '../node-red/flows';
 import { LastFailures } from '../node-red/failures';
-import { partOf } from '../pack';
+import { partOf } from '../per-node-red';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { isLoopback, shortVin } from '../../src/index';

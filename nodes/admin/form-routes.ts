@@ -2,12 +2,12 @@ import type { NodeAPI } from 'node-red';
 import * as z from 'zod/mini';
 import { openAccount, VehicleError, type Account, type AccountOptions } from '../../src/index';
 import { accountOptionsOf, serviceOf } from '../vehicle/account-options';
-import { throwIfInUse } from '../vehicle/state-store';
+import { throwIfInUse } from '../node-red/storage';
 import { demoAccountOptions } from '../vehicle/demo-car';
 import { parseBody, parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from '../vehicle/options';
 import { storedNodes } from '../node-red/flows';
-import { findVehicle, type VehicleNode } from '../vehicle/vehicle-node';
+import { findVehicle, type VehicleNode } from '../node-red/vehicle-node';
 
 /** Every length is limited, because it comes from a browser. */
 export const shortText = z.string().check(z.maxLength(500));

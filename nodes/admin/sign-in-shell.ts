@@ -10,11 +10,11 @@ import type { NodeAPI } from 'node-red';
 import * as z from 'zod/mini';
 import { memberOf, sentence, VehicleError, wordSentence } from '../../src/index';
 import { parseOptions } from '../node-red/options';
-import { endPack } from '../pack';
+import { endPack } from '../per-node-red';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
-import { safeError } from '../vehicle/redaction';
-import { packOf, sharedStoreOf } from '../vehicle/state-store';
-import { signInsOf } from './sign-in';
+import { safeError } from '../node-red/redaction';
+import { packOf, sharedStoreOf } from '../node-red/storage';
+import { signInsOf } from '../vehicle/sign-in';
 
 const usage = `connected-vehicle sign-in [--user-dir DIRECTORY] [--settings FILE] [--config ID]
 

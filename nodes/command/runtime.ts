@@ -18,7 +18,7 @@ import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { commandOptions, type CommandOptions } from './options';
 import { typedProperty } from '../node-red/typed-property';
-import { safeRecord } from '../vehicle/redaction';
+import { safeRecord } from '../node-red/redaction';
 import { clock } from '../node-red/time';
 
 /** An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor network may delay it further. */

@@ -17,8 +17,8 @@ import { errorOf, onInput } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
 import { clock } from '../node-red/time';
 import { literalTypes, typedProperty } from '../node-red/typed-property';
-import { textOf } from '../status/reading-text';
-import { safeError } from '../vehicle/redaction';
+import { textOf } from '../node-red/reading-text';
+import { safeError } from '../node-red/redaction';
 import { conditionOptions, type ConditionOptions } from './options';
 
 /** `connected-vehicle-condition` (docs/internals/contract.md 5c): sends a message on by what is known of the car. */

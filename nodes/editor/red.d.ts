@@ -56,7 +56,7 @@ interface EditorDefinition<Options, Credentials> {
 }
 
 /** The functions that the forms share: the build bundles them into `resources/connected-vehicle.js`. */
-declare const connectedVehicle: typeof import('./index');
+declare const connectedVehicle: typeof import('../editor-bundle');
 
 /** A node of the flows, as far as this pack's are read by each other. */
 interface FlowNode {

@@ -1,7 +1,7 @@
 import type { Node } from 'node-red';
 import { VehicleError, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
-import { editorsOf } from '../cars/runtime/notify-editors';
-import { throwIfInUse } from '../vehicle/state-store';
+import { editorsOf } from './editors';
+import { throwIfInUse } from './storage';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
 import { clock } from './time';

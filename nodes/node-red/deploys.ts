@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { partOf } from '../pack';
+import { partOf } from '../per-node-red';
 import { withSignals } from '../../src/index';
 import { clock } from './time';
 

@@ -3,8 +3,8 @@ import { debuglog } from 'node:util';
 import type { NodeAPI } from 'node-red';
 import { version } from '../../package.json';
 import { memberOf, type VehicleError } from '../../src/index';
-import { partOf } from '../pack';
-import { redactor, safeError } from '../vehicle/redaction';
+import { partOf } from '../per-node-red';
+import { redactor, safeError } from './redaction';
 import { clock } from './time';
 
 const debug = debuglog('connected-vehicle');

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
 import { isRecord, wordSentence, type Sentence } from '../../src/index';
-import { partOf } from '../pack';
+import { partOf } from '../per-node-red';
 
 /** The values of a text, by the names of their places. */
 export type Values = Record<string, string | number>;

@@ -1,10 +1,10 @@
 import { isRecord, type VehicleError } from '../../src/index';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
-import { editorsOf } from '../cars/runtime/notify-editors';
-import { safeError } from '../vehicle/redaction';
+import { editorsOf } from './editors';
+import { safeError } from './redaction';
 import { reportedError } from './failures';
-import { isInUse, onUse, throwIfInUse } from '../vehicle/state-store';
+import { isInUse, onUse, throwIfInUse } from './storage';
 
 /** The work that one message started. */
 export interface Task {

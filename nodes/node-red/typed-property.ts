@@ -1,7 +1,7 @@
 import type { NodeOfFlow } from './flows';
 import { isBlank, type Message } from './message';
 import { asSentence, isRecord, sentence, VehicleError } from '../../src/index';
-import { redactor } from '../vehicle/redaction';
+import { redactor } from './redaction';
 
 /** The types of a typed input that hold their value in the node itself. */
 export const literalTypes: ReadonlySet<string> = new Set(['str', 'num']);

@@ -15,9 +15,9 @@ import type { SendEnd } from '../node-red/deploys';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
-import { safeError, safeRecord } from '../vehicle/redaction';
+import { safeError, safeRecord } from '../node-red/redaction';
 import { clock } from '../node-red/time';
-import { overviewsOf } from '../cars/runtime/overview';
+import { overviewsOf } from '../vehicle/overview';
 
 /** `connected-vehicle-command-status` (docs/internals/contract.md 5): follows commands to their results, also over a restart. */
 export function connectedVehicleCommandStatus(own: FlowNode): void {

@@ -15,8 +15,8 @@ import { onInput } from '../node-red/input-handler';
 import { nonBlank, type Message } from '../node-red/message';
 import { typedProperty } from '../node-red/typed-property';
 import { statusOptions, type StatusOptions } from './options';
-import { describeReading } from './reading-text';
-import { safeError } from '../vehicle/redaction';
+import { describeReading } from '../node-red/reading-text';
+import { safeError } from '../node-red/redaction';
 import { clock } from '../node-red/time';
 
 /** `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or by itself, into the message. */

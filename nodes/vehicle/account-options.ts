@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { NodeAPI } from 'node-red';
 import { createTokenSource, resolveService, type AccountOptions } from '../../src/index';
 import type { VehicleCredentials, VehicleOptions } from './options';
-import { learnCredentials, redactor } from './redaction';
-import { packOf, sessionOf } from './state-store';
+import { redactor } from '../node-red/redaction';
+import { packOf, sessionOf } from '../node-red/storage';
 import { clock } from '../node-red/time';
 
 /** The service that a configuration names. @throws VehicleError CONFIG */
@@ -12,6 +12,10 @@ export function serviceOf(options: VehicleOptions): AccountOptions['service'] {
   // The other profiles leave only the redirect URL to the person.
   return resolveService(options.service, { redirectUrl: options.redirectUrl });
 }
+
+/** Removes these credentials from every text from now on. The client ID is not a secret: every sign-in address contains it. */
+export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
+  redactor.learn(apiKey, clientSecret, accessToken, refreshToken);
 
 /** The options of an account that do not depend on the service. */
 export const settingsOf = (

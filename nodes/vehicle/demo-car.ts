@@ -4,8 +4,8 @@ import type { DemoFault, Simulator, SimulatedCarView } from '../../src/simulator
 import { settingsOf } from './account-options';
 import type { VehicleOptions } from './options';
 import { clock } from '../node-red/time';
-import { editorsOf } from '../cars/runtime/notify-editors';
-import { partOf } from '../pack';
+import { editorsOf } from '../node-red/editors';
+import { partOf } from '../per-node-red';
 
 /** The code of the simulated service. The build keeps it in a file of its own, which only demo vehicles load. */
 export const simulator = (): typeof import('../../src/simulator/index') =>

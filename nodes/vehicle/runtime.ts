@@ -1,17 +1,17 @@
 import type { Node } from 'node-red';
 import { openAccount, VehicleError, type Account, type VehicleObserver } from '../../src/index';
 import { accountOptionsOf } from './account-options';
-import { signInsOf } from '../admin/sign-in';
+import { signInsOf } from './sign-in';
 import { demoAccountOptions } from './demo-car';
-import { overviewsOf } from '../cars/runtime/overview';
+import { overviewsOf } from './overview';
 import type { FlowNode } from '../node-red/flow-node';
 import { LastFailures } from '../node-red/failures';
 import { isBlank } from '../node-red/message';
-import { partOf } from '../pack';
-import { editorsOf } from '../cars/runtime/notify-editors';
-import { redactor, safeError } from './redaction';
-import { onUse, throwIfInUse, whenOurs } from './state-store';
-import type { VehicleNode } from './vehicle-node';
+import { partOf } from '../per-node-red';
+import { editorsOf } from '../node-red/editors';
+import { redactor, safeError } from '../node-red/redaction';
+import { onUse, throwIfInUse, whenOurs } from '../node-red/storage';
+import type { VehicleNode } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from './options';
 

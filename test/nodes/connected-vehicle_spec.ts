@@ -5,7 +5,7 @@ import helper = require('node-red-node-test-helper');
 import { demoService } from '../../nodes/runtime';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { demoCar, electricCar, startSimulator } from '../support/simulator';
-import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
+import type { VehicleNode } from '../../nodes/node-red/vehicle-node';
 
 describe('connected-vehicle', () => {
   let flow: Flow;

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import type { VehicleNode } from '../../nodes/vehicle/vehicle-node';
+import type { VehicleNode } from '../../nodes/node-red/vehicle-node';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 

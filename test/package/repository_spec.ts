@@ -17,17 +17,14 @@ function imports(file: string): string[] {
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 
-/** The order of dependencies in src/, from the top, as docs/internals/architecture.md lists it. A module is a folder, or a file directly below src/. */
-const layers = (
-  /## Order of dependencies\n.*?\n\n((?: {4}.+\n)+)/s.exec(readText('docs/internals/architecture.md'))?.[1] ?? ''
-)
-  .trim()
-  .split('\n')
-  .map((line) => line.trim().replace('src/', '').split(', '))
-  .filter(([name]) => name !== 'nodes');
+/** The order of dependencies in src/ and in nodes/, each from the top, as docs/internals/architecture.md lists it. A module is a folder, or a file directly below src/ or nodes/. */
+const order = /## Order of dependencies\n(.*?)\n## /s.exec(readText('docs/internals/architecture.md'))?.[1] ?? '';
+const layers = [...order.matchAll(/^ {4}(.+)$/gm)]
+  .map(([, line = '']) => line.split(', ').map((name) => (name.includes('/') ? name : `src/${name}`)))
+  .filter(([name]) => name !== 'src/nodes');
 
-/** The module of src/ that contains a path; for other paths, the path itself. */
-const moduleOf = (path: string): string => /^src\/([\w-]+)/.exec(path)?.[1] ?? path;
+/** The module of src/ or nodes/ that contains a path; for other paths, the path itself. */
+const moduleOf = (path: string): string => /^(?:src|nodes)\/[\w-]+/.exec(path)?.[0] ?? path;
 
 describe('The repository', () => {
   it('gives nodes/ one public API: src/index, src/simulator/index and, in a browser, the drawing of a car and the controls of a demo car', () => {
@@ -45,7 +42,7 @@ describe('The repository', () => {
     assert.deepEqual([...new Set(imports('nodes/register.ts'))], ['node:path', 'node-red', 'nodes/runtime']);
     assert.deepEqual(
       nodes.filter((file) => imports(file).includes('nodes/runtime')),
-      ['nodes/admin/cli.ts', 'nodes/register.ts'],
+      ['nodes/cli.ts', 'nodes/register.ts'],
     );
     const types = /^import type .*$/gm;
     assert.deepEqual(
@@ -87,10 +84,13 @@ describe('The repository', () => {
       );
       return layer;
     };
-    const library = sources.filter((file) => !file.startsWith('src/simulator/'));
-    const upward = library.flatMap((file) =>
+    const ordered = [...sources.filter((file) => !file.startsWith('src/simulator/')), ...nodes].filter(
+      (file) => !file.endsWith('.d.ts'),
+    );
+    const upward = ordered.flatMap((file) =>
       imports(file)
-        .filter((name) => name.startsWith('src/') && layerOf(name) < layerOf(file))
+        .filter((name) => name.startsWith(`${file.split('/')[0]}/`) && !name.endsWith('.json'))
+        .filter((name) => layerOf(name) < layerOf(file))
         .map((name) => `${file} imports ${name}`),
     );
     assert.deepEqual(upward, []);

@@ -4,7 +4,7 @@ import { openingNames, type CarViewWords } from '../../../src/drawing/car-view';
 import { element } from '../../../src/drawing/elements';
 import { LiveDrawing, wordsOfDrawing } from '../../../src/drawing/live-drawing';
 import type { CarSummary } from '../runtime/cars';
-import type { FactName } from '../runtime/facts';
+import type { FactName } from '../../vehicle/facts';
 
 const { wordsOf } = connectedVehicle;
 

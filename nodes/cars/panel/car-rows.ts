@@ -1,7 +1,7 @@
 import { openingKeys, openings } from '../../../src/index';
 import type { OpeningName } from '../../../src/simulator/index';
 import type { CarSummary } from '../runtime/cars';
-import type { Fact, FactName } from '../runtime/facts';
+import type { Fact, FactName } from '../../vehicle/facts';
 
 const { isReadName, numberText, wordsOf } = connectedVehicle;
 

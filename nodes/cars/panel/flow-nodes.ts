@@ -1,5 +1,5 @@
 import type { CarSummary } from '../runtime/cars';
-import type { FactName } from '../runtime/facts';
+import type { FactName } from '../../vehicle/facts';
 import { readFor } from './car-rows';
 
 /** What the tab puts into the flows, as a person does it with the palette. */

@@ -14,14 +14,14 @@ import {
   type ReadName,
   type Sentence,
 } from '../../../src/index';
-import { redactor, safeError, shownFailure } from '../../vehicle/redaction';
-import { packOf } from '../../vehicle/state-store';
+import { redactor, safeError, shownFailure } from '../../node-red/redaction';
+import { packOf } from '../../node-red/storage';
 import { storedNodes } from '../../node-red/flows';
-import { findVehicle, type VehicleNode } from '../../vehicle/vehicle-node';
+import { findVehicle, type VehicleNode } from '../../node-red/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from '../../vehicle/demo-car';
 import type { Worded } from '../../node-red/i18n';
-import type { Facts } from './facts';
-import { overviewsOf, type Overview } from './overview';
+import type { Facts } from '../../vehicle/facts';
+import { overviewsOf, type Overview } from '../../vehicle/overview';
 import { parseOptions } from '../../node-red/options';
 import { vehicleOptions } from '../../vehicle/options';
 

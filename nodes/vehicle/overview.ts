@@ -8,11 +8,11 @@ import {
   type CommandRecord,
   type Reading,
   type ReadName,
-} from '../../../src/index';
-import { clock } from '../../node-red/time';
+} from '../../src/index';
+import { clock } from '../node-red/time';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
-import { partOf } from '../../pack';
-import { editorsOf } from './notify-editors';
+import { partOf } from '../per-node-red';
+import { editorsOf } from '../node-red/editors';
 
 /** The facts that flows have read of one car. */
 interface KnownCar {

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { partOf } from '../../pack';
+import { partOf } from '../per-node-red';
 
 /** The least time between two signals to the editors. */
 const signalEveryMs = 2_000;

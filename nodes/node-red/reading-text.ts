@@ -9,9 +9,9 @@ import {
   type AnyReading,
   type Reading,
 } from '../../src/index';
-import type { Words } from '../node-red/i18n';
-import type { StatusStyle } from '../node-red/node-status';
-import { clock } from '../node-red/time';
+import type { Words } from './i18n';
+import type { StatusStyle } from './node-status';
+import { clock } from './time';
 
 /** The node status of a reading. */
 interface ReadingText {

@@ -15,11 +15,11 @@ import {
   type Session,
   type StateStore,
 } from '../../src/index';
-import { editorsOf } from '../cars/runtime/notify-editors';
-import type { NodeOfFlow } from '../node-red/flows';
-import { logWarning } from '../node-red/i18n';
-import { clock } from '../node-red/time';
-import { partOf } from '../pack';
+import { editorsOf } from './editors';
+import type { NodeOfFlow } from './flows';
+import { logWarning } from './i18n';
+import { clock } from './time';
+import { partOf } from '../per-node-red';
 import { redactor } from './redaction';
 import { chooseSharedStore, type SharedStoreChoice } from './shared-store';
 import { storeSecrets } from './store-secret';

@@ -2,22 +2,28 @@ import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import * as z from 'zod/mini';
 import { memberOf, signInScopes, VehicleError, type Session } from '../../src/index';
-import { clientOf, serviceOf } from '../vehicle/account-options';
-import { learnCredentials, safeError } from '../vehicle/redaction';
-import { partOf } from '../pack';
-import { packOf, sessionOf, throwIfInUse } from '../vehicle/state-store';
+import { clientOf, learnCredentials, serviceOf } from './account-options';
+import { safeError } from '../node-red/redaction';
+import { partOf } from '../per-node-red';
+import { packOf, sessionOf, throwIfInUse } from '../node-red/storage';
 import { clock } from '../node-red/time';
 import { wordsOfRequest } from '../node-red/i18n';
-import type { Form } from './form-routes';
 import { deploysOf } from '../node-red/deploys';
 import { storedNodes } from '../node-red/flows';
-import { findVehicle } from '../vehicle/vehicle-node';
+import { findVehicle } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
-import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
+import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from './options';
 
 /** The key of a grant whose config node was not deployed when it was saved, and when that was, in milliseconds since 1970. */
 const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
 const maxUndeployedMs = 24 * 60 * 60_000;
+
+/** What a sign-in needs of an open dialog. */
+interface SignInForm {
+  id: string;
+  options: VehicleOptions;
+  credentials: VehicleCredentials;
+}
 
 /** The sign-ins that the dialogs begin. */
 class SignInRoutes {
@@ -42,7 +48,7 @@ class SignInRoutes {
   }
 
   /** @throws VehicleError CONFIG, STORE_UNAVAILABLE */
-  async begin({ id, options, credentials }: Omit<Form, 'same'>, callback: string) {
+  async begin({ id, options, credentials }: SignInForm, callback: string) {
     throwIfInUse(this.#RED);
     const service = serviceOf(options);
     if (service.authorizeUrl === '' || service.tokenUrl === '') {

@@ -1,5 +1,4 @@
 import { createRedactor, type VehicleError } from '../../src/index';
-import type { VehicleCredentials } from './options';
 
 /** The redactor that all nodes share: a secret that one of them knows is removed from the texts of all. */
 export const redactor = createRedactor();
@@ -9,10 +8,6 @@ export const shownFailure = ([read, error]: readonly [read: string, error: Vehic
   const { code, sentence } = redactor.error(error);
   return { read, code, message: sentence };
 };
-
-/** Removes these credentials from every text from now on. The client ID is not a secret: every sign-in address contains it. */
-export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
-  redactor.learn(apiKey, clientSecret, accessToken, refreshToken);
 
 /** A copy of a record, which a flow may change. The service's own words about a command can repeat a token or the VIN. */
 export const safeRecord = <Logged extends { message: string; reason?: string; text?: string; async: object | null }>(

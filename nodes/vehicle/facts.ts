@@ -8,7 +8,7 @@ import {
   positionOf,
   type Reading,
   type ReadName,
-} from '../../../src/index';
+} from '../../src/index';
 
 /** A value as a flow read it last. Times are ISO-8601. */
 export interface Fact {

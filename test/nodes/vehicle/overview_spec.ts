@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { type Reading, type ReadName } from '../../../../src/index';
-import { Overview, useClock } from '../../../../nodes/runtime';
-import { ManualClock } from '../../../support/manual-clock';
+import { type Reading, type ReadName } from '../../../src/index';
+import { Overview, useClock } from '../../../nodes/runtime';
+import { ManualClock } from '../../support/manual-clock';
 
 const vin = 'YV1CT9551B1570982';
 const reading = (payload: unknown, receivedAt = '2026-11-22T10:00:00.000Z'): Reading => ({
