@@ -10,7 +10,7 @@ import { Requests, type LoggedRequest } from './http/requests';
 import type { Reading } from './car/reading';
 import { Poller } from './polling/poller';
 import type { QuotaSnapshot } from './http/rate-limiter';
-import type { Quota } from './http/shared-quota';
+import type { Quota } from './http/quota-counts';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { Pack } from './pack';
 import type { AnonymousAnswer } from './wire/anonymous';

@@ -1,15 +1,15 @@
-import * as z from 'zod/mini';
+import { randomBytes } from 'node:crypto';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
 import type { Membership } from '../state/membership';
-import { readUndamaged, type StateStore } from '../state/state-store';
+import { readToChange, readUndamaged, untilChanged, type StateStore } from '../state/state-store';
 import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
-import { pauseShape, SharedQuota, type Quota, type RateLimitCode, type SharedCounts } from './shared-quota';
+import { parseRecord, QuotaCounts, quotaNames, type Quota, type QuotaRecord, type RateLimitCode } from './quota-counts';
 
 /** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
 export type RequestKind = 'read' | 'follow' | 'command';
@@ -50,28 +50,17 @@ interface RateLimiterOptions {
   key: string;
 }
 
-const second = 1_000;
-const minute = 60 * second;
+const minute = 60_000;
 const day = 24 * 60 * minute;
-const dayBucket = 5 * minute;
-/** The most requests to one API that are stored before they are sent. */
+/** The most requests to one API that are reserved at once. */
 const maxReserved = 20;
+/** Counts that are younger than this are not read again for a request that finds no room. */
+const freshMs = 200;
+/** How long nothing is sent after a shared store forgot the counts: until every process has added what it sent. */
+const settleMs = 15_000;
 
 /** In the order in which waiting requests are served. */
 const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
-
-const number = z.number().check(z.nonnegative());
-const pairs = z.array(z.tuple([number, number]));
-/** Wall time in milliseconds since 1970; counts as pairs of age and count. */
-const stored = z.lazy(() =>
-  z.object({
-    savedAt: z.number(),
-    minute: pairs,
-    commands: pairs,
-    apis: z.record(z.enum(apiNames), z.object({ day: pairs, reserved: number, block: z.nullable(pauseShape) })),
-  }),
-);
-type Stored = z.infer<typeof stored>;
 
 /** The limits in the order in which they are checked: of two that delay a request equally, the first is named. */
 const limits = [
@@ -80,19 +69,15 @@ const limits = [
   { of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' },
 ] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; what: string }[];
 
-const quotaNames = limits.map(({ of }) => of);
+const done = Promise.resolve();
 
-interface ApiState {
-  /** What each limit counts; those of a minute are the same for all APIs. */
-  windows: Readonly<Record<keyof Quota, SlidingWindow>>;
-  /** The requests of the last reservation that are stored and not sent yet. */
-  reserved: number;
-  /** The size of the last reservation. */
-  reservation: number;
-  /** Fulfilled when the last reservation is stored. */
+/** Requests that are counted and stored before they are sent. */
+interface Reservation {
+  /** Not sent yet. */
+  left: number;
+  size: number;
+  /** Fulfilled when it is stored. */
   storing: Promise<void>;
-  /** The block that the service has ordered; `until` in monotonic time. */
-  block: { code: RateLimitCode; until: number } | null;
 }
 
 interface Waiter {
@@ -112,7 +97,8 @@ interface Slot {
 }
 
 const none = asSentence('Too many requests wait');
-const blockReasons = {
+const forgotten = asSentence('The shared store lost the counts of the quota');
+const pauseReasons = {
   RATE_LIMITED: 'The service asked for a pause',
   QUOTA_SPENT: 'The service says that the quota of this API key is spent',
 } as const satisfies Record<RateLimitCode, string>;
@@ -121,17 +107,18 @@ const blockReasons = {
  * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
  * in sliding windows. Requests that cannot be sent now wait in order, commands first.
  *
- * Requests are stored before they are sent: the first one of a process alone, then 2, 4, at most 20 at once. A process that crashes again and
- * again is charged for what it sent, at most twice.
+ * A request is counted in the store before it is sent. On files, reads are reserved ahead: the first one of a process alone, then 2, 4, at most
+ * 20 at once, so that a memory card is written seldom. A process that crashes again and again is charged for what it sent, at most twice.
+ * In a store that other processes use too, each request is counted on condition that no other was counted since, so the counts are exact.
+ * Without the store there, nothing is sent.
  */
 export class RateLimiter {
   readonly #options: Required<RateLimiterOptions>;
   readonly #clock: Clock;
-  readonly #minute = new SlidingWindow(minute, second);
-  readonly #commands = new SlidingWindow(minute, second);
-  readonly #apis: Record<ApiName, ApiState>;
-  /** Null where no other process counts. */
-  readonly #shared: SharedQuota | null;
+  readonly #counts = new QuotaCounts();
+  /** What this process sent, as far as a shared store counted it. */
+  readonly #own = new QuotaCounts();
+  readonly #reservations: Record<ApiName, Reservation>;
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
@@ -142,31 +129,25 @@ export class RateLimiter {
   #isLoaded = false;
   #timer: { at: number; cancel: () => void } | null = null;
   #saving: Promise<void> = Promise.resolve();
+  /** Of the record in a shared store. */
+  #version: string | null = null;
+  /** Whether another process has changed it since this one did: then it is read before it is written. */
+  #isContended = false;
+  /** Names the record that has what this process sent; empty if none has. */
+  #epoch = '';
+  /** When the record was last read or written, in monotonic time. */
+  #knownAt = -Infinity;
+  /** How long the last write to a shared store took: a request leaves so long after it was counted. */
+  #writeMs = 0;
+  #endWatch: (() => void) | null = null;
+  /** Until when every process adds what it sent to a record that was lost, in monotonic time. */
+  #settlesAt = 0;
 
   constructor(options: RateLimiterOptions) {
-    const { clock, key, membership = null } = options;
+    const { clock, membership = null } = options;
     this.#options = { reserveForCommands: 0.04, ...options, membership };
     this.#clock = clock;
-    this.#apis = byName(apiNames, () => ({
-      windows: {
-        requestsPerMinute: this.#minute,
-        commandsPerMinute: this.#commands,
-        requestsPerDay: new SlidingWindow(day, dayBucket),
-      },
-      reserved: 0,
-      reservation: 0,
-      storing: Promise.resolve(),
-      block: null,
-    }));
-    this.#shared =
-      membership &&
-      new SharedQuota({
-        membership,
-        key,
-        clock,
-        limits: () => (this.#users.size === 0 ? null : byName(quotaNames, (of) => this.#limit(of, []))),
-        onCounts: (...counts) => this.#setCounts(...counts),
-      });
+    this.#reservations = byName(apiNames, () => ({ left: 0, size: 0, storing: done }));
   }
 
   /**
@@ -176,37 +157,47 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
+    this.#endWatch ??= this.#options.membership?.onForgotten(() => this.#record()) ?? null;
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
       if (this.#users.size > 0) return this.#serveWaiting();
       for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.end(cancelledError());
-      if (this.#shared !== null) return this.#shared.end().catch(() => undefined);
-      for (const api of apiNames) this.#apis[api].reserved = 0;
+      this.#endWatch?.();
+      this.#endWatch = null;
+      if (this.#options.membership !== null) return;
+      for (const api of apiNames) this.#reservations[api].left = 0;
       await this.#save();
     };
   }
 
-  /** @param others the limits of other processes */
-  #limit(of: keyof Quota, others = this.#shared?.limits ?? []): number {
-    return Math.min(...[...this.#users, ...others].map((quota) => quota[of]));
+  /** The strictest limit of all accounts and processes. */
+  #limit(of: keyof Quota): number {
+    const time = this.#clock.monotonic();
+    let strictest = Infinity;
+    for (const user of this.#users) strictest = Math.min(strictest, user[of]);
+    for (const other of this.#counts.limits) if (other.until > time) strictest = Math.min(strictest, other[of]);
+    return strictest;
   }
 
   /**
    * Waits until a request of this kind may be sent, and counts it.
    * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED;
-   * CONFIG while another process uses the directory of the counts
+   * CONFIG while another process uses the directory of the counts; STORE_UNAVAILABLE while a shared store is away
    */
   async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
     if (!this.#hasBegun) await raceAbort(this.#begin(), options.signal);
     if (this.#users.size === 0) throw cancelledError();
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
-    await this.#wait(kind, options);
+    const time = this.#clock.monotonic();
+    if (this.#waits || this.#nextSlot(kind, options.api, time).at > time) return this.#wait(kind, options);
+    const counting = this.#count(kind, options, time);
+    if (counting !== done) await raceAbort(counting, options.signal);
   }
 
   /** Begins to read what other processes have counted. The next request waits for this, and then needs only one access to the store. */
   refresh(): void {
-    this.#saving = this.#saving.then(() => this.#shared?.load()).catch(() => undefined);
+    if (this.#options.membership !== null) this.#saving = this.#saving.then(() => this.#load()).catch(() => undefined);
   }
 
   /**
@@ -217,36 +208,36 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     const wait = until.getTime() - this.#clock.now();
     const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
-    const apis = code === 'QUOTA_SPENT' ? [api] : apiNames;
-    for (const name of apis) {
-      const state = this.#apis[name];
-      if (at > Math.max(time, state.block?.until ?? 0)) state.block = { code, until: at };
-    }
-    // The block is stored at once: neither the next process after a crash nor another process may send.
-    if (this.#shared === null) void this.#save();
-    else void this.#shared.pause(code, this.#wallTimeOf(at), apis);
+    const paused = (code === 'QUOTA_SPENT' ? [api] : apiNames).map((name) => ({ name, pause: { code, until: at } }));
+    const note = (): void => {
+      for (const { name, pause } of paused) this.#counts.pause(name, pause, this.#clock.monotonic());
+    };
+    note();
+    // It is stored at once: neither the next process after a crash nor another process may send.
+    if (this.#options.membership === null) void this.#save();
+    else this.#record(note);
     this.#serveWaiting();
   }
 
   /** Until when the service has blocked an API, in milliseconds since 1970; null where it has not. */
   blockedUntil(api: ApiName): number | null {
-    const { block } = this.#apis[api];
-    return block === null || block.until <= this.#clock.monotonic() ? null : this.#wallTimeOf(block.until);
+    const pause = this.#counts.pauses[api];
+    return pause === null || pause.until <= this.#clock.monotonic() ? null : this.#wallTimeOf(pause.until);
   }
 
   snapshot(): QuotaSnapshot {
     const time = this.#clock.monotonic();
     const requestsPerDay = this.#limit('requestsPerDay');
     const apis = byName(apiNames, (api) => ({
-      usedToday: this.#apis[api].windows.requestsPerDay.total(time),
+      usedToday: this.#counts.days[api].total(time),
       blockedUntil: isoTime(this.blockedUntil(api)),
     }));
     return {
       ...apis.connected,
-      rateLimitCode: apis.connected.blockedUntil === null ? null : (this.#apis.connected.block?.code ?? null),
+      rateLimitCode: apis.connected.blockedUntil === null ? null : (this.#counts.pauses.connected?.code ?? null),
       perDay: requestsPerDay,
-      usedThisMinute: this.#minute.total(time),
-      commandsThisMinute: this.#commands.total(time),
+      usedThisMinute: this.#counts.minute.total(time),
+      commandsThisMinute: this.#counts.commands.total(time),
       readsPerDay: this.#leftToReads(requestsPerDay),
       readsPerMinute: this.#leftToReads(this.#limit('requestsPerMinute')),
       waiting: kinds.reduce((sum, kind) => sum + this.#waiting[kind].size, 0),
@@ -256,7 +247,11 @@ export class RateLimiter {
 
   /** The requests of the last 24 hours to an API, as pairs of age in milliseconds and count, the oldest first. */
   sentToday(api: ApiName): [ageMs: number, count: number][] {
-    return this.#apis[api].windows.requestsPerDay.entries(this.#clock.monotonic());
+    return this.#counts.days[api].ages(this.#clock.monotonic());
+  }
+
+  get #waits(): boolean {
+    return kinds.some((kind) => this.#waiting[kind].size > 0);
   }
 
   #leftToReads(size: number): number {
@@ -266,31 +261,32 @@ export class RateLimiter {
   /** Fulfilled when the request is stored: then it may be sent. */
   #count(kind: RequestKind, options: AcquireOptions, time: number): Promise<void> {
     const { api } = options;
-    if (this.#shared !== null) return this.#countShared(this.#shared, kind, options);
-    const state = this.#apis[api];
-    for (const { of } of limits) if (kind === 'command' || of !== 'commandsPerMinute') state.windows[of].add(time);
-    if (state.reserved > 0) state.reserved -= 1;
+    if (this.#options.membership !== null) return this.#countShared(kind, options);
+    this.#counts.add(api, kind === 'command', time);
+    const reservation = this.#reservations[api];
+    // A command is stored by itself, because it counts for more than a reserved read.
+    if (kind === 'command') return this.#save();
+    if (reservation.left > 0) reservation.left -= 1;
     else {
       const most = Math.min(maxReserved, Math.floor(this.#limit('requestsPerMinute') / 5));
-      state.reservation = Math.max(1, Math.min(2 * state.reservation, most));
-      state.reserved = state.reservation - 1;
-      state.storing = this.#save();
+      reservation.size = Math.max(1, Math.min(2 * reservation.size, most));
+      reservation.left = reservation.size - 1;
+      const storing = this.#save();
+      reservation.storing = storing;
+      void storing.then(() => {
+        if (reservation.storing === storing) reservation.storing = done;
+      });
     }
-    return state.storing;
+    return reservation.storing;
   }
 
-  /** One at a time, so that the second one finds the block that the first has taken. */
-  async #countShared(shared: SharedQuota, kind: RequestKind, options: AcquireOptions): Promise<void> {
-    const { api } = options;
-    const room = (): number => {
-      if (this.blockedUntil(api) !== null) return 0;
-      const time = this.#clock.monotonic();
-      const left = limits
-        .filter(({ of }) => kind === 'command' || of !== 'commandsPerMinute')
-        .map(({ of }) => this.#size(of, kind, api) - this.#apis[api].windows[of].total(time));
-      return Math.min(...left);
-    };
-    const taking = this.#saving.then(() => shared.take(api, kind === 'command', room));
+  /** One at a time, so that each finds what the one before has counted. */
+  async #countShared(kind: RequestKind, options: AcquireOptions): Promise<void> {
+    const { membership } = this.#options;
+    const taking = this.#saving.then(async () => {
+      await membership?.renew();
+      return untilChanged((isAgain) => this.#take(kind, options.api, isAgain || this.#isContended), this.#pause);
+    });
     this.#saving = taking.then(
       () => undefined,
       () => undefined,
@@ -299,35 +295,18 @@ export class RateLimiter {
     if (!(await taking)) await this.#wait(kind, options, true);
   }
 
-  #setCounts(counts: SharedCounts, toMonotonic: (storeTime: number) => number): void {
-    this.#minute.replace(counts.minute.map(({ until, count }) => [toMonotonic(until), count]));
-    this.#commands.replace(counts.commands.map((until) => [toMonotonic(until), 1]));
-    for (const name of apiNames) {
-      const { windows, block } = this.#apis[name];
-      windows.requestsPerDay.replace(counts.day[name].map(([until, count]) => [toMonotonic(until), count]));
-      const pause = counts.pauses[name];
-      const until = pause === null ? 0 : toMonotonic(pause.until);
-      if (pause !== null && until > (block?.until ?? this.#clock.monotonic()))
-        this.#apis[name].block = { code: pause.code, until };
-    }
-  }
-
   /** How many requests a window may hold for one of this kind to be sent. */
-  #size(of: keyof Quota, kind: RequestKind, api: ApiName): number {
+  #size(of: keyof Quota, kind: RequestKind): number {
     const limit = this.#limit(of);
-    const size = kind === 'read' ? this.#leftToReads(limit) : limit;
-    const used = this.#apis[api].windows[of].total(this.#clock.monotonic());
-    return this.#shared?.size(of, api, size, used) ?? size;
+    return kind === 'read' ? this.#leftToReads(limit) : limit;
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
   #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
-    const { windows, block } = this.#apis[api];
-    if (kind !== 'command' && this.#shared?.hasBlock(api)) return { at: time, code: 'RATE_LIMITED', reason: none };
     let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: none };
     for (const { of, code, what } of limits) {
       if (of === 'commandsPerMinute' && kind !== 'command') continue;
-      const at = windows[of].freeAt(this.#size(of, kind, api), time);
+      const at = this.#counts.windowOf(of, api).freeAt(this.#size(of, kind), time);
       if (at > latest.at)
         latest = {
           at,
@@ -335,8 +314,10 @@ export class RateLimiter {
           reason: sentence`The limit of ${this.#limit(of).toLocaleString('en-US')} ${asSentence(what)} is reached`,
         };
     }
-    if (block === null || block.until <= latest.at) return latest;
-    return { at: block.until, code: block.code, reason: asSentence(blockReasons[block.code]) };
+    if (this.#settlesAt > latest.at) latest = { at: this.#settlesAt, code: 'RATE_LIMITED', reason: forgotten };
+    const pause = this.#counts.pauses[api];
+    if (pause === null || pause.until <= latest.at) return latest;
+    return { at: pause.until, code: pause.code, reason: asSentence(pauseReasons[pause.code]) };
   }
 
   /** @param isAgain the caller stops waiting by itself when the signal is aborted */
@@ -351,7 +332,7 @@ export class RateLimiter {
         signal,
         end: (result) => {
           if (!this.#waiting[kind].delete(waiter)) return;
-          if (kinds.every((other) => this.#waiting[other].size === 0)) this.#cancelTimer();
+          if (!this.#waits) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
           else resolve(isAgain ? result : raceAbort(result, signal));
@@ -409,14 +390,14 @@ export class RateLimiter {
     this.#timer = null;
   }
 
-  /** Fulfilled when the counts are stored, or cannot be. */
+  /** On files. Fulfilled when the counts are stored, or cannot be. */
   #save(): Promise<void> {
     if (!this.#hasBegun) return this.#saving;
     const { store, key } = this.#options;
     this.#saving = this.#saving.then(async () => {
       try {
         if (!this.#isLoaded) await this.#load();
-        await store.write(key, this.#toStore());
+        await store.write(key, this.#toRecord());
       } catch {
         // A full or missing disk must not stop requests: the next reservation is stored again.
       }
@@ -424,28 +405,79 @@ export class RateLimiter {
     return this.#saving;
   }
 
-  #toStore(): Stored {
-    const time = this.#clock.monotonic();
-    return {
-      savedAt: this.#clock.now(),
-      minute: this.#minute.entries(time),
-      commands: this.#commands.entries(time),
-      apis: byName(apiNames, (name) => {
-        const { windows, reserved, block } = this.#apis[name];
-        return {
-          day: windows.requestsPerDay.entries(time),
-          reserved,
-          block: block && { ...block, until: this.#wallTimeOf(block.until) },
-        };
-      }),
-    };
+  /**
+   * Counts a request in a shared store.
+   * @returns false if there is no room for it; null if another process was faster, or if what is known may be outdated
+   * @throws StateFault
+   */
+  async #take(kind: RequestKind, api: ApiName, isOutdated: boolean): Promise<boolean | null> {
+    if (isOutdated || !this.#isLoaded) await this.#load();
+    const begun = this.#clock.monotonic();
+    if (this.#nextSlot(kind, api, begun).at > begun) return begun - this.#knownAt < freshMs ? false : null;
+    const isCommand = kind === 'command';
+    const at = begun + this.#writeMs;
+    this.#counts.add(api, isCommand, at);
+    this.#counts.sign(
+      byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
+      begun,
+    );
+    let isStored = false;
+    try {
+      isStored = await this.#writeShared();
+    } finally {
+      if (!isStored) this.#counts.add(api, isCommand, at, -1);
+    }
+    if (!isStored) return null;
+    this.#writeMs = this.#knownAt - begun;
+    this.#own.add(api, isCommand, this.#knownAt);
+    return true;
+  }
+
+  /**
+   * Writes what this process knows into the record of a shared store, as soon as it can be reached. Never rejects.
+   * @param note called when the record was read
+   */
+  #record(note = (): void => undefined): void {
+    const { membership } = this.#options;
+    const change = (): Promise<true> =>
+      untilChanged(async () => {
+        await this.#load();
+        note();
+        return (await this.#writeShared()) || null;
+      }, this.#pause);
+    this.#saving = this.#saving.then(() => membership?.eventually(change));
+  }
+
+  /** @returns false if another process was faster */
+  async #writeShared(): Promise<boolean> {
+    const { store, key } = this.#options;
+    const record = this.#toRecord();
+    const version = await store.write(key, record, { expected: this.#version });
+    if (version === null) return false;
+    this.#version = version;
+    this.#epoch = record.epoch;
+    this.#knownAt = this.#clock.monotonic();
+    return true;
+  }
+
+  /** Random, so that processes that change the record at the same time do not meet again. */
+  readonly #pause = (tries: number): Promise<void> => this.#clock.sleep(Math.random() * Math.min(10 * tries, 200));
+
+  #toRecord(): QuotaRecord {
+    const { membership } = this.#options;
+    return this.#counts.toRecord(this.#clock.monotonic(), {
+      savedAt: membership?.now() ?? this.#clock.now(),
+      uptime: this.#clock.uptime(),
+      epoch: this.#epoch || randomBytes(6).toString('base64url'),
+      reserved: byName(apiNames, (api) => this.#reservations[api].left),
+    });
   }
 
   #begin(): Promise<void> {
     this.#beginning ??= this.#load()
       .catch((error: unknown) => {
         if (error instanceof DirectoryInUse) throw error;
-        // The service counts as well, and refuses requests beyond the quota, so requests are sent although the store cannot be read.
+        // The service counts as well, and refuses requests beyond the quota, so requests are sent although the files cannot be read.
       })
       .then(() => {
         this.#hasBegun = true;
@@ -456,92 +488,55 @@ export class RateLimiter {
     return this.#beginning;
   }
 
+  /** @throws StateFault */
   async #load(): Promise<void> {
-    const { store, key } = this.#options;
-    if (this.#shared !== null) return this.#shared.load();
-    const state = stored.safeParse(await readUndamaged(store, key));
-    if (state.success) this.#restore(state.data);
+    const { membership, store, key } = this.#options;
+    if (membership !== null) return this.#loadShared(membership);
+    const record = parseRecord(await readUndamaged(store, key));
+    if (record !== null) {
+      const time = this.#clock.monotonic();
+      const since = new QuotaCounts();
+      since.merge(this.#counts, time);
+      this.#counts.load(record, time, this.#ageOf(record));
+      this.#counts.merge(since, time);
+    }
     this.#isLoaded = true;
   }
 
-  #restore({ savedAt, minute: requests, commands, apis }: Stored): void {
+  /**
+   * The age of a record on files. Wall time may have been set since: it counts at most for as long as the machine has run since, and less than 0
+   * is 0. The machine was restarted if it has run for less time than when the record was saved.
+   */
+  #ageOf({ savedAt, uptime: ranFor }: QuotaRecord): number {
+    const passed = Math.max(0, this.#clock.now() - savedAt);
+    const ran = this.#clock.uptime() - ranFor;
+    return ran < 0 ? passed : Math.min(passed, ran);
+  }
+
+  /** @throws StateFault */
+  async #loadShared(membership: Membership): Promise<void> {
+    const { store, key } = this.#options;
+    await membership.renew();
+    const stored = await readToChange(store, key);
+    const record = parseRecord(stored?.value);
     const time = this.#clock.monotonic();
-    // Wall time may have been set since; then the counts are as old as they were when they were saved.
-    const elapsed = Math.max(0, this.#clock.now() - savedAt);
-    const older = (counts: [number, number][]): [number, number][] =>
-      counts.map(([age, count]) => [age + elapsed, count]);
-    this.#minute.restore(older(requests), time);
-    this.#commands.restore(older(commands), time);
-    for (const name of apiNames) {
-      const { day: counts, reserved, block } = apis[name];
-      // A process that crashed may have sent what it had stored.
-      this.#apis[name].windows.requestsPerDay.restore(older([...counts, [0, reserved]]), time);
-      this.#minute.restore(older([[0, reserved]]), time);
-      if (block === null) continue;
-      this.#apis[name].block = { code: block.code, until: time + Math.min(block.until - savedAt, day) - elapsed };
+    const epoch = record?.epoch ?? '';
+    if (record !== null && (stored?.version !== this.#version || epoch !== this.#epoch)) {
+      // The clock of the store may have been set. The record is younger than what this process read before.
+      const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
+      this.#counts.load(record, time, Math.min(Math.max(0, membership.now() - record.savedAt), longest));
     }
-  }
-}
-
-/**
- * Counts events of a sliding time window in buckets: bounded memory however many are counted. A bucket leaves as a whole when its last
- * event has left, so the count is never too low, and too high by at most one bucket of time.
- */
-export class SlidingWindow {
-  readonly #spanMs: number;
-  readonly #bucketMs: number;
-  /** The number of events by the time at which the last one of their bucket leaves the span, in no order. */
-  readonly #counts = new Map<number, number>();
-
-  /** @param spanMs a multiple of `bucketMs` */
-  constructor(spanMs: number, bucketMs: number) {
-    this.#spanMs = spanMs;
-    this.#bucketMs = bucketMs;
-  }
-
-  /** The number of events in the span that ends at `time`. Times must be monotonic. */
-  total(time: number): number {
-    let total = 0;
-    for (const [end, count] of this.#counts)
-      if (end <= time) this.#counts.delete(end);
-      else total += count;
-    return total;
-  }
-
-  add(time: number, count = 1): void {
-    const end = (Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs;
-    this.#counts.set(end, (this.#counts.get(end) ?? 0) + count);
-  }
-
-  /** Takes the place of what was counted: pairs of the time at which events leave the span, and their number. */
-  replace(pairs: readonly (readonly [until: number, count: number])[]): void {
-    this.#counts.clear();
-    for (const [until, count] of pairs) this.add(until - this.#spanMs, count);
-  }
-
-  /** When fewer than `size` events are left, if none is added. */
-  freeAt(size: number, time: number): number {
-    let left = this.total(time);
-    if (left < size) return time;
-    for (const [end, count] of this.#sorted()) {
-      left -= count;
-      if (left < size) return end;
+    if (epoch === this.#epoch) this.#counts.raiseTo(this.#own, time);
+    else {
+      // The first read, or the store forgot the record; another process may have begun a new one.
+      if (record === null) this.#counts.clear();
+      this.#counts.merge(this.#own, time);
+      if (this.#epoch !== '') this.#settlesAt = time + settleMs;
     }
-    return time + this.#spanMs;
-  }
-
-  /** Pairs of the least possible age in milliseconds and count, oldest first: the form in which the counts are stored. */
-  entries(time: number): [ageMs: number, count: number][] {
-    this.total(time);
-    return this.#sorted().map(([end, count]) => [Math.max(0, Math.floor(time - end + this.#spanMs)), count]);
-  }
-
-  /** Adds stored pairs; those that have left the span since are dropped with the next use. */
-  restore(pairs: readonly (readonly [ageMs: number, count: number])[], time: number): void {
-    for (const [ageMs, count] of pairs) this.add(time - ageMs, count);
-  }
-
-  #sorted(): [end: number, count: number][] {
-    return [...this.#counts].sort(([one], [other]) => one - other);
+    this.#epoch = epoch;
+    this.#isContended = this.#isLoaded && stored?.version !== this.#version;
+    this.#version = stored?.version ?? null;
+    this.#isLoaded = true;
+    this.#knownAt = time;
   }
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { uptime } from 'node:os';
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../util/clock';
 import { readToChange, type SharedStore } from './state-store';
@@ -13,8 +12,6 @@ interface MembershipOptions {
   /** Whether the same command from the same node of two copies is one command. Default: where there is a group. */
   joinsCommands?: boolean;
   clock?: Clock;
-  /** Seconds since the machine was started, which count on while it sleeps. Default: those of the system. */
-  uptime?: () => number;
 }
 
 /** A right that one process has at a time, for example to poll for a node. */
@@ -59,11 +56,11 @@ export class Membership {
   readonly joinsCommands: boolean;
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #uptime: () => number;
   readonly #seen = new Map<string, Seen>();
   readonly #held = new Map<string, { member: string; version: string }>();
   readonly #waiting = new Set<(mayBeFree: boolean) => void>();
   readonly #onGone = new Set<() => void>();
+  readonly #onForgotten = new Set<() => void>();
   readonly #owed = new Set<() => Promise<unknown>>();
   #users = 0;
   #ending = new AbortController();
@@ -79,13 +76,12 @@ export class Membership {
   #lookedAt = -Infinity;
 
   constructor(options: MembershipOptions) {
-    const { store, name = '', group = null, clock = systemClock, uptime: ofMachine = uptime } = options;
+    const { store, name = '', group = null, clock = systemClock } = options;
     this.store = store;
     this.group = group;
     this.joinsCommands = group !== null && options.joinsCommands !== false;
     this.#name = name;
     this.#clock = clock;
-    this.#uptime = ofMachine;
   }
 
   /**
@@ -212,6 +208,12 @@ export class Membership {
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
 
+  /** Calls back when the store has lost the record of this process: it may have lost others, too. @returns ends the calls */
+  onForgotten(call: () => void): () => void {
+    this.#onForgotten.add(call);
+    return () => void this.#onForgotten.delete(call);
+  }
+
   /** Whether a member has ended, or was ended because it was silent. @throws StateFault */
   async hasEnded(id: string): Promise<boolean> {
     return !this.#seen.has(id) && (await this.store.read(`member/${id}`)) === null;
@@ -271,6 +273,7 @@ export class Membership {
       this.#held.clear();
       [this.#id, this.#version] = [newId(), null];
       version = await write(null);
+      for (const call of this.#onForgotten) call();
     }
     this.#version = version;
     this.#ahead = (await this.store.now()) - this.#clock.monotonic();
@@ -298,7 +301,7 @@ export class Membership {
     return gone.size > 0;
   }
 
-  #times = (): readonly number[] => [this.#clock.monotonic(), this.#clock.now(), this.#uptime() * 1000];
+  #times = (): readonly number[] => [this.#clock.monotonic(), this.#clock.now(), this.#clock.uptime()];
 }
 
 const newId = (): string => randomBytes(12).toString('base64url');

@@ -128,10 +128,15 @@ const maxTries = 100;
 /**
  * Changes what other processes change, too.
  * @param change makes one try; null where another process was faster. `isAgain`: what is stored has to be read again
+ * @param pause called before each try but the first three
  * @throws StateFault `unavailable` where other processes were always faster
  */
-export async function untilChanged<T>(change: (isAgain: boolean) => Promise<T | null>): Promise<T> {
+export async function untilChanged<T>(
+  change: (isAgain: boolean) => Promise<T | null>,
+  pause?: (tries: number) => Promise<void>,
+): Promise<T> {
   for (let tries = 0; tries < maxTries; tries += 1) {
+    if (tries > 2) await pause?.(tries);
     const changed = await change(tries > 0);
     if (changed !== null) return changed;
   }

@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+
 /** Time is a parameter: code that waits or reads the time takes a `Clock`, so that tests control it and never sleep. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
@@ -7,6 +9,8 @@ export interface Clock {
    * within a process are measured with it. `now` is for what is shown, stored or compared with the service.
    */
   monotonic(): number;
+  /** Milliseconds since the machine was started. They count on while it sleeps, which those of `monotonic` need not. */
+  uptime(): number;
   /** Calls back once after `ms`, unless the returned function is called first. */
   after(ms: number, callback: () => void): () => void;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
@@ -22,6 +26,7 @@ const longestTimer = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  uptime: () => uptime() * 1_000,
   after(ms, callback) {
     if (ms <= longestTimer) {
       const handle = setTimeout(callback, Math.max(0, ms));

@@ -89,6 +89,7 @@ async function main(input: GrowthInput): Promise<void> {
 const slow: Clock = {
   now: systemClock.now,
   monotonic: systemClock.monotonic,
+  uptime: systemClock.uptime,
   after: (ms, callback) => systemClock.after(ms * 1_000, callback),
   sleep: (ms, signal) => sleepOn(slow, ms, signal),
 };

@@ -15,6 +15,7 @@ const minute = 60 * second;
 
 const timersOf = (clock: ManualClock): Omit<Clock, 'now'> => ({
   monotonic: () => clock.monotonic(),
+  uptime: () => clock.uptime(),
   after: (ms, callback) => clock.after(ms, callback),
   sleep: (ms, signal) => clock.sleep(ms, signal),
 });

@@ -74,6 +74,8 @@ export class ManualClock implements Clock {
   #now: number;
   /** How far the wall clock was set forward or back. */
   #set = 0;
+  /** In milliseconds. */
+  #slept = 0;
   #timers = new Set<Timer>();
   /** What an error shows where a test waits in vain. */
   happened: () => unknown = () => undefined;
@@ -88,6 +90,16 @@ export class ManualClock implements Clock {
 
   monotonic(): number {
     return this.#now;
+  }
+
+  uptime(): number {
+    return this.#now + this.#slept;
+  }
+
+  /** The machine sleeps: wall time and the time since it was started go on, monotonic time does not. */
+  sleepMachine(ms: number): void {
+    this.#slept += ms;
+    this.#set += ms;
   }
 
   /** Sets the machine's clock, as NTP does: no time passes. */

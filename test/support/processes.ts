@@ -109,7 +109,7 @@ export class Processes {
   ): Process {
     const { clock, service } = this;
     const line = new Line(this.store, clock, isCut);
-    const membership = new Membership({ store: line, group, clock, uptime: () => clock.monotonic() / 1000 });
+    const membership = new Membership({ store: line, group, clock });
     this.#ends.push(membership.use());
     const pack = new Pack({ clock, membership });
     const account = openAccount({

@@ -21,6 +21,7 @@ const [, , mode = '', directory = '', baseUrl = '', vin = '', log = '', hours = 
 const clock: Clock = {
   now: () => Date.now() + Number(hours) * 3_600_000,
   monotonic: () => performance.now(),
+  uptime: () => performance.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);

@@ -15,7 +15,7 @@ const sources = ['src', 'nodes']
   .filter(
     (file) =>
       file.endsWith('.ts') &&
-      !/\.d\.ts$|^src\/simulator\/|\/panel\/|^nodes\/editor\/|\/form\.ts$|\/dialog\.ts$/.test(file),
+      !/\.d\.ts$|^src\/(simulator|drawing)\/|\/panel\/|^nodes\/editor\/|\/form\.ts$|\/dialog\.ts$/.test(file),
   );
 
 /** Only a developer meets these: wrong keys of the store, and the journal's warnings in the log. */

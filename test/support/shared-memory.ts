@@ -5,11 +5,11 @@ import type { Clock } from '../../src/util/clock';
 /** A store in memory that several packs of one process share, as processes share a server. A test sets its fault. */
 export class SharedMemory extends MemoryStateStore implements SharedStore {
   settlesInMs = 0;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #listeners = new Set<() => void>();
   #fault: StateFault | null = null;
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, 'now'>) {
     super();
     this.#clock = clock;
     for (const name of ['read', 'write', 'remove', 'entries'] as const) {

@@ -19,6 +19,7 @@ const clock: Clock = {
   now: () => Date.now(),
   // As fast as the pauses, so that a pause that is over is also over for who measures it.
   monotonic: () => performance.now() * 1000,
+  uptime: () => performance.now(),
   after(ms, callback) {
     // The time limit of a watch keeps its length, so that a busy machine does not end the watch.
     const timer = setTimeout(callback, ms < 60_000 ? ms / 1000 : ms);

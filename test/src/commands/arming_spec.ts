@@ -68,6 +68,7 @@ describe('arming', () => {
     const clock = {
       now: () => now,
       monotonic: () => now,
+      uptime: () => now,
       after: () => () => undefined,
       sleep: () => Promise.resolve(),
     };

@@ -54,7 +54,7 @@ describe('the turn of a command', () => {
     group: string | null = 'flows',
     store = shared,
   ): Promise<Process & { membership: Membership }> => {
-    const membership = new Membership({ store, group, clock, uptime: () => clock.monotonic() / second });
+    const membership = new Membership({ store, group, clock });
     ends.push(membership.use());
     await clock.advance(second);
     return { queue: new VehicleCommandQueue({ clock, baseUrl: 'https://service', store, membership }), membership };

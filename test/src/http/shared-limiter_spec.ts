@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { Membership, VehicleError } from '../../../src/index';
 import { asSentence } from '../../../src/sentence';
 import { RateLimiter, type RequestKind } from '../../../src/http/rate-limiter';
-import type { Quota } from '../../../src/http/shared-quota';
+import type { Quota } from '../../../src/http/quota-counts';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { SharedMemory } from '../../support/shared-memory';
@@ -15,13 +15,16 @@ const limits: Quota = { requestsPerDay: 1_000, requestsPerMinute: 20, commandsPe
 describe('a limiter that shares its counts', () => {
   let clock: ManualClock;
   let store: SharedMemory;
+  /** How far the clock of the store was set. */
+  let storeSet: number;
   let ends: (() => Promise<void>)[];
 
   beforeEach(() => {
     // Monotonic time and the clock of the store differ.
     clock = new ManualClock(5e9);
     clock.setTime(begin);
-    store = new SharedMemory(clock);
+    storeSet = 0;
+    store = new SharedMemory({ now: () => clock.now() + storeSet });
     ends = [];
   });
   afterEach(async () => {
@@ -30,7 +33,7 @@ describe('a limiter that shares its counts', () => {
   });
 
   const start = async (own = limits): Promise<RateLimiter & { end: () => Promise<void> }> => {
-    const membership = new Membership({ store, group: 'flows', clock, uptime: () => clock.monotonic() / second });
+    const membership = new Membership({ store, group: 'flows', clock });
     ends.push(membership.use());
     const limiter = new RateLimiter({ clock, store, membership, key: 'quota/key' });
     const end = limiter.use(own);
@@ -79,8 +82,8 @@ describe('a limiter that shares its counts', () => {
     await clock.advance(0);
     const { usedThisMinute, usedToday, commandsThisMinute } = other.snapshot();
     assert.deepEqual([usedThisMinute, usedToday, commandsThisMinute], [19, 19, 0]);
-    // Two of the twenty are left to processes that do not reach the store.
-    assert.equal((await takeAll(other, 'command'))[0], 0);
+    // One of the twenty is kept for commands.
+    assert.equal((await takeAll(other, 'command'))[0], 1);
     await clock.advance(62 * second);
     const [commands, late] = await takeAll(other, 'command');
     assert.deepEqual([commands, late.code], [3, 'RATE_LIMITED']);
@@ -136,26 +139,51 @@ describe('a limiter that shares its counts', () => {
     assert.equal(other.snapshot().blockedUntil, null);
   });
 
-  it('sends on after a command that the store did not admit, and gives back at its end what it did not use', async () => {
-    const wide = { ...limits, requestsPerMinute: 100 };
-    const one = await start(wide);
+  it('sends nothing without the store, and counts only what it sent', async () => {
+    const one = await start();
     for (let count = 0; count < 4; count += 1) await take(one);
     store.fault = new StateFault('unavailable', asSentence('Away.'));
-    await assert.rejects(take(one, 'command'), { code: 'STORE_UNAVAILABLE' });
-    await take(one);
+    for (const kind of ['command', 'follow', 'read'] as const)
+      await assert.rejects(take(one, kind), { code: 'STORE_UNAVAILABLE' });
     store.fault = null;
     await take(one, 'command');
-    assert.deepEqual([one.snapshot().usedToday, one.snapshot().commandsThisMinute], [8, 1]);
-    const waiting = take(one, 'command', minute, undefined);
+    assert.deepEqual([one.snapshot().usedToday, one.snapshot().commandsThisMinute], [5, 1]);
     await one.end();
     await one.end();
-    await waiting.catch(() => undefined);
-    const stored = (await store.read('quota/key'))?.value;
-    // A cast: only the limiter writes the record.
-    const { shares, minute: counts } = stored as { shares: unknown[]; minute: { count: number }[] };
-    assert.deepEqual([shares, counts.reduce((sum, { count }) => sum + count, 0)], [[], 7]);
     await assert.rejects(take(one), { code: 'CANCELLED' });
   });
+
+  it('adds what each process sent to a record that the store lost, before any of them sends again', async () => {
+    const [one, other] = [await start(), await start()];
+    for (let count = 0; count < 6; count += 1) await take(one);
+    for (let count = 0; count < 5; count += 1) await take(other);
+    await clock.advance(6 * second);
+    // All keys, those of the processes too.
+    for (const prefix of ['quota/', 'member/'])
+      for (const { key } of await store.entries(prefix)) await store.remove(key);
+    const early = await Promise.allSettled([take(one), take(other)]);
+    await clock.advance(6 * second);
+    const sent = early.filter(({ status }) => status === 'fulfilled').length;
+    for (const limiter of [one, other]) {
+      limiter.refresh();
+      await clock.advance(0);
+      assert.equal(limiter.snapshot().usedToday, 11 + sent);
+    }
+    await assert.rejects(take(other), { code: 'RATE_LIMITED' });
+    await clock.advance(20 * second);
+    await take(other);
+    assert.ok(sent <= 1, `${sent} sent before`);
+  });
+
+  for (const step of [-3_600_000, 30_000, 300_000, 3_600_000])
+    it(`keeps to the limits when the clock of the store is set by ${step / second} s`, async () => {
+      const [one, other] = [await start(), await start()];
+      for (let count = 0; count < 9; count += 1) await take(count % 2 === 0 ? one : other);
+      storeSet = step;
+      await clock.advance(6 * second);
+      const [[ofOne], [ofOther]] = [await takeAll(one, 'read'), await takeAll(other, 'read')];
+      assert.equal(ofOne + ofOther + 9, 19);
+    });
 
   it('keeps to the strictest limits of all processes and of all its own accounts', async () => {
     const [one, other] = [await start(), await start({ ...limits, requestsPerMinute: 10, requestsPerDay: 50 })];

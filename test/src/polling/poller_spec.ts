@@ -265,6 +265,7 @@ describe('the poller of an account', () => {
       const wrong: Clock = {
         now: () => machine.now() + ahead,
         monotonic: () => machine.monotonic(),
+        uptime: () => machine.uptime(),
         after: (ms, callback) => machine.after(ms, callback),
         sleep: (ms, signal) => machine.sleep(ms, signal),
       };

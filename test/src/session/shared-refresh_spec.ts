@@ -73,7 +73,7 @@ describe('a sign-in that several processes share', () => {
   });
 
   const start = (): TokenSource => {
-    const membership = new Membership({ store, clock, uptime: () => clock.monotonic() / 1000 });
+    const membership = new Membership({ store, clock });
     const session = new Session({
       store: new GrantStore({ state: store }),
       membership,

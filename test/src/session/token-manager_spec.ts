@@ -282,6 +282,7 @@ describe('a refreshing access token', () => {
     const hasty = {
       now: () => clock.now() - early,
       monotonic: () => clock.monotonic() - early,
+      uptime: () => clock.uptime(),
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
@@ -301,6 +302,7 @@ describe('a refreshing access token', () => {
     const wrong = {
       now: () => clock.now() + ahead,
       monotonic: () => clock.monotonic(),
+      uptime: () => clock.uptime(),
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };

@@ -365,10 +365,7 @@ class SimulatedProcess {
     this.#random = random;
     this.#isShared = shared !== null;
     const clock = this.#clock();
-    const membership =
-      shared === null
-        ? null
-        : new Membership({ store: this.#stepwiseShared(shared), clock, uptime: () => clock.monotonic() / second });
+    const membership = shared === null ? null : new Membership({ store: this.#stepwiseShared(shared), clock });
     this.#endMembership = membership?.use() ?? (() => Promise.resolve());
     const store = new GrantStore({ state: this.#stepwise(state) });
     const send: Send = (request) => this.#send(() => options.send(request));
@@ -480,6 +477,7 @@ class SimulatedProcess {
     const clock: Clock = {
       now: () => this.#world.now(),
       monotonic: () => this.#world.monotonic(),
+      uptime: () => this.#world.uptime(),
       after: (ms, callback) => this.#world.after(ms, () => void (this.alive && callback())),
       sleep: (ms, signal) => sleepOn(clock, ms, signal),
     };
@@ -508,6 +506,10 @@ class World implements Clock {
   }
 
   monotonic(): number {
+    return this.#now;
+  }
+
+  uptime(): number {
     return this.#now;
   }
 

@@ -10,8 +10,6 @@ class Process {
   readonly clock: ManualClock;
   readonly membership: Membership;
   readonly end: () => Promise<void>;
-  /** Seconds in which the machine slept. */
-  slept = 0;
 
   constructor(store: SharedMemory, name: string, start: string | number = '2026-06-01T08:00:00Z') {
     this.clock = new ManualClock(start);
@@ -19,7 +17,6 @@ class Process {
       store,
       name,
       clock: this.clock,
-      uptime: () => this.clock.monotonic() / 1000 + this.slept,
     });
     this.end = this.membership.use();
   }
@@ -108,7 +105,7 @@ describe('the membership of a process in a shared store', () => {
 
   it('doubts its claim after the machine slept, and holds it again when nobody has taken it', async () => {
     const claim = (await a.membership.claim('node/1')) ?? assert.fail();
-    a.slept += 30;
+    a.clock.sleepMachine(30_000);
     assert.equal(claim.isHeld(), false);
     await a.membership.renew();
     assert.ok(claim.isHeld());

@@ -1,0 +1,187 @@
+import * as z from 'zod/mini';
+import { apiNames, type ApiName } from '../catalogue/reads';
+import { byName } from '../util/json';
+import { SlidingWindow } from './sliding-window';
+
+/** The limits of one API key (docs/internals/contract.md 2). */
+export interface Quota {
+  /** For each API by itself. */
+  requestsPerDay: number;
+  /** For all APIs together, like `commandsPerMinute`. */
+  requestsPerMinute: number;
+  commandsPerMinute: number;
+}
+
+/** The error code of the requests that the limiter refuses while nothing may be sent. */
+export type RateLimitCode = z.infer<typeof pauseShape>['code'];
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+/** A request counts for so much longer than the service counts it, for its way to the service. */
+const wayMs = second;
+/** Stored times that are so near to the end of a bucket are at its end: processes measure the clock of a shared store with small differences. */
+const sameBucketMs = 100;
+const bucketMs = { minute: second, day: 5 * minute } as const;
+/** The limits of a process that sends nothing for so long are forgotten. */
+const limitsLastMs = 15 * minute;
+
+const number = z.number().check(z.nonnegative());
+const pairs = z.array(z.tuple([number, number]));
+/** What the service has ordered: nothing is sent until then. */
+const pauseShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: number });
+/** Times are milliseconds since 1970, by the wall clock, or by the clock of a shared store; a count leaves its window at `until`, the first of its pair. */
+const recordShape = z.lazy(() =>
+  z.object({
+    savedAt: number,
+    /** Milliseconds since the machine was started. */
+    uptime: number,
+    /** Names the record among those that a shared store had and forgot. */
+    epoch: z.string(),
+    minute: pairs,
+    commands: pairs,
+    apis: z.record(z.enum(apiNames), z.object({ day: pairs, reserved: number, pause: z.nullable(pauseShape) })),
+    limits: z.array(
+      z.object({ requestsPerDay: number, requestsPerMinute: number, commandsPerMinute: number, until: number }),
+    ),
+  }),
+);
+export type QuotaRecord = z.infer<typeof recordShape>;
+
+/** Null if nothing is stored, or something else. */
+export const parseRecord = (stored: unknown): QuotaRecord | null => recordShape.safeParse(stored).data ?? null;
+
+export const quotaNames = [
+  'requestsPerMinute',
+  'commandsPerMinute',
+  'requestsPerDay',
+] as const satisfies readonly (keyof Quota)[];
+
+const isSame = (one: Quota, other: Quota): boolean => quotaNames.every((of) => one[of] === other[of]);
+
+/** So that all processes count in the same buckets, and a record stays small. */
+function endOfBucket(at: number, bucket: number): number {
+  const nearest = Math.round(at / bucket) * bucket;
+  return Math.abs(at - nearest) < sameBucketMs ? nearest : Math.ceil(at / bucket) * bucket;
+}
+
+/** A pause of an API; `until` in the time of the counts. */
+interface Pause {
+  code: RateLimitCode;
+  until: number;
+}
+
+/** What was sent with one API key, what the service has ordered, and the limits of other processes. Its times are monotonic. */
+export class QuotaCounts {
+  readonly minute = new SlidingWindow(minute + wayMs, bucketMs.minute);
+  readonly commands = new SlidingWindow(minute + wayMs, bucketMs.minute);
+  readonly days = byName(apiNames, () => new SlidingWindow(day + wayMs, bucketMs.day));
+  readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
+  /** Of all processes, also of this one. */
+  limits: (Quota & { until: number })[] = [];
+
+  /** The window that a limit is about. */
+  windowOf(of: keyof Quota, api: ApiName): SlidingWindow {
+    if (of === 'requestsPerDay') return this.days[api];
+    return of === 'commandsPerMinute' ? this.commands : this.minute;
+  }
+
+  /** @param count less than 0: it was not sent */
+  add(api: ApiName, isCommand: boolean, time: number, count = 1): void {
+    this.minute.add(time, count);
+    if (isCommand) this.commands.add(time, count);
+    this.days[api].add(time, count);
+  }
+
+  /** Adds what another one counted. */
+  merge(other: QuotaCounts, time: number): void {
+    this.minute.merge(other.minute.entries(time));
+    this.commands.merge(other.commands.entries(time));
+    for (const api of apiNames) this.days[api].merge(other.days[api].entries(time));
+  }
+
+  /** Forgets what was sent. */
+  clear(): void {
+    for (const window of [this.minute, this.commands, ...Object.values(this.days)]) window.replace([]);
+  }
+
+  /** Keeps at least what `own`, which is a part of it, has counted. */
+  raiseTo(own: QuotaCounts, time: number): void {
+    const raise = (window: SlidingWindow, least: SlidingWindow): void => {
+      if (window.total(time) < least.total(time)) window.replace(least.entries(time));
+    };
+    raise(this.minute, own.minute);
+    raise(this.commands, own.commands);
+    for (const api of apiNames) raise(this.days[api], own.days[api]);
+  }
+
+  /** A later call never shortens a pause. */
+  pause(api: ApiName, pause: Pause, time: number): void {
+    if (pause.until > Math.max(time, this.pauses[api]?.until ?? 0)) this.pauses[api] = pause;
+  }
+
+  /** Notes the limits of this process. */
+  sign(limits: Quota, time: number): void {
+    this.limits = [
+      ...this.limits.filter((known) => known.until > time && !isSame(known, limits)),
+      { ...limits, until: time + limitsLastMs },
+    ];
+  }
+
+  /**
+   * @param time now, as the counts see it
+   * @param savedAt now, as the record sees it
+   * @param reserved the requests of each API that are counted and not sent yet
+   */
+  toRecord(
+    time: number,
+    { savedAt, ...rest }: { savedAt: number; uptime: number; epoch: string; reserved: Record<ApiName, number> },
+  ): QuotaRecord {
+    const { uptime, epoch, reserved } = rest;
+    const ahead = savedAt - time;
+    const toStored = (window: SlidingWindow, bucket: number): [number, number][] => {
+      const counts = new Map<number, number>();
+      for (const [until, count] of window.entries(time)) {
+        const end = endOfBucket(until + ahead, bucket);
+        counts.set(end, (counts.get(end) ?? 0) + count);
+      }
+      return [...counts];
+    };
+    return {
+      savedAt,
+      uptime,
+      epoch,
+      minute: toStored(this.minute, bucketMs.minute),
+      commands: toStored(this.commands, bucketMs.minute),
+      apis: byName(apiNames, (api) => {
+        const pause = this.pauses[api];
+        return {
+          day: toStored(this.days[api], bucketMs.day),
+          reserved: reserved[api],
+          pause: pause === null || pause.until <= time ? null : { ...pause, until: pause.until + ahead },
+        };
+      }),
+      limits: this.limits.filter(({ until }) => until > time).map((one) => ({ ...one, until: one.until + ahead })),
+    };
+  }
+
+  /**
+   * Takes the counts of a record in place of its own.
+   * @param elapsedMs the age of the record
+   */
+  load(record: QuotaRecord, time: number, elapsedMs: number): void {
+    const ahead = record.savedAt + elapsedMs - time;
+    const fromStored = (stored: readonly [number, number][]): [number, number][] =>
+      stored.map(([until, count]) => [until - ahead, count]);
+    this.minute.replace(fromStored(record.minute));
+    this.commands.replace(fromStored(record.commands));
+    for (const api of apiNames) {
+      const { day: counts, reserved, pause } = record.apis[api];
+      this.days[api].replace(fromStored(counts));
+      // A process that crashed may have sent just now what it had reserved.
+      if (reserved > 0) this.add(api, false, time, reserved);
+      if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + day) }, time);
+    }
+    this.limits = record.limits.map((one) => ({ ...one, until: one.until - ahead }));
+  }
+}

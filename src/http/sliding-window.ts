@@ -1,0 +1,62 @@
+/**
+ * Counts events of a sliding time window in buckets: bounded memory however many are counted. A bucket leaves as a whole when its last
+ * event has left, so the count is never too low, and too high by at most one bucket of time.
+ */
+export class SlidingWindow {
+  readonly #spanMs: number;
+  readonly #bucketMs: number;
+  /** The number of events by the time at which the last one of their bucket leaves the span, in no order. */
+  readonly #counts = new Map<number, number>();
+
+  constructor(spanMs: number, bucketMs: number) {
+    this.#spanMs = spanMs;
+    this.#bucketMs = bucketMs;
+  }
+
+  /** The number of events in the span that ends at `time`. Times must be monotonic. */
+  total(time: number): number {
+    let total = 0;
+    for (const [end, count] of this.#counts)
+      if (end <= time) this.#counts.delete(end);
+      else total += count;
+    return total;
+  }
+
+  add(time: number, count = 1): void {
+    const end = (Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs;
+    this.#counts.set(end, (this.#counts.get(end) ?? 0) + count);
+  }
+
+  /** Adds what another window counted: pairs of the time at which events leave the span, and their number. */
+  merge(pairs: readonly (readonly [until: number, count: number])[]): void {
+    for (const [until, count] of pairs) this.#counts.set(until, (this.#counts.get(until) ?? 0) + count);
+  }
+
+  /** Takes the place of what was counted. */
+  replace(pairs: readonly (readonly [until: number, count: number])[]): void {
+    this.#counts.clear();
+    this.merge(pairs);
+  }
+
+  /** When fewer than `size` events are left, if none is added. */
+  freeAt(size: number, time: number): number {
+    let left = this.total(time);
+    if (left < size) return time;
+    for (const [end, count] of this.entries(time)) {
+      left -= count;
+      if (left < size) return end;
+    }
+    return time + this.#spanMs;
+  }
+
+  /** Pairs of the time at which events leave the span and their number, the first to leave first. */
+  entries(time: number): [until: number, count: number][] {
+    this.total(time);
+    return [...this.#counts].sort(([one], [other]) => one - other);
+  }
+
+  /** Pairs of the least possible age in milliseconds and count, the oldest first. */
+  ages(time: number): [ageMs: number, count: number][] {
+    return this.entries(time).map(([end, count]) => [Math.max(0, Math.floor(time - end + this.#spanMs)), count]);
+  }
+}
