@@ -56,6 +56,8 @@ const day = 24 * 60 * minute;
 const maxReserved = 20;
 /** Counts that are younger than this are not read again for a request that finds no room. */
 const freshMs = 200;
+/** Counts that another process changes are read again before a request if they are older than this. */
+const outdatedMs = 2_000;
 /** How long nothing is sent after a shared store forgot the counts: until every process has added what it sent. */
 const settleMs = 15_000;
 
@@ -131,7 +133,7 @@ export class RateLimiter {
   #saving: Promise<void> = Promise.resolve();
   /** Of the record in a shared store. */
   #version: string | null = null;
-  /** Whether another process has changed it since this one did: then it is read before it is written. */
+  /** Whether another process changes it, too: then it is read before it is written. */
   #isContended = false;
   /** Names the record that has what this process sent; empty if none has. */
   #epoch = '';
@@ -285,7 +287,7 @@ export class RateLimiter {
     const { membership } = this.#options;
     const taking = this.#saving.then(async () => {
       await membership?.renew();
-      return untilChanged((isAgain) => this.#take(kind, options.api, isAgain || this.#isContended), this.#pause);
+      return untilChanged((isAgain) => this.#take(kind, options.api, isAgain), this.#pause);
     });
     this.#saving = taking.then(
       () => undefined,
@@ -410,8 +412,9 @@ export class RateLimiter {
    * @returns false if there is no room for it; null if another process was faster, or if what is known may be outdated
    * @throws StateFault
    */
-  async #take(kind: RequestKind, api: ApiName, isOutdated: boolean): Promise<boolean | null> {
-    if (isOutdated || !this.#isLoaded) await this.#load();
+  async #take(kind: RequestKind, api: ApiName, isAgain: boolean): Promise<boolean | null> {
+    const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
+    if (isAgain || isOutdated || !this.#isLoaded) await this.#load();
     const begun = this.#clock.monotonic();
     if (this.#nextSlot(kind, api, begun).at > begun) return begun - this.#knownAt < freshMs ? false : null;
     const isCommand = kind === 'command';

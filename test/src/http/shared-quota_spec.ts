@@ -218,6 +218,7 @@ describe('the quota of a key that several processes share', () => {
     await callsOf(one, () => read(one));
     for (let count = 0; count < 5; count += 1) {
       await read(other);
+      await all.clock.advance(3 * second);
       assert.equal(await callsOf(one, () => read(one)), 2);
     }
     await read(one);
