@@ -134,15 +134,14 @@ function declare(kinds: readonly ('full' | 'nodes')[], prepare: (flow: Flow) => 
 
 describe('A Node-RED', () => declare(['full', 'nodes']));
 
-if (isLong)
-  describeOnRedis('A Node-RED of a group', () => {
-    let server: RedisServer;
-    before(async () => {
-      server = await RedisServer.start();
-    });
-    after(() => server.end());
-    declare(['nodes'], (flow) => {
-      const connectedVehicle = { store: server.url, group: 'home' };
-      flow.settings = { credentialSecret: 'a secret of the tests', connectedVehicle };
-    });
+describeOnRedis('A Node-RED of a group', () => {
+  let server: RedisServer;
+  before(async () => {
+    server = await RedisServer.start();
   });
+  after(() => server.end());
+  declare(['nodes'], (flow) => {
+    const connectedVehicle = { store: server.url, group: 'home' };
+    flow.settings = { credentialSecret: 'a secret of the tests', connectedVehicle };
+  });
+});
