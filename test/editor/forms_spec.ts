@@ -171,8 +171,8 @@ describe(`The forms in a browser${pendingNote}`, function () {
   const withWarning = ['nothing-sent', 'not-served', 'unset'];
   // In the short form of the test, a form of each type, those with a warning and one with a number out of the environment are opened;
   // axe looks at three, and at the colors of two.
-  const inShort = [...ofEachType, ...withWarning, 'environment'];
-  const openedForms = [...nodes, ...configs].filter((id) => isLong || inShort.includes(id));
+  const inShort = new Set([...ofEachType, ...withWarning, 'environment']);
+  const openedForms = [...nodes, ...configs].filter((id) => isLong || inShort.has(id));
   const inColors = everyNth(8, [...ofEachType, ...withWarning]);
   const lookedAt = openedForms.filter((id) => id !== 'long' && (isLong || inColors.includes(id) || id === 'one'));
   /** By form: what axe finds in it. */
