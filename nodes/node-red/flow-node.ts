@@ -181,6 +181,8 @@ export class FlowNode implements NodeOfFlow {
    */
   inOneCopy(vin: string, begin: () => () => void): void {
     const { closing, node } = this;
+    // Closed while it was opened: its signal ends nothing any more.
+    if (closing.aborted) return;
     const { membership } = this.pack;
     let end: (() => void) | null = null;
     const change = (isHeld: boolean): void => {

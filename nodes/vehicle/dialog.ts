@@ -207,7 +207,7 @@ function follow(id: string, isOpen: () => boolean, onSignIn: (result: SignInResu
     if (!isOpen()) return;
     if (!state.error) showState(state);
     if (state.signIn) onSignIn(state.signIn);
-    setTimeout(follow, 3000, id, isOpen, onSignIn);
+    setTimeout(() => isOpen() && follow(id, isOpen, onSignIn), 3000);
   });
 }
 

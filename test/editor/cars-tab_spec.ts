@@ -6,6 +6,7 @@ import { DirectoryOwner, FileStateStore } from '../../src/index';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
 import {
+  holdAnswer,
   launchBrowser,
   loadEditor,
   openEditor,
@@ -531,6 +532,58 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.equal(await page.locator('.cars-switch[data-key=engine]').count(), 0, 'an electric car has no engine');
     assert.equal(await page.locator('.cars-switch[data-key=plug]').count(), 1);
     assert.equal(await page.locator('.cars-head').innerText(), '');
+  });
+
+  const choose = (index: number): Promise<unknown> => page.locator('.cars-tab > select').selectOption({ index });
+
+  it('shows no pictures of a car that was chosen before, however late they come', async () => {
+    const images = page.locator('.cars-pictures img');
+    await choose(0);
+    const late = await holdAnswer(page, 'pictures');
+    await page.locator('.cars-pictures summary').press('Enter');
+    await late.asked;
+    await choose(1);
+    await page.locator('.cars-pictures summary').press('Enter');
+    await images.nth(7).waitFor();
+    const shown = await images.first().elementHandle();
+    await late.letGo();
+    assert.equal(await shown?.evaluate((image) => image.isConnected), true);
+    const again = await holdAnswer(page, 'pictures');
+    await page.locator('.cars-pictures summary').press('Enter');
+    await page.locator('.cars-pictures summary').press('Enter');
+    await again.asked;
+    await choose(0);
+    await again.letGo();
+    assert.equal(await page.locator('.cars-pictures figure').count(), 0);
+    await choose(1);
+  });
+
+  it('shows no message about a car under another one, however late it comes', async () => {
+    const messages = page.locator('.cars-messages');
+    await choose(0);
+    await page.locator('.cars-buttons button', { hasText: 'Read now' }).click();
+    await says(messages, 'Read.');
+    await choose(1);
+    assert.equal(await messages.innerText(), '');
+    await choose(0);
+    const late = await holdAnswer(page, 'read-car');
+    await page.locator('.cars-buttons button', { hasText: 'Read now' }).click();
+    await late.asked;
+    await choose(1);
+    await late.letGo();
+    assert.equal(await messages.innerText(), '');
+  });
+
+  it('adds no node to a locked flow', async () => {
+    const nodes = (): Promise<unknown> => page.evaluate('RED.nodes.filterNodes({}).length');
+    const before = await nodes();
+    await choose(0);
+    await page.evaluate("RED.nodes.workspace('tab').locked = true");
+    await page.locator('.cars-list tr[data-fact=carLocked] button').click();
+    await says(page.locator('.cars-messages'), 'This flow is locked. Unlock it, or open another one.');
+    assert.equal(await nodes(), before);
+    await page.evaluate("RED.nodes.workspace('tab').locked = false");
+    await choose(1);
   });
 
   it('shows the range of an electric car once', async () => {

@@ -3,7 +3,15 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
-import { launchBrowser, openEditor, partOf, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
+import {
+  holdAnswer,
+  launchBrowser,
+  openEditor,
+  partOf,
+  pendingNote,
+  picture,
+  skipAfterFailure,
+} from '../support/editor-browser';
 import { itLong } from '../support/long';
 import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
@@ -79,6 +87,11 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await part('used')
       .getByText(/requests in 24 h/)
       .waitFor({ state: 'attached' });
+  };
+  const closeDialog = async (): Promise<void> => {
+    // A notification of the editor may lie above it.
+    await page.locator('#node-config-dialog-cancel').dispatchEvent('click');
+    await page.waitForSelector('#node-config-dialog-cancel', { state: 'detached' });
   };
   const part = (name: string) => partOf(page, name);
   const press = (name: string) => page.locator(`[data-ask="${name}"]`).click();
@@ -225,6 +238,16 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.close().catch(() => undefined);
   });
 
+  it('does not show that again over what was pasted since', async () => {
+    await page.locator('#connected-vehicle-redirected').fill('http://localhost:9/connected-vehicle/callback');
+    await press('sign-in-finish');
+    const refused = part('signIn').getByText(/contains no sign-in code/);
+    await refused.waitFor();
+    await (await holdAnswer(page, 'state')).letGo();
+    assert.equal(await refused.isVisible(), true, await part('signIn').innerText());
+    await page.locator('#connected-vehicle-redirected').fill('');
+  });
+
   it('finds the vehicles and fills in the VIN', async () => {
     await press('vehicles');
     await page.locator('#connected-vehicle-found').selectOption({ label: `V60 2017 ${classicCar.vin}` });
@@ -310,6 +333,25 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     assert.equal(await part('signIn').innerText(), '');
   });
 
+  it('drops an answer that comes when the form has other values than it was asked about', async () => {
+    const vin = page.locator('#node-config-input-vin');
+    for (const [action, body] of [
+      ['check', undefined],
+      ['vehicles', { vehicles: [{ vin: demoCar.vin, model: 'V60', year: 2017 }] }],
+    ] as const) {
+      const late = await holdAnswer(page, action, body);
+      await press(action);
+      await late.asked;
+      await vin.fill('YV1CT9551B1570999');
+      await vin.blur();
+      await late.letGo();
+      for (const name of ['result', 'found']) assert.equal(await part(name).innerText(), '', `${action}: ${name}`);
+      assert.equal(await vin.inputValue(), 'YV1CT9551B1570999');
+      await vin.fill(classicCar.vin);
+      await vin.blur();
+    }
+  });
+
   it('keeps the sign-in under the credential secret of Node-RED, with no key of its own', () => {
     const names = readdirSync(join(nodeRed.userDir, 'connected-vehicle'), { recursive: true, encoding: 'utf8' });
     assert.ok(
@@ -355,10 +397,26 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await elsewhere.close();
   });
 
+  it('asks for its state in one loop however often it was opened, and no more once it is closed', async () => {
+    await closeDialog();
+    await page.clock.install();
+    await openDialog();
+    await closeDialog();
+    await openDialog();
+    let asked = 0;
+    page.on('request', (request) => (asked += Number(request.url().endsWith('/state'))));
+    const next = await holdAnswer(page, 'state');
+    await page.clock.fastForward(3_000);
+    await next.letGo();
+    assert.equal(asked, 1);
+    await closeDialog();
+    await page.clock.fastForward(9_000);
+    // A request of the page that its own script sends now comes after one that the dialog has sent.
+    await page.evaluate(() => fetch('settings'));
+    assert.equal(asked, 1);
+  });
+
   it('offers a command node what its vehicle lists', async () => {
-    // A notification of the editor may lie above it.
-    await page.locator('#node-config-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('#node-config-dialog-cancel', { state: 'detached' });
     const listed = page.waitForResponse((response) => response.url().endsWith('/car/commands'));
     await page.evaluate("RED.editor.edit(RED.nodes.node('send'))");
     await listed;

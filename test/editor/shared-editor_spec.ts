@@ -110,6 +110,21 @@ describe('The functions that the forms share', () => {
     assert.match(String(shown[0]), /dialog\.check\.deleted/);
   });
 
+  it('load the stored credentials of a configuration, but keep those that were typed meanwhile', () => {
+    const [untouched, typed] = ['one', 'two'].map((id): HeldNode => ({ ...car, id }));
+    assert.ok(untouched && typed);
+    const editor = sharedEditor([untouched, typed]);
+    editor.connectedVehicle.loadCredentials();
+    const [first, second] = editor.requests;
+    const entered = { apiKey: 'typed' };
+    typed['credentials'] = entered;
+    first?.answer({ has_apiKey: true });
+    second?.answer({ has_apiKey: false });
+    assert.equal(JSON.stringify(untouched['credentials']), '{"has_apiKey":true,"_":{"has_apiKey":true}}');
+    assert.equal(typed['credentials'], entered);
+    assert.deepEqual(entered, { apiKey: 'typed' });
+  });
+
   it('drop an answer that comes after the form asked for something else', () => {
     const editor = sharedEditor([car]);
     editor.connectedVehicle.showAnswer({}, false, String, () => undefined);

@@ -2,15 +2,17 @@ import { strict as assert } from 'node:assert';
 import type { VehicleNode } from '../../nodes/node-red/vehicle-node';
 import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
+import type { ManualClock } from '../support/manual-clock';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Catch, Complete and an open web request outlive a node that a deploy replaces. */
 describe('a node that is closed while it works on a message', () => {
+  let clock: ManualClock;
   let service: Simulator;
   let flow: Flow;
 
-  setUpFlow((setUp) => ({ service, flow } = setUp));
+  setUpFlow((setUp) => ({ clock, service, flow } = setUp));
 
   const closeDuring = async (config: Record<string, unknown>, method: string): Promise<void> => {
     await flow.load(config, customVehicle(service), demoCredentials);
@@ -34,6 +36,21 @@ describe('a node that is closed while it works on a message', () => {
       assert.equal(failed.payload, 'mine');
     });
   }
+
+  it('sends no last known value: another node may have sent a newer one', async () => {
+    const read = { type: 'connected-vehicle-status', read: 'doors', poll: 60, emit: 'always' };
+    await flow.load(read, customVehicle(service), demoCredentials);
+    const sent = flow.outputs[0] ?? assert.fail();
+    const reads = (): number => service.requests.filter(({ path }) => path.endsWith('/doors')).length;
+    await clock.advanceUntil(() => sent.length === 1);
+    service.faults.add({ latencyMs: 1e9 });
+    await clock.advanceUntil(() => reads() === 2);
+    await (flow.node('n') as unknown as { close(removed: boolean): Promise<void> }).close(false);
+    const failed = await flow.until(() => flow.caught[0]);
+    assert.equal(failed.vehicle?.error?.['code'], 'CANCELLED');
+    for (let i = 0; i < 50; i += 1) await turn();
+    assert.equal(sent.length, 1);
+  });
 
   it('is done with the message of a command that was sent', async () => {
     await closeDuring({ type: 'connected-vehicle-command', command: 'lock', interface: 'v2' }, 'POST');

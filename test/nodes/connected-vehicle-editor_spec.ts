@@ -337,6 +337,13 @@ describe('What the dialogs ask of the runtime', () => {
       assert.equal(await headersOf({}, JSON.stringify({ vin: 'x'.repeat(300_000) })), 413);
     });
 
+    it('refuse a body whose length is not announced: it could be larger', async () => {
+      await load();
+      const chunked = helper.request().post('/connected-vehicle/v/state');
+      chunked.set({ 'content-type': 'application/json', 'transfer-encoding': 'chunked' }).write('{}');
+      assert.equal((await chunked).status, 413);
+    });
+
     it('refuse more than a person asks for', async () => {
       await load();
       const statuses = await Promise.all(Array.from({ length: 140 }, () => headersOf({})));

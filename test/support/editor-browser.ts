@@ -136,6 +136,56 @@ export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<vo
   );
 }
 
+/** An answer of the runtime that an editor gets late. */
+export interface HeldAnswer {
+  /** Resolves when the editor has asked. */
+  asked: Promise<void>;
+  /** Lets the editor have it, and waits until the editor has dealt with it. */
+  letGo(): Promise<void>;
+}
+
+/**
+ * Holds back the next answer to an action of a form or of the tab "Cars", as if the network or the car were slow.
+ * @param body default: what the runtime answers
+ */
+export async function holdAnswer(page: Page, action: string, body?: object): Promise<HeldAnswer> {
+  const asked = promised();
+  const released = promised();
+  await page.route(
+    new RegExp(`/connected-vehicle/[^/]+/${action}$`),
+    async (route) => {
+      const answer = body === undefined ? { response: await route.fetch() } : { json: body };
+      asked.resolve();
+      await released.promise;
+      await route.fulfill(answer);
+    },
+    { times: 1 },
+  );
+  // jQuery calls this after all that waits for the answer.
+  const dealtWith = await page.evaluateHandle(
+    (end) => ({
+      promise: new Promise<void>((resolve) => {
+        const { $ } = globalThis as unknown as { $: JQueryStatic };
+        $(document).on('ajaxComplete', (_event, _xhr, { url }) => url?.endsWith(end) && resolve());
+      }),
+    }),
+    `/${action}`,
+  );
+  return {
+    asked: asked.promise,
+    async letGo() {
+      released.resolve();
+      await dealtWith.evaluate(({ promise }) => promise);
+    },
+  };
+}
+
+function promised(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
 /** A part of an open form that is not a property. */
 export const partOf = (page: Page, name: string) => page.locator(`.car-form [data-part="${name}"]`);
 

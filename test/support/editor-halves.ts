@@ -101,6 +101,7 @@ const sharedScript = readFileSync(join(root, 'resources/connected-vehicle.js'), 
 /** The part of the shared functions that tests call. */
 interface SharedEditor {
   clearAnswer(): void;
+  loadCredentials(): void;
   checkFindings(id: string, done: (lines: [text: string, isBad?: boolean][]) => void): void;
   showAnswer(query: object, isSeveral: boolean, titleOf: (read: string) => string, done: () => void): void;
 }
@@ -119,6 +120,8 @@ const holding = (held: readonly HeldNode[]) => ({
   node: (id: string) => held.find((node) => node.id === id) ?? null,
   eachNode: (callback: (node: HeldNode) => void) =>
     held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),
+  eachConfig: (callback: (node: HeldNode) => void) =>
+    held.filter((node) => node.type === 'connected-vehicle').forEach(callback),
 });
 
 /**
@@ -165,8 +168,15 @@ export function sharedEditor(
     };
     return sent;
   };
-  const RED = { _: keyOf, i18n: { lang: () => language }, nodes: holding(held) };
-  const context = { URL, Intl, $: Object.assign(() => element, { ajax }), RED };
+  const getJSON = (data: string, answer: EditorRequest['answer']) => void requests.push({ data, answer });
+  const RED = {
+    _: keyOf,
+    i18n: { lang: () => language },
+    nodes: holding(held),
+    editor: { validateNode: () => undefined },
+    view: { redraw: () => undefined },
+  };
+  const context = { URL, Intl, $: Object.assign(() => element, { ajax, getJSON }), RED };
   const connectedVehicle = runInNewContext(`${sharedScript};connectedVehicle`, context) as SharedEditor;
   return { connectedVehicle, requests, shown };
 }

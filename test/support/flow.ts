@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -34,6 +35,7 @@ export class Flow {
   texts: ((key: string, values?: Record<string, string>) => string) | undefined;
   #waiting: (() => void)[] = [];
   #flow: NodeConfig[] = [];
+  #deploys = 0;
   #RED: NodeAPI | undefined;
   outputs: Received[][] = [[], [], []];
   caught: Received[] = [];
@@ -134,6 +136,26 @@ export class Flow {
   async add(node: NodeConfig): Promise<void> {
     this.#flow = [...this.#flow, node];
     await helper.setFlows(this.#flow as never, 'nodes');
+  }
+
+  /** A deploy of everything, or of all nodes that are not configurations: these are kept, with their accounts. */
+  async deploy(kind: 'full' | 'nodes', credentials: Record<string, string>): Promise<void> {
+    this.#deploys += 1;
+    const note = { info: `deploy ${this.#deploys}` };
+    this.#flow = this.#flow.map((node) => ('z' in node ? { ...node, ...note } : node));
+    const started = once(this.RED.events, 'flows:started');
+    // The helper gives up after 300 ms.
+    const isLate = (error: Error): boolean => error.message === 'timeout waiting event';
+    await helper.setFlows(this.#flow as never, kind, { v: credentials } as never).catch((error: Error) => {
+      if (!isLate(error)) throw error;
+    });
+    await started;
+  }
+
+  /** The helper records each call of a method of a node, with the node: closed nodes stay in the memory until this is called. */
+  forgetCalls(): void {
+    // The types leave it out.
+    (helper as unknown as { _sandbox: { resetHistory(): void } })._sandbox.resetHistory();
   }
 
   /** Begins a deploy that replaces only `out1`; it lasts until the returned function is called. */

@@ -222,7 +222,9 @@ export class CarsPanel {
     const car = this.#car;
     if (car === undefined) return;
     if (takesLong) this.#showMessages([[say('state.asking')]]);
-    this.#showMessages(await work(car));
+    const lines = await work(car);
+    // Another car may have been chosen meanwhile.
+    if (this.#car?.key === car.key) this.#showMessages(lines);
   }
 }
 

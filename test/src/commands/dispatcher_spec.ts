@@ -518,6 +518,15 @@ describe('the dispatcher', () => {
       assert.equal((await failure(send('lock', { whenUnavailable: 'wait', waitMs: 600_000 }))).code, 'NOT_SUPPORTED');
     });
 
+    it('does not ask the service again before the time that it named', async () => {
+      service.faults.add({ match: { path: 'command-accessibility' }, times: 1, status: 503, retryAfter: 300 });
+      const sent = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
+      await moving(sent);
+      const [refused = NaN, next = NaN] = service.requests.map(({ at }) => at);
+      assert.ok(next - refused >= 300_000, `asked again after ${next - refused} ms`);
+      assert.deepEqual(posts(), ['lock']);
+    });
+
     it('lets a newer command for the same car supersede a waiting one', async () => {
       service.car().set({ inUse: true });
       const older = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
@@ -697,6 +706,19 @@ describe('the dispatcher', () => {
       assert.deepEqual(told, ['sent, 0 arrived', 'sent, 1 arrived']);
       assert.equal(await sources(), 'live');
     });
+
+    for (const [what, choice, fault, outcome] of [
+      ['that v1 accepted', 'v1', {}, 'pending'],
+      ['that v2 never answered', 'v2', { cut: 'after-effect' }, 'undetermined'],
+    ] as const)
+      it(`begins again after a command ${what}: the car may have acted since a read was answered`, async () => {
+        service.faults.add({ match: { method: 'POST' }, latencyMs: 2_000, afterEffect: true, ...fault });
+        const sent = observed.dispatcher.send('lock', { vin, interface: choice });
+        await arrive(() => posts().length === 1);
+        assert.deepEqual([await sources(), await sources()], ['live', 'shared'], 'while the command is on its way');
+        assert.equal((await moving(sent)).outcome, outcome);
+        assert.equal(await sources(), 'live');
+      });
 
     it('does not happen after a command that was never sent', async () => {
       await sources();

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
@@ -364,6 +364,20 @@ describe('transport', () => {
     answer = (_request, response) => void response.end('{"ok":true}');
     assert.equal((await ask()).body, '{"ok":true}');
   });
+
+  for (const method of ['GET', 'POST'] as const)
+    it(`leaves no listener at the signal of a caller, which lives as long as its node (${method})`, async () => {
+      const { signal } = new AbortController();
+      const listeners = (): number => getEventListeners(signal, 'abort').length;
+      await ask('/', { method, signal });
+      assert.equal(listeners(), 0, 'after an answer');
+      answer = (request) => void request.socket.destroy();
+      assert.equal((await failure(ask('/', { method, signal }))).code, 'NETWORK');
+      assert.equal(listeners(), 0, 'after a cut connection');
+      answer = () => void clock.advance(5_000);
+      assert.equal((await failure(ask('/', { method, signal, timeoutMs: 5_000 }))).code, 'TIMEOUT');
+      assert.equal(listeners(), 0, 'after the time limit');
+    });
 
   it('says that sending begins when it does, and not where nothing can be reached', async () => {
     let began = 0;

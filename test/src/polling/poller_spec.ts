@@ -395,6 +395,23 @@ describe('the poller of an account', () => {
       assert.ok(within('doors', from) >= 4);
     });
 
+    it('accepts after a command no shared answer that is as old as the last poll', async () => {
+      const polled: { at: number; maxAgeMs: number }[] = [];
+      poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, (due) => {
+        polled.push({ at: clock.now(), maxAgeMs: due.maxAgeMs });
+        ask('doors', vin, due);
+      });
+      await clock.advance(10 * minute);
+      poller.commandSent(vin);
+      const from = polled.length;
+      await clock.advance(minute);
+      const gaps = polled
+        .slice(from + 1)
+        .map(({ at, maxAgeMs }, i) => ({ gap: at - (polled[from + i]?.at ?? 0), maxAgeMs }));
+      assert.ok(Math.min(...gaps.map(({ gap }) => gap)) < 10 * second, 'more often than before the command');
+      for (const { gap, maxAgeMs } of gaps) assert.ok(maxAgeMs < gap, `${maxAgeMs} ms of ${gap} ms`);
+    });
+
     it('calls a node of several reads with those that are due', async () => {
       node('all', ['doors', 'windows', 'odometer'], minute);
       node('engine', ['engineRunning'], 2 * minute);

@@ -206,6 +206,20 @@ describe('The token of a saved sign-in', () => {
     assert.equal(source.describe().retryAt, null);
   });
 
+  it('has no problem and no pause any more as soon as a sign-in is saved', async () => {
+    await store.write(key, grant({ accessToken: '' }));
+    answer = (leave) => {
+      leave();
+      return away();
+    };
+    await problemOf();
+    const shown = (): unknown[] => [source.describe().problem, source.describe().retryAt];
+    assert.ok(!shown().includes(null), String(shown()));
+    await session.save(key, grant({ generation: 9 }));
+    assert.deepEqual(shown(), [null, null]);
+    assert.deepEqual([await source.get(), sent], ['a4', ['r4']]);
+  });
+
   it('that is missing in an answer is a fault of the service', async () => {
     await store.write(key, grant({ accessToken: '' }));
     answer = () => ({ body: { refresh_token: 'r5' } });
