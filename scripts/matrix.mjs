@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { mocha } from './mocha.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -53,8 +54,7 @@ async function testOn({ node, nodeRed, folders }) {
   return run(
     join(bin, 'node'),
     [
-      'node_modules/mocha/bin/mocha.js',
-      '--no-config',
+      ...mocha,
       '--timeout',
       '60000',
       '--reporter',

@@ -106,6 +106,7 @@ async function mutate(folder, file, { bin, isFast, isAgain, specs }) {
     testRunner: 'mocha',
     mochaOptions: {
       'no-config': true,
+      require: ['dist/test/support/known-environment.js'],
       spec: specs.map((spec) => `dist/test/${spec}_spec.js`),
       ignore: left.map((spec) => `dist/test/src/${spec}_spec.js`),
     },
