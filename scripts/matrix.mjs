@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { mocha } from './mocha.mjs';
+import { npm, npmFirst } from './npm.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,8 +34,17 @@ async function install(name, version) {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true }));
   const code = await run(
-    'npm',
-    ['install', `${name}@${version}`, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save'],
+    npm,
+    [
+      ...npmFirst,
+      'install',
+      `${name}@${version}`,
+      '--prefer-offline',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--no-save',
+    ],
     { cwd: folder },
   );
   if (code !== 0) throw new Error(`${name}@${version} cannot be installed`);

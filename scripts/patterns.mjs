@@ -31,8 +31,12 @@ const options = {
   recallTimeout: -1,
 };
 
-/** Without a repetition that has no small limit, each place of a text takes a limited number of steps. */
-const mayBeSlow = (source) => /[*+]|\{\d+,\d*\}/.test(source.replace(/\\./gs, 'x').replace(/\[[^\]]*\]/g, 'c'));
+/** Where each repetition has a limit, and all of them together a small one, each place of a text takes a few steps. */
+function mayBeSlow(source) {
+  const bare = source.replace(/\\./gs, 'x').replace(/\[[^\]]*\]/g, 'c');
+  const limits = [...bare.matchAll(/\{\d+,(\d+)\}/g)].map(([, limit]) => Number(limit));
+  return /[*+]|\{\d+,\}/.test(bare) || limits.reduce((product, limit) => product * limit, 1) > 1_000;
+}
 
 async function patternsOf(file) {
   const found = [];

@@ -4,11 +4,12 @@ import { access, constants, mkdir, readFile, rm, symlink, writeFile } from 'node
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onceOrphaned } from './parent.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const userDir = `${root}.node-red`;
 const address = '127.0.0.1';
-const [given] = process.argv.slice(2).filter((argument) => argument !== '--changed');
+const given = process.argv.slice(2).find((argument) => argument !== '--changed');
 const port = Number(given ?? (process.env.PORT || 1880));
 /** Node-RED, once it is loaded. */
 let RED;
@@ -117,6 +118,7 @@ const explain = ({ code, syscall }) =>
   })[code];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+onceOrphaned(stop);
 main().catch((error) => {
   console.error(explain(error) ?? error);
   process.exit(1);

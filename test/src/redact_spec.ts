@@ -244,6 +244,31 @@ describe('The redactor', () => {
     assert.doesNotMatch(JSON.stringify(data(circle)), /canary/);
   });
 
+  it('takes time in proportion to a text that is made to slow it down', () => {
+    const redactor = createRedactor();
+    redactor.learn('a-secret-of-some-length');
+    redactor.learnVin('ABCDEFGHIJKLMNOPQ');
+    const read = (text: string) => (): string => redactor.text(`${text}\u0000`);
+    for (const piece of [
+      '-a',
+      '_',
+      'eyJ',
+      'eyJ-',
+      'a.',
+      'Bearer ',
+      'api-',
+      'api_key',
+      'api_key ',
+      'password:',
+      '"\\',
+      'A1',
+      ' ',
+      '\t',
+      '&code=',
+    ])
+      assert.ok(growsLessThan(30, read(piece.repeat(2_000)), read(piece.repeat(20_000))), piece);
+  });
+
   it('keeps up with a busy log', () => {
     const [young, old] = [createRedactor(), createRedactor()];
     for (const redactor of [young, old]) redactor.learn(secret, token);
