@@ -11,7 +11,7 @@ const userDir = `${root}.node-red`;
 const address = '127.0.0.1';
 const given = process.argv.slice(2).find((argument) => argument !== '--changed');
 const port = Number(given ?? (process.env.PORT || 1880));
-/** Node-RED, once it is loaded. */
+/** Node-RED, which takes seconds to load: what stops the start is said before. */
 let RED;
 
 /** What the build and Node-RED write to has to be there for this user, before either has written a part. */
@@ -67,9 +67,9 @@ async function demoAddress() {
 async function main() {
   let answer = starting;
   const server = createServer((request, response) => answer(request, response));
-  ({ default: RED } = await import('node-red'));
   await checkWritable();
   const openPort = await listen(server);
+  ({ default: RED } = await import('node-red'));
   await import('./build.mjs');
   await install();
   await addFirstFlow();

@@ -91,7 +91,7 @@ const withHistory: Install = async (userDir) => {
 };
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;
