@@ -5,9 +5,10 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const rounds = Number(process.argv[2] ?? 300);
-const child = new URL('../dist/test/support/handing-process.js', import.meta.url).pathname;
+const child = fileURLToPath(new URL('../dist/test/support/handing-process.js', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'hand-overs-'));
 const log = join(root, 'log');
 let count = 0;

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { mocha } from './mocha.mjs';
 
 const cwd = fileURLToPath(new URL('..', import.meta.url));
 const specs = readdirSync(`${cwd}dist/test`, { recursive: true })
@@ -13,16 +14,6 @@ const specs = readdirSync(`${cwd}dist/test`, { recursive: true })
 
 spawn(
   process.execPath,
-  [
-    'node_modules/mocha/bin/mocha.js',
-    '--no-config',
-    '--timeout',
-    '60000',
-    '--parallel',
-    '--jobs',
-    '2',
-    ...process.argv.slice(2),
-    ...specs,
-  ],
+  [...mocha, '--timeout', '60000', '--parallel', '--jobs', '2', ...process.argv.slice(2), ...specs],
   { cwd, stdio: 'inherit', env: { ...process.env, LONG: 'true' } },
 ).on('close', (code) => (process.exitCode = code ?? 1));

@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { mocha } from './mocha.mjs';
+import { npm, npmFirst } from './npm.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -32,8 +34,17 @@ async function install(name, version) {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true }));
   const code = await run(
-    'npm',
-    ['install', `${name}@${version}`, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-save'],
+    npm,
+    [
+      ...npmFirst,
+      'install',
+      `${name}@${version}`,
+      '--prefer-offline',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--no-save',
+    ],
     { cwd: folder },
   );
   if (code !== 0) throw new Error(`${name}@${version} cannot be installed`);
@@ -53,8 +64,7 @@ async function testOn({ node, nodeRed, folders }) {
   return run(
     join(bin, 'node'),
     [
-      'node_modules/mocha/bin/mocha.js',
-      '--no-config',
+      ...mocha,
       '--timeout',
       '60000',
       '--reporter',

@@ -3,6 +3,7 @@
 // stores), 100 times or `factor` times as often. SEED chooses other random numbers. A failure names the seed that repeats it.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { mocha } from './mocha.mjs';
 
 const cwd = fileURLToPath(new URL('..', import.meta.url));
 const [factor = '100', ...options] = process.argv.slice(2);
@@ -16,7 +17,7 @@ const specs = [
   'properties/*',
 ].map((name) => `dist/test/${name}_spec.js`);
 
-spawn(process.execPath, ['node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '0', ...options, ...specs], {
+spawn(process.execPath, [...mocha, '--timeout', '0', ...options, ...specs], {
   cwd,
   stdio: 'inherit',
   env: { FACTOR: factor, ...process.env },

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { npm, npmFirst } from './npm.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const home = join(root, '.cache/mutation');
@@ -59,7 +60,7 @@ async function install() {
   await mkdir(home, { recursive: true });
   await writeFile(join(home, 'package.json'), wanted);
   const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  await run('npm', ['install', ...options], { cwd: home });
+  await run(npm, [...npmFirst, 'install', ...options], { cwd: home });
   return bin;
 }
 
@@ -106,6 +107,7 @@ async function mutate(folder, file, { bin, isFast, isAgain, specs }) {
     testRunner: 'mocha',
     mochaOptions: {
       'no-config': true,
+      require: ['dist/test/support/known-environment.js'],
       spec: specs.map((spec) => `dist/test/${spec}_spec.js`),
       ignore: left.map((spec) => `dist/test/src/${spec}_spec.js`),
     },

@@ -1,6 +1,7 @@
 // Runs the simulated service alone. The environment sets it up: PORT, DIALECT, CARS, LIMITS, KEY_HEADER,
 // API_KEY, ACCESS_TOKEN.
 import simulator from '../dist/src/simulator/index.js';
+import { onceOrphaned } from './parent.mjs';
 
 const {
   PORT = '8080',
@@ -63,6 +64,7 @@ Let the next request fail:
 
 Ctrl-C ends it.`);
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => running.close());
+  onceOrphaned(() => running.close());
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -1,14 +1,26 @@
 // `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the flow "Start here", in a user
-// directory of its own inside the checkout.
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+// directory of its own inside the checkout. An argument, or the variable PORT, is the port: `npm start 1881`.
+import { access, constants, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import RED from 'node-red';
+import { onceOrphaned } from './parent.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const userDir = `${root}.node-red`;
 const address = '127.0.0.1';
-const port = Number(process.env.PORT || 1880);
+const given = process.argv.slice(2).find((argument) => argument !== '--changed');
+const port = Number(given ?? (process.env.PORT || 1880));
+/** Node-RED, which takes seconds to load: what stops the start is said before. */
+let RED;
+
+/** What the build and Node-RED write to has to be there for this user, before either has written a part. */
+async function checkWritable() {
+  for (const folder of ['', 'dist', 'resources', '.node-red'])
+    await access(join(root, folder), constants.W_OK).catch((error) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+}
 
 /** The checkout as an installed package: a link, as `npm install <folder>` makes it. */
 async function install() {
@@ -55,7 +67,9 @@ async function demoAddress() {
 async function main() {
   let answer = starting;
   const server = createServer((request, response) => answer(request, response));
+  await checkWritable();
   const openPort = await listen(server);
+  ({ default: RED } = await import('node-red'));
   await import('./build.mjs');
   await install();
   await addFirstFlow();
@@ -86,15 +100,26 @@ async function main() {
 
 /** The terminal sends Ctrl-C to this process, and npm sends it again: the second one must not cut the first one short. */
 let stopping;
-const stop = () => (stopping ??= RED.stop().finally(() => process.exit(0)));
+const stop = () => (stopping ??= Promise.resolve(RED?.stop()).finally(() => process.exit(0)));
 
-const explanations = {
-  EADDRINUSE: `Port ${port} is taken by another program. Choose another one: PORT=${port + 1} npm start`,
-  ERR_SOCKET_BAD_PORT: 'PORT must be a number from 0 to 65535.',
-};
+const chooseAnother = `Choose another one: npm start ${port < 1024 ? 1880 : port + 1}`;
+const notWritable = `The folder ${root} cannot be written by this user. Clone the repository into a folder of your own, and run npm ci and npm start there.`;
+
+/** Of what a person can do something about. Another error is shown as it is. */
+const explain = ({ code, syscall }) =>
+  ({
+    EADDRINUSE: `Port ${port} is taken by another program. ${chooseAnother}`,
+    ERR_SOCKET_BAD_PORT: 'The port must be a number from 0 to 65535.',
+    ERR_MODULE_NOT_FOUND: 'What this repository needs is not installed. Run npm ci first.',
+    EACCES: syscall === 'listen' ? `Port ${port} is not allowed for this user. ${chooseAnother}` : notWritable,
+    EPERM: notWritable,
+    EROFS: notWritable,
+    ENOSPC: 'The disk is full. Free some space, and run npm start again.',
+  })[code];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+onceOrphaned(stop);
 main().catch((error) => {
-  console.error(explanations[error.code] ?? error);
+  console.error(explain(error) ?? error);
   process.exit(1);
 });

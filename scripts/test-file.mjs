@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { mocha } from './mocha.mjs';
 
 const cwd = fileURLToPath(new URL('..', import.meta.url));
 const isWatching = process.argv.includes('--watch');
@@ -17,8 +18,7 @@ const run = async (...command) => {
   return code ?? 1;
 };
 const test = async () =>
-  (await run('scripts/build.mjs', '--changed')) ||
-  (await run('node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '60000', ...specs));
+  (await run('scripts/build.mjs', '--changed')) || (await run(...mocha, '--timeout', '60000', ...specs));
 
 let changed = () => undefined;
 if (isWatching)

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { mocha } from './mocha.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -56,15 +57,7 @@ async function test(part) {
   const authority = join(folder, 'authority');
   const child = spawn(
     process.execPath,
-    [
-      'node_modules/mocha/bin/mocha.js',
-      '--no-config',
-      '--timeout',
-      '120000',
-      '--reporter',
-      'scripts/tally.cjs',
-      ...specsOf(part),
-    ],
+    [...mocha, '--timeout', '120000', '--reporter', 'scripts/tally.cjs', ...specsOf(part)],
     {
       cwd: root,
       stdio: 'inherit',

@@ -20,7 +20,8 @@ export type StatusStyle = keyof typeof styles;
 
 /** `failed.API_KEY_REFUSED` is `api-key-refused`: the fixed word that flows compare (docs/internals/contract.md 6). */
 const codeOf = (key: string): string =>
-  (/[^.]*$/.exec(key)?.[0] ?? '')
+  key
+    .slice(key.lastIndexOf('.') + 1)
     .replace(/(?<=[a-z])[A-Z]/g, '-$&')
     .replaceAll('_', '-')
     .toLowerCase();

@@ -419,7 +419,7 @@ const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVAL
 function queryOf(redirected: string): URLSearchParams {
   const text = redirected
     .trim()
-    .replace(/^["'<]|["'>]$|#.*$/g, '')
+    .replace(/^["'<]|["'>]$|#[^]*/g, '')
     .replaceAll('&amp;', '&');
   if (URL.canParse(text)) return new URL(text).searchParams;
   return new URLSearchParams(text.slice(text.indexOf('?') + 1));

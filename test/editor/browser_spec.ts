@@ -20,7 +20,7 @@ interface FlowNode {
 }
 
 describe(`The editor in a browser${pendingNote}`, function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { CarFacts } from '../../src/car/facts';
 import { DirectoryOwner, FileStateStore } from '../../src/index';
 import { demoCar, electricCar } from '../../src/simulator/index';
@@ -92,7 +92,7 @@ const withHistory: Install = async (userDir) => {
 };
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;
@@ -465,14 +465,19 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       const { RED } = globalThis as unknown as { RED: { sidebar: { show(id: string): void } } };
       RED.sidebar.show('info');
     });
-    const before = answered.length;
+    const asked: string[] = [];
+    const take = (request: Request): unknown =>
+      /\/connected-vehicle\//.test(request.url()) && asked.push(request.url().replace(/.*\/connected-vehicle/, ''));
+    page.on('request', take);
     const seen = published.length;
     await press('read');
     while (!published.slice(seen).some((frame) => frame.includes('connected-vehicle/changed')))
       await page.waitForEvent('websocket', { timeout: 50 }).catch(() => undefined);
-    assert.equal(answered.length, before);
+    assert.deepEqual(asked, []);
+    page.off('request', take);
+    const shown = page.waitForResponse(/\/cars$/);
     await show(page);
-    await page.waitForResponse(/\/cars$/);
+    await shown;
   });
 
   it('can be used by everybody in a light and a dark theme, as far as axe can tell', async () => {

@@ -16,7 +16,7 @@ import { itLong } from '../support/long';
 import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   skipAfterFailure(this);
   let service: Simulator;
   let nodeRed: RealNodeRed;

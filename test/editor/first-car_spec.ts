@@ -14,7 +14,7 @@ import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../suppo
 
 /** Each step by mouse, in an editor on another machine than Node-RED, from empty flows to a signed-in car. */
 describe(`The first car in a browser${pendingNote}`, function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   skipAfterFailure(this);
   let service: Simulator;
   let nodeRed: RealNodeRed;

@@ -460,33 +460,28 @@ describe(`The forms in a browser${pendingNote}`, function () {
     );
   });
 
-  itLong(
-    'open 100 conditions within seconds, and keep them all while one is changed, one removed and one added',
-    async () => {
-      const before = performance.now();
-      await openForm('long');
-      assert.ok(performance.now() - before < 20_000, `${performance.now() - before} ms`);
-      const rows = page.locator('.condition');
-      assert.equal(await rows.count(), 100);
-      await rows.nth(48).locator('.red-ui-typedInput-input').fill('4800');
-      await rows.nth(48).locator('.red-ui-typedInput-input').blur();
-      await page.locator('.red-ui-editableList-item-remove').nth(99).click();
-      await rows.nth(99).waitFor({ state: 'detached' });
-      await page.locator('.red-ui-editableList-addButton').click();
-      await rows.nth(99).locator('.red-ui-typedInput-input').fill('30');
-      await closeForm('long');
-      // The form stores a number with its type, and each field of a place.
-      const expected: object[] = hundredRows.map((row) => ({
-        ...row,
-        operand: typeof row?.operand === 'object' ? { ...row.operand, radius: '' } : row?.operand,
-        operandType: typeof row?.operand === 'number' ? 'num' : 'str',
-      }));
-      expected[48] = { value: 'odometer', operator: '>', operand: 4800, operandType: 'num' };
-      expected[99] = { value: 'batteryChargeLevel', operator: '<', operand: 30, operandType: 'num' };
-      assert.deepEqual(await page.evaluate("RED.nodes.node('long').conditions"), expected);
-      assert.equal(await page.evaluate("RED.nodes.node('long').valid"), true);
-    },
-  );
+  itLong('open 100 conditions, and keep them all while one is changed, one removed and one added', async () => {
+    await openForm('long');
+    const rows = page.locator('.condition');
+    assert.equal(await rows.count(), 100);
+    await rows.nth(48).locator('.red-ui-typedInput-input').fill('4800');
+    await rows.nth(48).locator('.red-ui-typedInput-input').blur();
+    await page.locator('.red-ui-editableList-item-remove').nth(99).click();
+    await rows.nth(99).waitFor({ state: 'detached' });
+    await page.locator('.red-ui-editableList-addButton').click();
+    await rows.nth(99).locator('.red-ui-typedInput-input').fill('30');
+    await closeForm('long');
+    // The form stores a number with its type, and each field of a place.
+    const expected: object[] = hundredRows.map((row) => ({
+      ...row,
+      operand: typeof row?.operand === 'object' ? { ...row.operand, radius: '' } : row?.operand,
+      operandType: typeof row?.operand === 'number' ? 'num' : 'str',
+    }));
+    expected[48] = { value: 'odometer', operator: '>', operand: 4800, operandType: 'num' };
+    expected[99] = { value: 'batteryChargeLevel', operator: '<', operand: 30, operandType: 'num' };
+    assert.deepEqual(await page.evaluate("RED.nodes.node('long').conditions"), expected);
+    assert.equal(await page.evaluate("RED.nodes.node('long').valid"), true);
+  });
 
   it('name the parts of a place, fill in where the car is, and say what a place lacks', async () => {
     await openForm('event');

@@ -13,7 +13,7 @@ const flow = [
 ];
 
 describeLong(`The jobs of a new user, by mouse from the palette${pendingNote}`, function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let nodeRed: RealNodeRed;
   let browser: Browser;
   let page: Page;

@@ -567,7 +567,7 @@ describe('Signing in from the editor', () => {
       await flow.endProcess();
       chmodSync(storeFiles()[0] ?? '', 0);
       await load();
-      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /cannot be read \(EACCES\)/);
+      assert.match(String((await flow.fail()).vehicle?.error?.['message']), /cannot be read or written \(EACCES\)/);
     });
 
     it('is not lost with a key file that is damaged: the message says what to restore', async () => {

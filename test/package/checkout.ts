@@ -6,11 +6,15 @@ export const root = resolve(__dirname, '../../..');
 
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** Every file below a folder of the checkout, as paths from its root. */
+/** Every file below a folder of the checkout, as paths from its root, with slashes on each system. */
 export const filesBelow = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(root.length + 1)
+        .replaceAll('\\', '/'),
+    )
     .sort();
 
 export interface PackageJson {

@@ -50,7 +50,7 @@ describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pe
     const nodes = examples.find(({ name }) => name.endsWith('A page with Dashboard 2'))?.nodes ?? [];
     nodeRed = await startNodeRed([...nodes, ...earlier], linkDashboard);
     page = await browser.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true });
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(120_000);
     page.on('pageerror', ({ message }) => complaints.push(message));
     await page.goto(`${nodeRed.url}dashboard/car`);
   });

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { filesBelow, readText, root } from './checkout';
+import { filesBelow, packageJson, readText, root } from './checkout';
 
 const isCode = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.d.ts');
 const sources = filesBelow('src').filter(isCode);
@@ -199,6 +199,25 @@ describe('The repository', () => {
         /\b(?:await|=>) new Promise[^;]*?setTimeout\((\w+|\(\) => \w+\(\)), ([\d_]+)\)|waitForTimeout\(/g,
       ))
         assert.ok(Number(ms.replaceAll('_', '') || Infinity) <= 20, `${file}: ${pause}`);
+  });
+
+  it('starts every script of package.json on each system: no variables in front, no exec, no program of a Unix shell', () => {
+    const allowed = /^(?:node|npm|npx|mocha|oxlint|prettier)(?: [\w./:@=-]+)*$/;
+    for (const [name, script] of Object.entries(packageJson['scripts'] as Record<string, string>))
+      for (const part of script.split(' && ')) assert.match(part, allowed, name);
+    // A path of a URL holds `%20` for a blank, and begins with a slash before the drive.
+    for (const file of filesBelow('scripts'))
+      assert.doesNotMatch(readText(file), /import\.meta\.url\)\.pathname|spawn\('npm'|run\('npm'/, file);
+  });
+
+  it('gives all tests a known environment, in each way to run them', () => {
+    const known = 'dist/test/support/known-environment.js';
+    assert.deepEqual((JSON.parse(readText('.mocharc.json')) as { require: string[] }).require, [known]);
+    for (const file of filesBelow('scripts')) {
+      const text = readText(file);
+      if (/no-config/.test(text)) assert.ok(text.includes(known), file);
+      assert.ok(!/mocha\.js'/.test(text) || file === 'scripts/mocha.mjs', `${file}: use scripts/mocha.mjs`);
+    }
   });
 
   it('names no path of a machine', () => {

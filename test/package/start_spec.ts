@@ -1,15 +1,18 @@
 import { strict as assert } from 'node:assert';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { examples, nodeTypes, packageJson, root, type FlowNode } from './checkout';
 import { isLong } from '../support/long';
+import { npm } from '../support/npm';
 import { removeFolder } from '../support/remove-folder';
 
 /** What a fresh clone does not have. The short form of the test takes what is built here, and builds nothing. */
 const notCloned = new Set(['.git', '.cache', '.node-red', 'node_modules', ...(isLong ? ['dist'] : [])]);
+
+const isWindows = process.platform === 'win32';
 
 /** `npm start` in a checkout, and what it printed. */
 class Start {
@@ -17,10 +20,13 @@ class Start {
   readonly ended: Promise<number | null>;
   readonly #process: ChildProcess;
 
+  /** By a user without a home. */
   constructor(checkout: string, port: string) {
-    this.#process = spawn('npm', ['start'], {
+    const [command, ...first] = npm;
+    const home = join(checkout, 'no home');
+    this.#process = spawn(command, [...first, 'start', port], {
       cwd: checkout,
-      env: { ...process.env, PORT: port },
+      env: { ...process.env, HOME: home, USERPROFILE: home },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.#process.stdout, this.#process.stderr])
@@ -38,7 +44,9 @@ class Start {
   }
 
   async stop(): Promise<number | null> {
-    this.#process.kill('SIGTERM');
+    // Windows has no signals, and ends the children of a process with it only if it is told to.
+    if (isWindows) spawnSync('taskkill', ['/pid', String(this.#process.pid), '/T', '/F']);
+    else this.#process.kill('SIGTERM');
     return this.ended;
   }
 }
@@ -115,17 +123,40 @@ describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built alread
   it('says what to do when the port is taken', async () => {
     const second = new Start(checkout, new URL(url).port);
     assert.notEqual(await second.ended, 0);
-    assert.match(second.output, /Port \d+ is taken by another program\. Choose another one: PORT=\d+ npm start/);
+    assert.match(second.output, /Port \d+ is taken by another program\. Choose another one: npm start \d+/);
+    assert.doesNotMatch(second.output, /\n {4}at /);
+  });
+
+  for (const port of ['eighty', '70000'])
+    it(`says what a port can be where it is ${port}`, async () => {
+      const second = new Start(checkout, port);
+      assert.notEqual(await second.ended, 0);
+      assert.match(second.output, /The port must be a number from 0 to 65535\.\n/);
+      assert.doesNotMatch(second.output, /\n {4}at /);
+    });
+
+  it('says what to do in a checkout that the user cannot write', async function () {
+    // Root can write everywhere, and on Windows a mode says nothing of a folder.
+    if (isWindows || process.getuid?.() === 0) return this.skip();
+    await chmod(checkout, 0o555);
+    const second = new Start(checkout, '0');
+    const code = await second.ended;
+    await chmod(checkout, 0o755);
+    assert.notEqual(code, 0);
+    assert.match(second.output, /cannot be written by this user\. Clone the repository into a folder of your own/);
+    assert.doesNotMatch(second.output, /\n {4}at /);
   });
 
   it('ends cleanly, leaves nothing behind, and keeps what the user did', async () => {
     const mine = { id: 'mine', type: 'tab', label: 'Mine' };
     await fetch(`${url}flows`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      // A connection that is kept from the tests before may just end.
+      headers: { 'content-type': 'application/json', connection: 'close' },
       body: JSON.stringify([mine]),
     });
-    assert.equal(await start.stop(), 0);
+    await start.stop();
+    assert.doesNotMatch(start.output, /\n {4}at /);
     await assert.rejects(fetch(url));
     start = new Start(checkout, new URL(url).port);
     // A browser that comes during the build is answered that it is running, and does not end it.

@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { npm } from '../support/npm';
 import type { Install } from '../support/real-node-red';
 import { root } from './checkout';
 
-const run = promisify(execFile);
+const [command, ...first] = npm;
+const runNpm = (args: string[], options: { cwd?: string } = {}): Promise<{ stdout: string }> =>
+  promisify(execFile)(command, [...first, ...args], options);
 
 export interface Tarball {
   /** Absolute path. */
@@ -15,7 +18,7 @@ export interface Tarball {
 
 /** `npm pack` of what is built. Its scripts are left out: they would build again under the feet of the tests. */
 export async function packTarball(folder: string): Promise<Tarball> {
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+  const { stdout } = await runNpm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: root,
   });
   const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
@@ -27,6 +30,6 @@ export function installTarball({ file }: Tarball): Install {
   return async (userDir) => {
     // Without a prefix npm installs into a folder above that has a package.json.
     const where = ['--prefix', userDir];
-    await run('npm', ['install', ...where, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', file]);
+    await runNpm(['install', ...where, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', file]);
   };
 }

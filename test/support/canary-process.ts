@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useClock } from '../../nodes/runtime';
@@ -100,7 +100,9 @@ class Run {
     writeFileSync(join(this.#flow.userDir, 'user-directory.txt'), leak('user-directory'));
     writeFileSync('working-directory.txt', leak('working-directory'), { mode: 0o600 });
     writeFileSync(join(homedir(), 'home.txt'), leak('home'));
-    writeFileSync(join(tmpdir(), 'temporary.txt'), `${leak('temporary')} ${this.#vins[0]}`, { mode: 0o644 });
+    writeFileSync(join(tmpdir(), 'temporary.txt'), `${leak('temporary')} ${this.#vins[0]}`);
+    // Others can read it, whatever the umask is.
+    chmodSync(join(tmpdir(), 'temporary.txt'), 0o644);
     this.#collect();
     return this.#report();
   }

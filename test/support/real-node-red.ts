@@ -27,7 +27,7 @@ const link =
     for (const [name, folder] of Object.entries(folders)) {
       const place = join(userDir, 'node_modules', name);
       await mkdir(dirname(place), { recursive: true });
-      await symlink(folder, place);
+      await symlink(folder, place, 'junction');
     }
     await writeFile(join(userDir, 'package.json'), JSON.stringify({ dependencies: folders }));
   };

@@ -11,9 +11,9 @@ import { sleepOn, type Clock } from '../../src/util/clock';
 
 /**
  * The child of the test that kills: follows commands as the node does, with its store and with pauses a thousand times too short, and
- * writes each verdict into a log. Each step is sent to the parent, which kills at one of them.
+ * writes each verdict into a log. It kills itself at the step of this number, as far as it comes.
  */
-const [, , directory = '', logFile = '', count = '0'] = process.argv;
+const [, , directory = '', logFile = '', count = '0', lastStep = '0'] = process.argv;
 
 const clock: Clock = {
   now: () => Date.now(),
@@ -29,7 +29,12 @@ const clock: Clock = {
 };
 
 const line = (text: string): void => appendFileSync(logFile, `${text}\n`);
-const tell = (): void => void process.send?.('step');
+
+let steps = 0;
+function step(): void {
+  steps += 1;
+  if (steps === Number(lastStep)) process.kill(process.pid, 'SIGKILL');
+}
 
 /** Every look finds the command a little further; the doors say nothing. */
 function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'read' | 'service'> {
@@ -37,7 +42,7 @@ function clientOf(looks: number): Pick<VehicleClient, 'commandStatus' | 'read' |
   return {
     service: resolveService('custom', { baseUrl: 'http://127.0.0.1:1' }),
     commandStatus() {
-      tell();
+      step();
       seen += 1;
       const requestStatus = seen < looks ? (seen % 2 === 0 ? 'RUNNING' : 'WAITING') : 'COMPLETED';
       return Promise.resolve({ requestStatus, operationId: null, message: null, async: null, readyUntil: null });
@@ -68,7 +73,7 @@ async function main(): Promise<void> {
     if (begun.includes(`begin command-${index}\n`)) continue;
     await subscriptions.begin(recordOf(index), {}, 'a');
     line(`begin command-${index}`);
-    tell();
+    step();
   }
   await Promise.all(
     (await subscriptions.open(() => line('lost'))).map(async (open, index) => {
@@ -76,17 +81,17 @@ async function main(): Promise<void> {
       const options = { ...open, startedAt: Date.now(), client: clientOf(2 + (index % 5)), clock };
       for await (const update of followCommand(open.command, options)) {
         const { settled, report } = update;
-        tell();
+        step();
         if (!settled) {
           await subscriptions.change(open);
           continue;
         }
         // As the node: the result is stored, the message leaves, and when it has left the subscription ends.
         await subscriptions.settle(open, update);
-        tell();
+        step();
         setImmediate(() => line(`verdict ${id} ${report.outcome} after ${report.elapsedMs}`));
         await new Promise((resolve) => setImmediate(resolve));
-        tell();
+        step();
         await subscriptions.delivered(open);
         line(`ended ${id}`);
       }

@@ -4,20 +4,16 @@ import { demoCar, startSimulator, type Simulator } from '../../support/simulator
 import type { FollowUpdate } from '../../../src/commands/follow';
 import { closeAccounts, follow, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
+import { useTimeZone } from '../../support/time-zone';
 import { wordsIn } from '../../support/words';
 
 const { vin } = demoCar;
 
 describe('The times in sentences for a driver', () => {
-  const zone = process.env['TZ'];
   let service: Simulator | undefined;
 
-  beforeEach(() => {
-    process.env['TZ'] = 'Europe/Berlin';
-  });
+  useTimeZone('Europe/Berlin');
   afterEach(async () => {
-    if (zone === undefined) delete process.env['TZ'];
-    else process.env['TZ'] = zone;
     await closeAccounts();
     await service?.close();
     service = undefined;

@@ -40,7 +40,8 @@ describe('a process that is killed while it sends commands', () => {
     const random = new Random(7);
     const rounds = times(3);
     let open = 0;
-    for (let round = 0; round < rounds; round += 1) {
+    // And until one of the kills came between a command and its answer.
+    for (let round = 0; round < rounds || open === 0; round += 1) {
       const sender = run('send', round);
       let left = random.between(1, 12);
       // Between two steps, too: a kill some moments later falls into the writes and the requests.
@@ -75,6 +76,5 @@ describe('a process that is killed while it sends commands', () => {
       open += isOpen ? 1 : 0;
       assert.equal(checked.refusal, isOpen ? 'VEHICLE_UNAVAILABLE' : null);
     }
-    assert.ok(open >= rounds / 3 - 1, `${open} commands were open when their process was killed`);
   });
 });

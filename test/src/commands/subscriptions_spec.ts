@@ -364,13 +364,10 @@ describe('the subscriptions of a node', () => {
     const random = new Random(5);
     let kills = 0;
     for (let over = false; !over;) {
-      const process = fork(child, [directory, log, String(commands)], {
+      const process = fork(child, [directory, log, String(commands), String(random.between(1, 200))], {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });
-      const exit = once(process, 'exit');
-      let left = random.between(1, 200);
-      process.on('message', () => (left -= 1) === 0 && process.kill('SIGKILL'));
-      const [code] = (await exit) as [number | null];
+      const [code] = (await once(process, 'exit')) as [number | null];
       over = code === 0;
       if (!over) kills += 1;
     }

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { CarEvents, eventNames, eventText, type VehicleEvent } from '../../../src/index';
+import { useTimeZone } from '../../support/time-zone';
 
 const at = Date.parse('2026-06-01T08:00:00Z');
 const minute = 60_000;
@@ -278,6 +279,8 @@ describe('The events of a sign-in:', () => {
 });
 
 describe('The sentence of an event', () => {
+  useTimeZone('Europe/Berlin');
+
   const texts: Readonly<Record<string, string>> = {
     'door-opened': '{name} is open {unknown}',
     'trip-ended': 'trip of {value} km',

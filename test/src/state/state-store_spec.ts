@@ -60,7 +60,9 @@ describe('the state store', () => {
   describe('on files, encrypted', () => keepsTheContract(sealed, sealed));
   describe('in memory', () => keepsTheContract(() => new MemoryStateStore()));
 
-  it('keeps everything readable by its owner only, and leaves no draft and no lock', async () => {
+  it('keeps everything readable by its owner only, and leaves no draft and no lock', async (): Promise<void> => {
+    // A umask that takes nothing away: only the store itself closes its files to others.
+    const ofMachine = process.umask(0);
     const store = open();
     await store.write('guard/a', 1);
     assert.equal(statSync(onlyFileOf('guard')).mode & 0o777, 0o600);
@@ -68,6 +70,7 @@ describe('the state store', () => {
     assert.equal(statSync(onlyFileOf('guard')).mode & 0o777, 0o600);
     for (const folder of [directory, join(directory, 'state'), join(directory, 'state', 'guard')])
       assert.equal(statSync(folder).mode & 0o777, 0o700);
+    process.umask(ofMachine);
   });
 
   it('writes nothing outside its folder, with any key', async () => {
