@@ -1,6 +1,6 @@
 import type { Node, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
 import { causeOf, clockTime, cut, type CommandRecord, type VehicleError } from '../../src/index';
-import type { FlowNode } from './flow-node';
+import type { deploysOf } from './deploys';
 import type { Values, Words } from './i18n';
 import { clock } from './time';
 
@@ -45,7 +45,14 @@ export class NodeStatus {
   #keyWithoutTime: string | undefined;
   #told: NodeStatusObject = {};
 
-  constructor(readonly own: Pick<FlowNode, 'deploys' | 'closing'> & { readonly node: Node; readonly words: Words }) {}
+  constructor(
+    readonly own: {
+      readonly node: Node;
+      readonly words: Words;
+      readonly deploys: Pick<ReturnType<typeof deploysOf>, 'areOver' | 'whenOver'>;
+      readonly closing: AbortSignal;
+    },
+  ) {}
 
   /**
    * A status that cannot be shown, for example because its text cannot be read, must not make the work of the node fail.
