@@ -44,6 +44,8 @@ export class NodeStatus {
   #last = '';
   #keyWithoutTime: string | undefined;
   #told: NodeStatusObject = {};
+  /** The deploy that began the node is over. */
+  #hasStarted = false;
 
   constructor(
     readonly own: {
@@ -112,12 +114,13 @@ export class NodeStatus {
     this.own.node.status(this.#told);
   }
 
-  /** During a deploy, Node-RED passes no status to Status nodes: they get the last one when the flows run. */
+  /** While Node-RED starts the flow of the node, it passes no status to Status nodes: they get the last one when the flows run. */
   #tell(status: NodeStatusObject): void {
     this.#told = status;
     const { node, deploys, closing } = this.own;
-    if (deploys.areOver) return node.status(status);
+    if ((this.#hasStarted ||= deploys.areOver)) return node.status(status);
     void deploys.whenOver(closing).then(() => {
+      this.#hasStarted = true;
       if (status === this.#told) node.status(status);
     });
   }
