@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AnyReadName } from './catalogue/reads';
+import { apiOfRead, type AnyReadName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
@@ -61,8 +61,8 @@ export interface Account {
    */
   read(name: AnyReadName, options: ReadOptions & { clear?: boolean }): Promise<Reading>;
   quota(): QuotaSnapshot;
-  /** Until when the service has blocked the connected vehicle API, in milliseconds since 1970; null where it has not. */
-  blockedUntil(): number | null;
+  /** Until when the service has blocked the API of a read, in milliseconds since 1970; null where it has not. */
+  blockedUntil(read: AnyReadName): number | null;
   token(): TokenDescription;
   /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */
   signIn(): { endsAt: number | null; isRequired: boolean | null };
@@ -159,7 +159,7 @@ export function openAccount(options: AccountOptions): Account {
       return journalReading(await journal(), new Date(clock.now()), redactor.text);
     },
     quota: () => limiter.snapshot(),
-    blockedUntil: () => limiter.blockedUntil('connected'),
+    blockedUntil: (read) => (read === 'journal' ? null : limiter.blockedUntil(apiOfRead(read))),
     token: () => tokens.describe(),
     signIn() {
       const { endsAt, signInRequiredSince } = tokens.describe();

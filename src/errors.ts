@@ -38,7 +38,15 @@ export type ErrorCode = keyof typeof errorCodes;
 
 /** The cause of a failure in a word, such as that another command is under way. */
 interface StatusCause {
-  word: 'API_KEY_MISSING' | 'NOT_SIGNED_IN' | 'NO_CAR' | 'NO_VEHICLE' | 'ADD_PLACE' | 'BUSY';
+  word:
+    | 'API_KEY_MISSING'
+    | 'NOT_SIGNED_IN'
+    | 'NO_CAR'
+    | 'NO_VEHICLE'
+    | 'ADD_PLACE'
+    | 'CHOOSE_EVENT'
+    | 'ADD_CONDITION'
+    | 'BUSY';
   /** The command that is under way. */
   command?: string;
 }

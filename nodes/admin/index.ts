@@ -135,7 +135,9 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
       .catch(() => null);
     const signIn = await signIns.resultOf(id);
     // Perhaps another copy of the flows has got the answer.
-    if (signIn?.error === null) await account?.refreshToken().catch(() => undefined);
+    const cause = account?.cause();
+    if (signIn?.error === null && (cause === 'NOT_SIGNED_IN' || cause === 'SIGN_IN_REQUIRED'))
+      await account?.refreshToken().catch(() => undefined);
     return redactor.value({
       token: account?.token() ?? null,
       quota: account?.quota() ?? null,

@@ -71,7 +71,9 @@ export function connectedVehicleCondition(own: FlowNode): void {
 /** @throws VehicleError CONFIG for what the form holds, INPUT_INVALID for an operand from another source */
 async function parseConditions(own: FlowNode, { conditions }: ConditionOptions, msg: Message): Promise<Condition[]> {
   if (conditions.length === 0)
-    throw new VehicleError('CONFIG', 'This node has no condition. Add one and deploy again.');
+    throw new VehicleError('CONFIG', 'This node has no condition. Add one and deploy again.', {
+      status: { word: 'ADD_CONDITION' },
+    });
   const rows = conditions.map((row, index) => parseRow(index + 1, row));
   return Promise.all(
     rows.map(async (row, index) => {

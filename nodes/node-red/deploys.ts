@@ -57,7 +57,7 @@ class Deploys {
   /** Sends when all flows run, because a message to a node that is being replaced gets lost. */
   async send(send: () => void, { signal, mayBeSent, isDelivered }: SendOptions): Promise<SendEnd> {
     for (let begun = -1; begun !== this.#begun && (await isDelivered?.()) !== true;) {
-      await this.#whenOver(signal);
+      await this.whenOver(signal);
       if (signal.aborted) return 'closed';
       begun = this.#begun;
       if (mayBeSent?.() === false) return 'takenOver';
@@ -69,9 +69,14 @@ class Deploys {
     return 'sent';
   }
 
+  /** Whether all flows run. */
+  get areOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
   /** Resolves when all flows run, or when the signal is aborted. */
-  async #whenOver(signal: AbortSignal): Promise<void> {
-    while (!this.#over.signal.aborted && !signal.aborted) {
+  async whenOver(signal: AbortSignal): Promise<void> {
+    while (!this.areOver && !signal.aborted) {
       try {
         await withSignals([signal, this.#over.signal], (either) => clock().sleep(maxWaitMs, either));
         return;

@@ -118,9 +118,16 @@ export class FlowNode implements NodeOfFlow {
     void look();
   }
 
-  /** Shows this cause where the node shows nothing else, and removes it when the vehicle can work. A node that reads by itself shows it with its first read. */
+  /**
+   * Shows this cause where the node shows nothing else, and removes it when the vehicle can work. A node that reads by itself shows it with
+   * its first read. Each deploy may bring a Status node that has not got it.
+   */
   showCause(): void {
     let shown = '';
+    this.node.on(
+      'close',
+      this.deploys.onEnd(() => this.status.repeat(shown)),
+    );
     this.onCause((cause) => {
       this.status.clear(shown);
       shown = `failed.${cause ?? ''}`;
@@ -148,14 +155,16 @@ export class FlowNode implements NodeOfFlow {
    * value after the start, and the vehicle may be added later. Closing the node ends the tries. While another Node-RED uses the folder
    * of the pack, nothing begins.
    * @param report called when it fails for another reason than before
+   * @returns begins again
    */
-  beginWithRetries(begin: () => Promise<void>, report: () => void): void {
+  beginWithRetries(begin: () => Promise<void>, report: () => void): () => void {
     const { closing } = this;
     let reported = '';
     let cancel: () => void = () => undefined;
     const attempt = async (pauseMs: number): Promise<void> => {
       try {
         await begin();
+        reported = '';
       } catch (error) {
         if (closing.aborted) return;
         cancel = clock().after(pauseMs, () => void attempt(Math.min(2 * pauseMs, maxPauseMs)));
@@ -172,15 +181,16 @@ export class FlowNode implements NodeOfFlow {
       clearImmediate(start);
       cancel();
     });
+    return () => void attempt(firstPauseMs);
   }
 
   /**
-   * Begins what one copy of the flow does for all copies: at once, and in a group while this process holds the claim on the node. Closing
-   * the node ends it.
+   * Begins what one copy of the flow does for all copies: at once, and in a group while this process holds the claim on the node.
    * @param begin returns the end of it
+   * @param closing ends it. Default: the node closes
    */
-  inOneCopy(vin: string, begin: () => () => void): void {
-    const { closing, node } = this;
+  inOneCopy(vin: string, begin: () => () => void, closing = this.closing): void {
+    const { node } = this;
     // Closed while it was opened: its signal ends nothing any more.
     if (closing.aborted) return;
     const { membership } = this.pack;

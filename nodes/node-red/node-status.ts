@@ -1,5 +1,6 @@
 import type { Node, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
 import { causeOf, clockTime, cut, type CommandRecord, type VehicleError } from '../../src/index';
+import type { deploysOf } from './deploys';
 import type { Values, Words } from './i18n';
 import { clock } from './time';
 
@@ -43,8 +44,18 @@ export class NodeStatus {
   /** Every status is sent to all open editors, so the same one is not sent twice. */
   #last = '';
   #keyWithoutTime: string | undefined;
+  #told: NodeStatusObject = {};
+  /** The deploy that began the node is over. */
+  #hasStarted = false;
 
-  constructor(readonly own: { readonly node: Node; readonly words: Words }) {}
+  constructor(
+    readonly own: {
+      readonly node: Node;
+      readonly words: Words;
+      readonly deploys: Pick<ReturnType<typeof deploysOf>, 'areOver' | 'whenOver'>;
+      readonly closing: AbortSignal;
+    },
+  ) {}
 
   /**
    * A status that cannot be shown, for example because its text cannot be read, must not make the work of the node fail.
@@ -64,7 +75,7 @@ export class NodeStatus {
       this.#last = next;
       const [fill, shape] = styles[style];
       // Node-RED passes the whole object to Status nodes, but its types have the first three members only.
-      this.own.node.status({ fill, shape, text: cut(text, longestText), code: codeOf(key) } as NodeStatusObject);
+      this.#tell({ fill, shape, text: cut(text, longestText), code: codeOf(key) } as NodeStatusObject);
     } catch {
       this.#last = '';
     }
@@ -90,11 +101,29 @@ export class NodeStatus {
     this.showWithTime(outcomeStyles[outcome], key, { command: this.#command(command) });
   }
 
+  /** Status nodes get it again, among them those of a later deploy. @param key of the status that is shown, without a time */
+  repeat(key: string): void {
+    if (key === this.#keyWithoutTime) this.#tell({ ...this.#told });
+  }
+
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void {
     if (key !== undefined && key !== this.#keyWithoutTime) return;
     this.#last = '';
-    this.own.node.status({});
+    this.#keyWithoutTime = undefined;
+    this.#told = {};
+    this.own.node.status(this.#told);
+  }
+
+  /** While Node-RED starts the flow of the node, it passes no status to Status nodes: they get the last one when the flows run. */
+  #tell(status: NodeStatusObject): void {
+    this.#told = status;
+    const { node, deploys, closing } = this.own;
+    if ((this.#hasStarted ||= deploys.areOver)) return node.status(status);
+    void deploys.whenOver(closing).then(() => {
+      this.#hasStarted = true;
+      if (status === this.#told) node.status(status);
+    });
   }
 
   /** Nothing is shown. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   LastReadings,
   needsVehicle,
@@ -46,7 +47,8 @@ export function connectedVehicleStatus(own: FlowNode): void {
       });
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-    const wait = Math.ceil(((account.blockedUntil() ?? 0) - clock().now()) / 1000);
+    const blockedUntil = Math.max(...due.map((name) => account.blockedUntil(name) ?? 0));
+    const wait = Math.ceil((blockedUntil - clock().now()) / 1000);
     if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
     else if (alone) nodeStatus.show('busy', 'reading');
     try {
@@ -101,15 +103,16 @@ function keptNote({ words }: FlowNode, { vehicle: { ageSeconds = 0 } }: AnyReadi
 
 /**
  * Calls back whenever the vehicle's poller finds something due. While polling cannot start, it is tried again, and one message without
- * due reads is sent for each new reason, so that the failing read shows it.
+ * due reads is sent for each new reason, so that the failing read shows it. It begins again when a variable chooses other reads.
  * @param poll with what is due
  */
 function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
   const { closing } = own;
+  const started = { _msgid: '' };
   const begin = async (): Promise<void> => {
     const options = own.options(statusOptions);
-    const started = { _msgid: '' };
-    const reads: AnyReadName[] = [parseReads(await readsOf(own, options, started))].flat();
+    const chosen = async (): Promise<AnyReadName[]> => [parseReads(await readsOf(own, options, started))].flat();
+    const reads = await chosen();
     const vehicle = own.vehicle();
     // Only then the demo car's VIN is known.
     const { client, poller } = await vehicle.account();
@@ -118,12 +121,21 @@ function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
       ? await client.requireVin(vehicle.chooseVin(await typedProperty(own, options, 'vin', started)))
       : '';
     if (closing.aborted) return;
-    own.inOneCopy(vin, () =>
-      poller.start({ vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) }, poll),
-    );
+    const plan = new AbortController();
+    closing.addEventListener('abort', () => plan.abort(), { signal: plan.signal });
+    const pollChosen = async (due: DuePoll): Promise<void> => {
+      // What cannot be evaluated now fails with the message.
+      const now = await chosen().catch(() => reads);
+      if (plan.signal.aborted) return;
+      if (isDeepStrictEqual(now, reads)) return poll(due);
+      plan.abort();
+      beginAgain();
+    };
+    const user = { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) };
+    own.inOneCopy(vin, () => poller.start(user, (due) => void pollChosen(due)), plan.signal);
   };
 
-  own.beginWithRetries(begin, () => poll(nothingDue));
+  const beginAgain = own.beginWithRetries(begin, () => poll(nothingDue));
 }
 
 const nothingDue: DuePoll = { reads: [], maxAgeMs: 0, failed: () => undefined };

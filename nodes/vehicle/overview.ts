@@ -29,6 +29,8 @@ interface OpenWatchInfo {
   readonly sentAt: string;
   /** The service's last word. */
   requestStatus: string | null;
+  /** How many nodes follow the command. */
+  followers: number;
 }
 
 /** A flow can name any VIN in its messages. */
@@ -82,7 +84,8 @@ export class Overview {
     update(status: string | null): void;
     end(): void;
   } {
-    const info: OpenWatchInfo = { vin, command, sentAt, requestStatus };
+    const info = this.#watches.get(id) ?? { vin, command, sentAt, requestStatus, followers: 0 };
+    info.followers += 1;
     this.#watches.set(id, info);
     this.notify();
     return {
@@ -91,7 +94,8 @@ export class Overview {
         this.notify();
       },
       end: () => {
-        if (this.#watches.get(id) === info) this.#watches.delete(id);
+        info.followers -= 1;
+        if (info.followers === 0) this.#watches.delete(id);
         this.notify();
       },
     };

@@ -140,7 +140,8 @@ export class CarFacts {
   /** Tried again at the next use where it fails. */
   async #read(vin: string, car: Car): Promise<void> {
     try {
-      const stored = factsShape.parse((await readUndamaged(this.#store, keyOf(vin))) ?? {});
+      const found = factsShape.safeParse(await readUndamaged(this.#store, keyOf(vin)));
+      const stored = found.success ? found.data : nothingKnown();
       const { fuelType, equipment, history, events } = car.facts;
       car.facts = {
         fuelType: fuelType ?? stored.fuelType,

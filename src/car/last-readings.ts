@@ -75,9 +75,9 @@ export class LastReadings {
 }
 
 /** As of `now`: a reading from before the clock was set back is older than any other. */
-const timesAt = ({ vehicle }: Reading, now: number): ValueTimes => ({
+const timesAt = ({ vehicle }: Reading, now: number): Pick<ValueTimes, 'measuredAt' | 'askedAt'> => ({
   measuredAt: null,
-  receivedAt: receiptAsOf(Date.parse(vehicle.receivedAt), now),
+  askedAt: receiptAsOf(Date.parse(vehicle.receivedAt), now),
 });
 
 const marked = ({ payload, vehicle }: Reading, now: number): Reading => ({

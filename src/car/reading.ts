@@ -50,10 +50,21 @@ export interface SeveralReading {
   vehicle: SeveralInfo;
 }
 
+const askedTimes = new WeakMap<object, number>();
+
+/** When a reading was asked for, in milliseconds since 1970; undefined for one that came in a message of a flow. */
+export const askedAtOf = (vehicle: object): number | undefined => askedTimes.get(vehicle);
+
+/** Keeps that beside `msg.vehicle`, which flows get. */
+export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Info {
+  askedTimes.set(vehicle, at);
+  return vehicle;
+}
+
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE where the answer is something else */
 export function readingOf<Name extends ReadName>(
   { vin, read }: { vin: string | null; read: Name },
-  { body, receivedAt, source }: SharedAnswer,
+  { body, receivedAt, askedAt, source }: SharedAnswer,
   context: AnswerContext,
 ): Reading<ReadPayload<Name>> {
   // A function that is chosen by a name that is a parameter has no single type.
@@ -68,7 +79,7 @@ export function readingOf<Name extends ReadName>(
     measuredAt,
     source,
   });
-  return { payload, vehicle };
+  return { payload, vehicle: keepAskedAt(vehicle, askedAt) };
 }
 
 export type AnyReading = Reading | SeveralReading;

@@ -7,6 +7,8 @@ export interface ValueTimes {
   measuredAt: number | null;
   /** When the answer was received. */
   receivedAt: number;
+  /** When it was asked for. An answer can be overtaken by one that was asked for later, by minutes. */
+  askedAt: number;
 }
 
 /**
@@ -16,24 +18,31 @@ export interface ValueTimes {
  */
 export function timesOf(
   timestamp: unknown,
-  { at, receivedAt = at, skewMs = 0 }: { at: number; receivedAt?: number | undefined; skewMs?: number | undefined },
+  {
+    at,
+    receivedAt = at,
+    askedAt = receivedAt,
+    skewMs = 0,
+  }: { at: number; receivedAt?: number | undefined; askedAt?: number | undefined; skewMs?: number | undefined },
 ): ValueTimes {
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   // NaN fails the comparison.
   const measuredAt = time > at - maxStampAgeMs ? Math.min(time, at + Math.max(0, skewMs)) : null;
-  return { measuredAt, receivedAt: Math.min(receivedAt, at) };
+  return { measuredAt, receivedAt: Math.min(receivedAt, at), askedAt: Math.min(askedAt, at) };
 }
 
 /**
  * Whether a value is older than what is known, and so changes nothing: timestamps may run backwards between two answers
- * (docs/internals/vendor-api.md 6.2), and a slow answer may arrive after one that was received later.
+ * (docs/internals/vendor-api.md 6.2), and a slow answer may arrive after one that was asked for later.
  * @param known with the newest timestamp so far
  */
-export const isOlder = (value: ValueTimes, known: ValueTimes): boolean =>
-  value.receivedAt < known.receivedAt ||
+export const isOlder = (value: Order, known: Order): boolean =>
+  value.askedAt < known.askedAt ||
   (value.measuredAt !== null && known.measuredAt !== null && value.measuredAt < known.measuredAt);
 
-/** When a known value was received, for comparisons: a time in the future was taken before the clock was set back. */
+type Order = Pick<ValueTimes, 'measuredAt' | 'askedAt'>;
+
+/** When a known value was asked for or received, for comparisons: a time in the future was taken before the clock was set back. */
 export const receiptAsOf = (receivedAt: number, at: number): number => (receivedAt > at ? 0 : receivedAt);
 
 /** Whether a trip has ended between two readings of the odometer: that of a car that is not in use has moved. Null: not known. */

@@ -7,7 +7,7 @@ import type { Requests } from '../http/requests';
 import type { Clock } from '../util/clock';
 import { CommandAttempt } from './attempt';
 import type { CommandLog } from './log';
-import { LoggedCommand, type Sender } from './logged-command';
+import { LoggedCommand, maxActingMs, type Sender } from './logged-command';
 import type { CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
 import type { Turn, VehicleCommandQueue } from './vehicle-command-queue';
@@ -160,9 +160,14 @@ export class Dispatcher {
     if (outcome === 'succeeded' && commandRow(command)?.access === 'lock') this.#options.onLocked(vin);
   }
 
-  /** The commands that may still be under way. A simulated service knows nothing from before it was started. */
-  async #pending(): Promise<LoggedCommand[]> {
-    const { client, log, account } = this.#options;
+  /**
+   * The commands that may still be under way; null while those of an earlier version may be, which are not known. A simulated service knows
+   * nothing from before it was started.
+   */
+  async #pending(): Promise<LoggedCommand[] | null> {
+    const { client, clock, log, account } = this.#options;
+    const earlierAt = (await log.store.earlierFoundAt?.()) ?? -Infinity;
+    if (client.service.since === undefined && clock.monotonic() - earlierAt < maxActingMs) return null;
     const pending = await log.pending(account);
     return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));
   }

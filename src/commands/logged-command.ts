@@ -192,7 +192,7 @@ export class LoggedCommand {
     this.states.push({ requestStatus, at: iso(now) });
     this.record = { ...this.record, requestStatus, outcome, message: message ?? sentence };
     this.fault = null;
-    if (isFinal(outcome)) for (const call of this.#onFinal) call();
+    if (isFinal(outcome)) for (const call of this.#onFinal.splice(0)) call();
   }
 
   /**

@@ -137,14 +137,14 @@ export class VehicleCommandQueue {
   /**
    * Restores commands without a known end from before this process began. No command enters before `find` has found them. If the stored
    * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
+   * @param find null where they are not known yet
    */
-  restorePending(find: () => Promise<readonly LoggedCommand[]>): void {
+  restorePending(find: () => Promise<readonly LoggedCommand[] | null>): void {
     // A shared queue has outlived the process.
     if (this.#membership !== null) return;
     const restore = async (): Promise<void> => {
-      const found = await find().catch((error: unknown) =>
-        error instanceof StateFault && this.#clock.monotonic() < this.#restoresUntil ? null : [],
-      );
+      const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
+      const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
       if (found === null || !this.#restoring.has(restore)) return;
       for (const one of found) await this.#restore(one);
       this.#restoring.delete(restore);

@@ -105,8 +105,15 @@ export type Operator = (typeof operators)[keyof typeof operators][number] | 'old
 
 export const operatorsOf = ({ kind }: ValueKind): readonly Operator[] => [...operators[kind], 'older than'];
 
-const range =
-  /^\s*(-?\d+(?:[.,]\d+)?)\s*(?:-|–|;|to|and|bis|und|à|et|tot|en|til|till|og|och|\s)\s*(-?\d+(?:[.,]\d+)?)\s*$/;
+/** Two numbers. Blanks are single ones. */
+const range = /^(-?\d+(?:[.,]\d+)?)(?: ?(?:-|–|;|to|and|bis|und|à|et|tot|en|til|till|og|och) ?| )(-?\d+(?:[.,]\d+)?)$/;
+const maxRangeText = 100;
+
+/** The two numbers of a text; none where it is another one. */
+function boundsIn(text: string): string[] {
+  if (text.length > maxRangeText) return [];
+  return range.exec(text.trim().replace(/\s+/g, ' '))?.slice(1) ?? [];
+}
 
 /**
  * What a value is compared with, from a form or a message; undefined where it does not fit the value and the operator.
@@ -116,7 +123,7 @@ export function parseOperand(type: ValueKind, operator: Operator, input: unknown
   if (operator === 'older than') return numberIn(input) >= 0 ? numberIn(input) : undefined;
   if (type.kind === 'position') return parsePlace(input) ?? undefined;
   if (operator === 'between') {
-    const bounds: unknown[] = typeof input === 'string' ? (range.exec(input)?.slice(1) ?? []) : [input].flat();
+    const bounds: unknown[] = typeof input === 'string' ? boundsIn(input) : [input].flat();
     const [low, high, ...more] = bounds.map(numberIn).sort((one, other) => one - other);
     return Number.isFinite(low) && Number.isFinite(high) && more.length === 0 ? [low, high] : undefined;
   }

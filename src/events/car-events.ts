@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { askedAtOf } from '../car/reading';
 import type { CarReducer, PolledCar, StepTime } from '../car-runner';
 import {
   applyReading,
@@ -23,7 +24,8 @@ import {
   type VehicleEvent,
 } from './types';
 
-type EventStep = Required<Omit<EventReading, 'at' | 'skewMs'>> & { signIn: SignInKnown | null };
+type EventStep = Required<Pick<EventReading, 'payloads' | 'receivedAt'>> &
+  Pick<EventReading, 'askedAt'> & { signIn: SignInKnown | null };
 
 /** How often the sign-in is looked at, which sends no request. */
 const signInEveryMs = 5 * 60_000;
@@ -82,11 +84,13 @@ export class CarEvents implements CarReducer<EventRead, EventState, EventStep, V
   inputOf({ readings }: PolledCar<EventRead>): EventStep {
     const payloads: EventStep['payloads'] = {};
     const receivedAt: EventStep['receivedAt'] = {};
+    const askedAt: NonNullable<EventStep['askedAt']> = {};
     for (const [read, { payload, vehicle }] of readings) {
       payloads[read] = payload;
       receivedAt[read] = Date.parse(vehicle.receivedAt);
+      askedAt[read] = askedAtOf(vehicle);
     }
-    return { payloads, receivedAt, signIn: this.#signIn?.() ?? null };
+    return { payloads, receivedAt, askedAt, signIn: this.#signIn?.() ?? null };
   }
 
   step(

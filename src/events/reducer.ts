@@ -21,6 +21,8 @@ const knownValueShape = z.lazy(() =>
     measuredAt: z.nullable(time),
     /** When the answer with it was received. */
     receivedAt: time,
+    /** When that was asked for. */
+    askedAt: z.catch(time, 0),
     /** When the first answer with this value was received. */
     since: time,
     /** The end of the last poll that read it. */
@@ -160,8 +162,8 @@ export function applyReading(
       if (!signal.isKnown(value)) continue;
       const key = keyOf(signal, member);
       const old = facts.get(key);
-      const receivedAt = reading.receivedAt?.[signal.read];
-      const times = timesOf(content['timestamp'], { ...reading, receivedAt });
+      const [receivedAt, askedAt] = [reading.receivedAt?.[signal.read], reading.askedAt?.[signal.read]];
+      const times = timesOf(content['timestamp'], { ...reading, receivedAt, askedAt });
       if (old !== undefined && isOlder(times, old)) continue;
       const fact = knownValueOf(value, times, reading.at, old);
       setNewest(facts, key, fact, maxFacts);
@@ -212,6 +214,7 @@ const asOf = (fact: KnownValue, { at, skewMs = 0 }: EventReading): KnownValue =>
   at: Math.min(fact.at, at),
   measuredAt: fact.measuredAt === null ? null : Math.min(fact.measuredAt, at + Math.max(0, skewMs)),
   receivedAt: receiptAsOf(fact.receivedAt, at),
+  askedAt: receiptAsOf(fact.askedAt, at),
   since: receiptAsOf(fact.since, at),
   readAt: Math.min(fact.readAt, at),
 });
@@ -221,6 +224,7 @@ const knownValueOf = (value: FactValue, times: ValueTimes, at: number, old: Know
   at: Math.min(times.measuredAt ?? times.receivedAt, at),
   measuredAt: times.measuredAt ?? old?.measuredAt ?? null,
   receivedAt: times.receivedAt,
+  askedAt: times.askedAt,
   since: times.receivedAt,
   readAt: at,
 });

@@ -19,7 +19,8 @@ export function parseEventSettings({
   places?: unknown;
 }): EventSettings {
   const chosen = [...new Set((Array.isArray(events) ? events : []).map(parseEventName))];
-  if (chosen.length === 0) throw config('No event is chosen. Choose at least one.');
+  if (chosen.length === 0)
+    throw config('No event is chosen. Choose at least one.', { status: { word: 'CHOOSE_EVENT' } });
   if (!isEmpty(places) && !Array.isArray(places)) throw config('The places must be a list.');
   const parsed = (isEmpty(places) ? [] : (places as unknown[])).map(placeOf);
   if (parsed.length === 0 && chosen.some(hasPlace))

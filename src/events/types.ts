@@ -77,6 +77,8 @@ export interface EventReading {
   payloads: Partial<Record<ReadName, unknown>>;
   /** When each answer was received, which can be earlier than `at`. Default: `at`. */
   receivedAt?: Partial<Record<ReadName, number>>;
+  /** When each was asked for. Default: when it was received. */
+  askedAt?: Partial<Record<ReadName, number | undefined>>;
   /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
   skewMs?: number;
 }

@@ -1,5 +1,6 @@
 import { inUseOf } from '../catalogue/accessibility';
 import { lockState, openingKeys, openings, openingState } from '../catalogue/openings';
+import { askedAtOf } from '../car/reading';
 import { isOlder, timesOf, type ValueTimes } from '../car/times';
 import { unknownOpening, type GuardState, type OpeningState } from './state';
 import type { GuardRead, GuardReading, OpeningMembers } from './types';
@@ -25,6 +26,8 @@ export function readingOf(
   for (const [read, { payload, vehicle }] of answers) {
     const received = Date.parse(String(vehicle.receivedAt));
     if (!Number.isNaN(received)) receivedAt[read] = received;
+    const asked = askedAtOf(vehicle);
+    if (asked !== undefined) (reading.askedAt ??= {})[read] = asked;
     if (read === 'accessibility') reading.inUse = inUseOf(payload);
     // The client gives windows and doors as members, and each member is checked when it is applied.
     else reading[read] = payload as OpeningMembers;
@@ -48,10 +51,11 @@ export function applyReading(state: GuardState, reading: GuardReading): void {
     const times = timesOf(value === null ? null : member?.timestamp, {
       ...reading,
       receivedAt: members === undefined ? reading.at : reading.receivedAt?.[read],
+      askedAt: members === undefined ? reading.at : reading.askedAt?.[read],
     });
-    if (isOlder(times, { measuredAt: opening.measuredAt, receivedAt: opening.receivedAt ?? 0 })) continue;
+    if (isOlder(times, { measuredAt: opening.measuredAt, askedAt: opening.askedAt ?? 0 })) continue;
     // A read that failed says nothing about the car: an answer from before it is still news.
-    if (members !== undefined) opening.receivedAt = times.receivedAt;
+    if (members !== undefined) opening.askedAt = times.askedAt;
     if (value === null) opening.unknownSince ??= reading.at;
     else applyValue(opening, reading.at, value, times);
   }

@@ -105,13 +105,13 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     return readingOf(readings, failed);
   }
 
-  /** When an answer came, and when it was last closed, matters only while the process runs. */
+  /** When an answer was asked for, and when it was last closed, matters only while the process runs. */
   essence(state: GuardState): unknown {
     return [
-      { ...state, at: null, inUseReceivedAt: null, openings: null },
+      { ...state, at: null, inUseAskedAt: null, openings: null },
       Object.entries(state.openings).map(([key, opening]) => [
         key,
-        { ...opening, receivedAt: null, closedAt: opening.closedAt !== null },
+        { ...opening, askedAt: null, closedAt: opening.closedAt !== null },
       ]),
     ];
   }
@@ -155,9 +155,9 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
 
   #applyUsage(state: GuardState, reading: GuardReading, inUse: boolean | null): void {
     const { at } = reading;
-    const receivedAt = Math.min(reading.receivedAt?.accessibility ?? at, at);
-    if (receivedAt < (state.inUseReceivedAt ?? 0)) return;
-    state.inUseReceivedAt = receivedAt;
+    const askedAt = Math.min(reading.askedAt?.accessibility ?? reading.receivedAt?.accessibility ?? at, at);
+    if (askedAt < (state.inUseAskedAt ?? 0)) return;
+    state.inUseAskedAt = askedAt;
     if (state.inUse === true && inUse !== true) state.parkedAt = at;
     state.inUse = inUse;
     if (this.#heldByUse(state)) mark(state, this.#options.watched, { alerted: false });

@@ -14,8 +14,8 @@ const openingShape = z.lazy(() =>
     closedAt: z._default(instant, null),
     /** The newest timestamp among the values that counted. */
     measuredAt: z._default(instant, null),
-    /** When the last answer with it was received. */
-    receivedAt: z.catch(instant, null),
+    /** When the last answer with it was asked for. */
+    askedAt: z.catch(instant, null),
     /** null: the last answer contained a known state. */
     unknownSince: z._default(instant, null),
     /** An event has reported that it is unknown. */
@@ -40,8 +40,8 @@ const guardState = z.lazy(() =>
     at: z.catch(instant, null),
     openings: z.catch(z.record(z.string(), z.unknown()), {}),
     inUse: z.catch(z.nullable(z.boolean()), null),
-    /** When `inUse` was received. */
-    inUseReceivedAt: z.catch(instant, null),
+    /** When `inUse` was asked for. */
+    inUseAskedAt: z.catch(instant, null),
     /** When the car was last seen to change from in use to anything else. */
     parkedAt: z.catch(instant, null),
     /** When the last alert was given without a question. */
@@ -77,7 +77,7 @@ export function parseGuardState(stored?: unknown): GuardState {
 /** A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they would silence the guard until then. */
 export function copyAsOf(state: GuardState, at: number): GuardState {
   if (at >= (state.at ?? 0)) return { ...structuredClone(state), at };
-  return mapTimes(state, (when, name) => (/receivedAt/i.test(name) ? receiptAsOf(when, at) : Math.min(when, at)));
+  return mapTimes(state, (when, name) => (/askedAt/i.test(name) ? receiptAsOf(when, at) : Math.min(when, at)));
 }
 
 /**

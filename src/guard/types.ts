@@ -21,6 +21,8 @@ export interface GuardReading {
   hasSunroof?: boolean | undefined;
   /** When each answer was received, in milliseconds since 1970. Default: `at`. */
   receivedAt?: Partial<Record<GuardRead, number>> | undefined;
+  /** When each was asked for. Default: when it was received. */
+  askedAt?: Partial<Record<GuardRead, number>> | undefined;
   /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
   skewMs?: number | undefined;
   /** null: unknown, which counts as not in use, because an unnecessary alert is better than a missing one. */

@@ -78,6 +78,8 @@ export interface Answer {
   body: unknown;
   /** Milliseconds since 1970. */
   receivedAt: number;
+  /** When its request was sent, in milliseconds since 1970 by the clock of `receivedAt`. */
+  askedAt: number;
 }
 
 export interface SharedAnswer extends Answer {
@@ -306,7 +308,7 @@ export class Requests {
     request: TransportRequest,
     token: string,
     { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
-  ): Promise<VehicleError | (TransportResponse & { failure: VehicleError | null })> {
+  ): Promise<VehicleError | (TransportResponse & { failure: VehicleError | null; ms: number })> {
     const { apiKeyHeader, apiKey, transport, tokens, redactor } = this.#options;
     // Two of the three mandatory headers; the third is the media type (docs/internals/service.md 5.1).
     const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
@@ -332,15 +334,18 @@ export class Requests {
     const { body } = response;
     if (body.length <= maxAnswerLength)
       setNewest(this.#answers, `${method} ${url.pathname}`, [method, url.pathname, response.status, body], maxAnswers);
-    return { ...response, failure };
+    return { ...response, failure, ms };
   }
 
-  #answer(response: TransportResponse): Answer {
+  /** @param ms how long it took */
+  #answer({ ms, ...response }: TransportResponse & { ms: number }): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
     this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
-    return { body: this.#options.redactor.answer(parseJson(response.body)), receivedAt: this.#clock.now() };
+    const receivedAt = this.#clock.now();
+    const body = this.#options.redactor.answer(parseJson(response.body));
+    return { body, receivedAt, askedAt: receivedAt - ms };
   }
 
   /** A pause that the service asks for holds for all requests with this key. */

@@ -6,6 +6,7 @@ import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import { removeEarlier } from './earlier-files';
 import type { DirectoryOwner } from './owner';
 import {
   collectionOf,
@@ -65,6 +66,7 @@ export class FileStateStore implements StateStore {
   readonly #collections = new Map<string, Promise<Collection>>();
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
+  #earlier: Promise<number | null> | null = null;
   /** The highest version that was given, of any key: one that was removed and comes back gets another version. */
   #version = 0;
 
@@ -122,7 +124,7 @@ export class FileStateStore implements StateStore {
 
   /** Reads the folder of a collection; after a failure, again at the next use. */
   async #open(name: string): Promise<Collection> {
-    await this.#options.owner?.ready();
+    await this.earlierFoundAt();
     let opened = this.#collections.get(name);
     if (opened === undefined) {
       opened = this.#try(name, () => this.#readFolder(name));
@@ -130,6 +132,19 @@ export class FileStateStore implements StateStore {
       opened.catch(() => this.#collections.delete(name));
     }
     return opened;
+  }
+
+  async earlierFoundAt(): Promise<number | null> {
+    const { owner, directory, clock = systemClock, warn = () => undefined } = this.#options;
+    await owner?.ready();
+    const confirm = async (): Promise<void> => owner?.confirm();
+    this.#earlier ??= removeEarlier(join(directory, 'state'), this.#files, {
+      isEarlier: (text) => isEarlier(parseJson(text)),
+      confirm,
+      now: clock.now(),
+      warn,
+    }).then((isFound) => (isFound ? clock.monotonic() : null));
+    return this.#earlier.catch(() => null);
   }
 
   async #readFolder(name: string): Promise<Collection> {
@@ -149,6 +164,7 @@ export class FileStateStore implements StateStore {
     const { records, folder } = collection;
     try {
       const record = parseRecord(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
+      if (record === null) return void records.delete(name);
       records.set(name, record);
       if (!(record instanceof StateFault)) this.#version = Math.max(this.#version, record.version);
     } catch (error) {
@@ -270,8 +286,15 @@ const renamePauseMs = 50;
 
 const nameOf = (key: string): string => `${hashed(key)}.json`;
 
-function parseRecord(text: string, name: string, collection: string): FileRecord | StateFault {
+function isEarlier(json: unknown): boolean {
+  const head = headSchema.safeParse(json);
+  return head.success && head.data.format < format;
+}
+
+/** @returns null for one of an earlier version, which could not be removed */
+function parseRecord(text: string, name: string, collection: string): FileRecord | StateFault | null {
   const json = parseJson(text);
+  if (isEarlier(json)) return null;
   const head = headSchema.safeParse(json);
   if (head.success && head.data.format > format) return new StateFault('newer', collection);
   const record = recordSchema.safeParse(json);

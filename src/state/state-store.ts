@@ -44,6 +44,8 @@ export interface StateStore {
    * @throws StateFault
    */
   entries(prefix: string): Promise<StoredEntry[]>;
+  /** When this process found what an earlier version has stored, which is removed before anything is read, in monotonic time; null where it found none. */
+  earlierFoundAt?(): Promise<number | null>;
 }
 
 /** A store that several processes share. */

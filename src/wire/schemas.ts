@@ -73,7 +73,12 @@ const descriptiveText = z.catch(
   null,
 );
 
-const images = z.object({ exteriorImageUrl: text, internalImageUrl: text });
+/** Null where the service has no picture. */
+const imageUrl = z.pipe(
+  text,
+  z.transform((url) => (url?.trim() ? url : null)),
+);
+const images = z.object({ exteriorImageUrl: imageUrl, internalImageUrl: imageUrl });
 const descriptions = z.object({
   model: descriptiveText,
   steering: descriptiveText,

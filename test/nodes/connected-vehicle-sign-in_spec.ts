@@ -192,6 +192,20 @@ describe('Signing in from the editor', () => {
     assert.ok((await flow.ask()).payload);
   });
 
+  it('refreshes no token for a form that asks for its state', async () => {
+    const clock = new ManualClock();
+    useClock(clock);
+    await load();
+    await signIn();
+    await state();
+    const calls = tokenCalls();
+    for (let asked = 0; asked < 5; asked += 1) {
+      await clock.advance(110_000);
+      await state();
+    }
+    assert.equal(tokenCalls() - calls, 0);
+  });
+
   it('refuses a state that nobody began, and one of another vehicle', async () => {
     await load();
     const { url } = await begin();

@@ -66,6 +66,22 @@ describe('The status of a node that cannot work', () => {
       'add a place',
     ],
     [
+      'an event node has no event',
+      { type: 'connected-vehicle-event', events: [] },
+      {},
+      demoCredentials,
+      'choose-event',
+      'choose an event',
+    ],
+    [
+      'a condition node has no condition',
+      { type: 'connected-vehicle-condition', conditions: [] },
+      {},
+      demoCredentials,
+      'add-condition',
+      'add a condition',
+    ],
+    [
       'an event node has nobody signed in',
       { type: 'connected-vehicle-event' },
       { vin: '' },
@@ -138,6 +154,26 @@ describe('The status of a node that cannot work', () => {
     flow.send();
     assert.match((await badge('waits-for-quota')).text ?? '', /^waits for the quota, \d+ s$/);
   });
+
+  for (const [blocked, path] of [
+    ['charging', '/energy/'],
+    ['doors', '/connected-vehicle/'],
+  ] as const)
+    it(`says of the reads that the service has stopped that they wait, and not of the others: ${blocked}`, async () => {
+      service.faults.add({ match: { path }, error: 'quota', times: 1 });
+      await flow.load({ ...status, read: 'odometer' }, customVehicle(service, { shareFor: 0 }), demoCredentials);
+      await flow.fail({ read: blocked });
+      for (const [read, code] of [
+        ['charging', blocked === 'charging' ? 'waits-for-quota' : 'reading'],
+        ['doors', blocked === 'doors' ? 'waits-for-quota' : 'reading'],
+        [['doors', 'charging'], 'waits-for-quota'],
+        ['journal', 'reading'],
+      ] as const) {
+        flow.badges = [];
+        await flow.ask({ read });
+        assert.equal(flow.badges[0]?.code, code, String(read));
+      }
+    });
 
   it('shows events of the sign-in only: the refused key at once, the event, and then that it waits again', async () => {
     service.faults.add({ match: { path: '/connected-vehicle/' }, error: 'key-refused' });

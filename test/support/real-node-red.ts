@@ -11,7 +11,7 @@ export interface RealNodeRed {
   url: string;
   userDir: string;
   /** Asks the admin API. `POST flows` ends when the new flows have started. */
-  admin(method: string, path: string, body?: unknown): Promise<unknown>;
+  admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<unknown>;
   /** The end of the next deploy, also of one by an editor. Node-RED answers a deploy before it has started the new flows. */
   deployed(): Promise<unknown>;
   stop(): Promise<void>;
@@ -113,12 +113,17 @@ export async function startNodeRed(
   return {
     url,
     userDir,
-    async admin(method, path, body) {
+    async admin(method, path, body, headers) {
       const isDeploy = method === 'POST' && path === 'flows';
       if (isDeploy) deployedRevision = undefined;
       const response = await fetch(url + path, {
         method,
-        headers: { accept: 'application/json', 'content-type': 'application/json', 'Node-RED-API-Version': 'v2' },
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'Node-RED-API-Version': 'v2',
+          ...headers,
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);

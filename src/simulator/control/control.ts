@@ -117,13 +117,14 @@ export class Control {
   /** The cars and the faults as server-sent events: at once, after each change, and when a car changes by itself. */
   #events(): Answer {
     if (this.#readers >= maxReaders) return problem(503, 'Too many pages are open. Close some of them.');
+    // One connection can ask for several at once, before the first one gets its answer.
+    this.#readers += 1;
     const { cars, faults, clock } = this.#parts;
     const watched = [...cars.values()];
     return {
       status: 200,
       headers: { 'content-type': 'text/event-stream' },
       stream: (send) => {
-        this.#readers += 1;
         let sent = '';
         let cancel = (): void => undefined;
         let isReading = false;

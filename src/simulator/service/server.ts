@@ -94,10 +94,11 @@ export class SimulatorServer {
     record.status = answer.status;
     if (answer.stream !== undefined) {
       response.writeHead(answer.status, { ...answer.headers, 'cache-control': 'no-store' }).flushHeaders();
-      response.once(
-        'close',
-        answer.stream((text) => void response.write(text)),
-      );
+      const end = answer.stream((text) => void response.write(text));
+      // An answer that waits for another one on its connection is not told of the end of it.
+      const { socket } = response.req;
+      if (socket.destroyed) end();
+      else socket.setMaxListeners(0).once('close', end);
       return;
     }
     const { text, headers } = serialized(this.#parts.clock.now(), answer);

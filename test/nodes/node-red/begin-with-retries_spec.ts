@@ -62,4 +62,31 @@ describe('A node that polls and cannot begin when it starts', () => {
       assert.equal(clock.sleeping, 0);
     });
   }
+
+  it('polls what a variable chooses from the next poll after it has changed, and nothing else (connected-vehicle-status)', async () => {
+    const choose = (chosen: unknown): void => flow.node('n').context().global.set('chosen', chosen);
+    const sent = (): unknown[] => (flow.outputs[0] ?? []).map(({ vehicle }) => vehicle?.['read']);
+    const asked = (): Set<unknown> => new Set(service.requests.map(({ path }) => path.split('/').at(-1)));
+    const config = { type: 'connected-vehicle-status', read: 'chosen', readType: 'global', emit: 'always' };
+    await load({ ...config, vin: service.car().vin, vinType: 'str' });
+    for (const [chosen, requests] of [
+      ['windows', ['windows']],
+      [
+        ['doors', 'odometer'],
+        ['doors', 'odometer'],
+      ],
+      ['diagnostics', ['diagnostics']],
+    ] as const) {
+      choose(chosen);
+      await pass(minute);
+      service.clearRequests();
+      flow.outputs[0]?.splice(0);
+      await pass(5 * minute);
+      assert.ok(sent().length >= 4, `${sent().length} messages`);
+      for (const read of sent()) assert.deepEqual(read, chosen);
+      assert.deepEqual(asked(), new Set(requests));
+    }
+    await flow.unload();
+    assert.equal(clock.sleeping, 0);
+  });
 });

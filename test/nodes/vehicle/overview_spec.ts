@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { type Reading, type ReadName } from '../../../src/index';
+import { type CommandRecord, type Reading, type ReadName } from '../../../src/index';
 import { Overview, useClock } from '../../../nodes/runtime';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -109,6 +109,20 @@ describe('What the tab "Cars" knows of a car', () => {
       overview.cars.map((car) => car.vin).sort(),
       vins.filter((one) => one !== vins[1]),
     );
+  });
+
+  it('lists a command until the last of the nodes that follow it has ended', () => {
+    const record = { id: 'x', vin, command: 'lock', sentAt: '2026-11-22T10:00:00.000Z', requestStatus: null };
+    const [one, other] = [overview.watch(record as CommandRecord), overview.watch(record as CommandRecord)];
+    const listed = (): unknown[] => overview.watches.map(({ requestStatus }) => requestStatus);
+    one.update('DELIVERED');
+    assert.deepEqual(listed(), ['DELIVERED']);
+    other.end();
+    assert.deepEqual(listed(), ['DELIVERED']);
+    one.update('COMPLETED');
+    assert.deepEqual(listed(), ['COMPLETED']);
+    one.end();
+    assert.deepEqual(listed(), []);
   });
 
   it('keeps no car that was only asked for, and forgets none for it', () => {

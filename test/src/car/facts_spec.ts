@@ -387,3 +387,18 @@ describe('The last seven days of a car', () => {
     assert.deepEqual(await line(start + hour, new CarFacts(store)), [[start + hour, 70]]);
   });
 });
+
+describe('A stored record of a car that is not one', () => {
+  for (const stored of ['text', 7, null, [], { equipment: 'x', events: [1], history: {} }])
+    it(`means that nothing is known, and is replaced: ${JSON.stringify(stored)}`, async () => {
+      const vin = 'ABC12345678901234';
+      const store = new MemoryStateStore();
+      await new CarFacts(store).lacks(vin, 'odometer');
+      const [{ key } = { key: '' }] = await store.entries('car/');
+      await store.write(key, stored);
+      const facts = new CarFacts(store);
+      assert.deepEqual((await facts.known(vin)).equipment, {});
+      await facts.observe(vin, 'windows', { sunroof: { value: 'OPEN' } });
+      assert.equal(await new CarFacts(store).isFitted(vin, 'sunroof'), true);
+    });
+});

@@ -47,14 +47,20 @@ describe('The times of a value', () => {
   ];
   const times = ([measured, received]: Seconds) => ({
     measuredAt: measured === null ? null : at + measured,
-    receivedAt: at + received,
+    askedAt: at + received,
   });
   for (const [what, value, known, reducers, tab, now] of pairs)
     it(`call a value ${what} ${now ? 'older' : 'no older'}${reducers === tab ? '' : ', of which reducers and tab said different things'}`, () =>
       assert.equal(isOlder(times(value), times(known)), now));
 
+  it('call a value older that was asked for earlier, whenever it was received', () => {
+    const slow = timesOf(null, { at, receivedAt: at, askedAt: at - 150_000 });
+    const fast = timesOf(null, { at, receivedAt: at - 60_000, askedAt: at - 61_000 });
+    assert.deepEqual([isOlder(slow, fast), isOlder(fast, slow)], [true, false]);
+  });
+
   it('count what was received before the clock was set back as older than anything', () => {
-    const known = { measuredAt: null, receivedAt: receiptAsOf(at + day, at) };
+    const known = { measuredAt: null, askedAt: receiptAsOf(at + day, at) };
     assert.equal(isOlder(timesOf(null, { at, receivedAt: at - 200 }), known), false);
     assert.equal(receiptAsOf(at - 200, at), at - 200);
   });

@@ -54,6 +54,18 @@ describe('The nodes that follow a command', () => {
     assert.deepEqual([log.followedBy('one'), await log.isTakenOver('x')], [[], false]);
   });
 
+  it('hear once that the car does not act on it any more, from its link and then from another process', async () => {
+    const command = await begin(logOf(), 'x');
+    const other = LoggedCommand.parse(JSON.parse(JSON.stringify(command)));
+    let calls = 0;
+    command.whenOver(() => (calls += 1));
+    for (const one of [command, other]) one?.addStatus({ requestStatus: 'COMPLETED', message: null }, now + second);
+    assert.equal(calls, 1);
+    assert.ok(other);
+    command.merge(other);
+    assert.equal(calls, 1);
+  });
+
   it('are read from the store, with any name of the node', async () => {
     await begin(logOf(), 'a/b\nc', ofNode('n'));
     await store.write('follow/node%2F1/a/b\nc', {});

@@ -1,3 +1,4 @@
+import { keepAskedAt } from '../../../src/car/reading';
 import { VehicleError } from '../../../src/errors';
 import { CarEvents, CarRunner, type CarRunnerOptions, type VehicleEvent } from '../../../src/index';
 import type { HistoryReading } from './oracle';
@@ -8,18 +9,21 @@ export const vin = 'YV1EVENTRUNNER001';
 export const clientOf = (current: () => HistoryReading): CarRunnerOptions['client'] => ({
   clockSkewMs: 0,
   read(read) {
-    const { payloads, receivedAt, at } = current();
+    const { payloads, receivedAt, askedAt, at } = current();
     if (!(read in payloads)) return Promise.reject(new VehicleError('SERVICE_ERROR', 'The service did not answer.'));
     return Promise.resolve({
       payload: payloads[read],
-      vehicle: {
-        vin,
-        read,
-        interface: null,
-        receivedAt: new Date(receivedAt[read] ?? at).toISOString(),
-        measuredAt: null,
-        source: 'live',
-      },
+      vehicle: keepAskedAt(
+        {
+          vin,
+          read,
+          interface: null,
+          receivedAt: new Date(receivedAt[read] ?? at).toISOString(),
+          measuredAt: null,
+          source: 'live',
+        },
+        askedAt?.[read] ?? receivedAt[read] ?? at,
+      ),
     });
   },
 });

@@ -89,10 +89,11 @@ describe('The events against their oracle', () => {
       const from = random.between(1, history.length);
       const back = random.pick([10_000, 3_600_000, 5 * 24 * 3_600_000]);
       let state = parseEventState({});
-      for (const [i, { at, payloads, receivedAt }] of history.entries()) {
+      for (const [i, { at, payloads, receivedAt, askedAt }] of history.entries()) {
         const shift = (time: number): number => (i >= from ? time - back : time);
-        const shifted = Object.fromEntries(Object.entries(receivedAt).map(([read, time]) => [read, shift(time)]));
-        const reading = { at: shift(at), payloads, receivedAt: shifted };
+        const shifted = (times: Record<string, number>) =>
+          Object.fromEntries(Object.entries(times).map(([read, time]) => [read, shift(time)]));
+        const reading = { at: shift(at), payloads, receivedAt: shifted(receivedAt), askedAt: shifted(askedAt ?? {}) };
         const result = applyReading(state, reading, { events: eventNames, level, places });
         state = JSON.parse(JSON.stringify(result.state)) as typeof state;
         for (const { event, between } of result.events) {

@@ -9,6 +9,8 @@ export interface HistoryReading {
   payloads: Record<string, unknown>;
   /** When each read was answered. */
   receivedAt: Record<string, number>;
+  /** When each read was asked for: an answer to a later question can come first. */
+  askedAt?: Record<string, number>;
 }
 
 export interface Expected {
@@ -201,16 +203,17 @@ function toldOf(
 ): Told[] {
   const told: Told[] = [];
   let newest: number | null = null;
-  let received = 0;
+  let asked = 0;
   for (const reading of history) {
     const content = contentOf(reading, read, member);
     if (content === undefined || !isKnown(content)) continue;
     const time = typeof content['timestamp'] === 'string' ? Date.parse(content['timestamp']) : Number.NaN;
     const stamp = reading.at - time < 366 * 24 * 60 * minute ? Math.min(time, reading.at) : null;
     const receivedAt = reading.receivedAt[read] ?? reading.at;
-    if (receivedAt < received || (stamp !== null && newest !== null && stamp < newest)) continue;
+    const askedAt = reading.askedAt?.[read] ?? receivedAt;
+    if (askedAt < asked || (stamp !== null && newest !== null && stamp < newest)) continue;
     newest = stamp ?? newest;
-    received = receivedAt;
+    asked = askedAt;
     told.push({ reading, at: reading.at, receivedAt, value: content, stamp });
   }
   return told;
@@ -300,6 +303,7 @@ export function randomHistory(
   const odd = random.pick([0, 0, 0.05, 0.3]);
   const noStamp = random.pick([0, 0, 0.3, 1]);
   const late = random.pick([0, 0, 0.1]);
+  const slow = random.pick([0, 0.2, 1]);
   const truth = new Map<string, { value: unknown; at: number }>();
   let at = start;
   const history: HistoryReading[] = [];
@@ -404,7 +408,13 @@ export function randomHistory(
     const receivedAt = Object.fromEntries(
       Object.keys(payloads).map((read) => [read, at - random.pick([0, 0, 700, 5_000, 90_000])]),
     );
-    history.push({ at, payloads, receivedAt });
+    const askedAt = Object.fromEntries(
+      Object.entries(receivedAt).map(([read, time]) => [
+        read,
+        time - (random.chance(slow) ? random.between(0, 150_000) : 0),
+      ]),
+    );
+    history.push({ at, payloads, receivedAt, askedAt });
   }
   return { history, level, places };
 }

@@ -1,4 +1,4 @@
-import type { GuardInput, GuardReading, OpeningMembers } from '../../../src/guard/types';
+import type { GuardInput, GuardRead, GuardReading, OpeningMembers } from '../../../src/guard/types';
 import type { GuardSettings } from '../../../src/guard/options';
 import type { OpeningKind, WatchName } from '../../../src/catalogue/openings';
 import { openingKinds } from '../../../src/catalogue/openings';
@@ -119,6 +119,10 @@ class Car {
     if (random.chance(0.2)) {
       const slow = (): number => at - random.between(0, 20) * minute;
       reading.receivedAt = { windows: slow(), doors: slow(), accessibility: slow() };
+    }
+    if (random.chance(0.2)) {
+      const asked = (read: GuardRead): number => (reading.receivedAt?.[read] ?? at) - random.between(0, 150) * 1_000;
+      reading.askedAt = { windows: asked('windows'), doors: asked('doors'), accessibility: asked('accessibility') };
     }
     for (const read of ['windows', 'doors'] as const) {
       if (random.chance(0.85)) reading[read] = this.#members(read, at);

@@ -276,7 +276,7 @@ function atOneMoment(
 function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Story {
   const story: Story = { ...nothingHeard };
   let newestTimestamp = -Infinity;
-  let newestReceipt = -Infinity;
+  let newestQuestion = -Infinity;
   let knownClosed = -Infinity;
   for (const { moment, input } of happened) {
     if (input.type !== 'reading') continue;
@@ -287,9 +287,10 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
     const isOpen = kind === 'lock' ? word === 'UNLOCKED' : word === 'OPEN' || word === 'AJAR';
     const isClosed = kind === 'lock' ? word === 'LOCKED' : word === 'CLOSED';
     const received = members === undefined ? input.at : Math.min(input.receivedAt?.[read] ?? input.at, input.at);
-    if (received < newestReceipt) continue;
+    const asked = members === undefined ? input.at : Math.min(input.askedAt?.[read] ?? received, input.at);
+    if (asked < newestQuestion) continue;
     if (!isOpen && !isClosed) {
-      if (members !== undefined) newestReceipt = received;
+      if (members !== undefined) newestQuestion = asked;
       if (story.untold === null) story.untold = { since: input.at, fromMoment: moment };
       continue;
     }
@@ -301,7 +302,7 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
     const parsed = measured > input.at ? input.at : measured;
     if (hasTimestamp && measured < newestTimestamp) continue;
     if (hasTimestamp) newestTimestamp = measured;
-    newestReceipt = received;
+    newestQuestion = asked;
     story.everTold = true;
     story.untold = null;
     if (isClosed) {
@@ -316,12 +317,13 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
 }
 
 function useOf(happened: readonly Happened[]): { inUse: boolean; leftAt: number; lastInUseMoment: number } {
-  let newestReceipt = -Infinity;
+  let newestQuestion = -Infinity;
   const told = happened.flatMap(({ moment, input }) => {
     if (input.type !== 'reading' || input.inUse === undefined) return [];
     const received = Math.min(input.receivedAt?.accessibility ?? input.at, input.at);
-    if (received < newestReceipt) return [];
-    newestReceipt = received;
+    const asked = Math.min(input.askedAt?.accessibility ?? received, input.at);
+    if (asked < newestQuestion) return [];
+    newestQuestion = asked;
     return [{ moment, at: input.at, inUse: input.inUse }];
   });
   const lastInUse = told.findLastIndex(({ inUse }) => inUse === true);

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { classicCar, demoCar } from '../../../src/simulator';
 import { demoFaultNames, demoFaultOf } from '../../../src/simulator/control/demo-faults';
 import { Bench, credentials } from './support';
@@ -167,6 +169,22 @@ describe('the control interface of the simulator', () => {
       if (another.status === 200) break;
     }
     readers.forEach(({ end }) => end());
+  });
+
+  it('has at most 50 of them also where one connection asks for more at once', async () => {
+    // Each reader waits for the next percent.
+    bench.simulator.car().set({ battery: { level: 50 }, plugIn: true, charger: { connection: 'CONNECTED' } });
+    const { hostname, port, host } = new URL(bench.simulator.url);
+    const socket = connect(Number(port), hostname);
+    const text = `GET /control/events HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(60);
+    socket.write(text);
+    await once(socket, 'data');
+    assert.equal(bench.clock.sleeping, 50);
+    socket.destroy();
+    while (bench.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
+    const gone = new AbortController();
+    assert.equal((await fetch(`${bench.simulator.url}/control/events`, { signal: gone.signal })).status, 200);
+    gone.abort();
   });
 
   it('adds, lists and removes faults', async () => {

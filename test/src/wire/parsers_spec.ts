@@ -289,7 +289,7 @@ const answers: Record<string, Answer> = {
 };
 
 const parse = (read: ReadName, body: unknown, context: Parameters<typeof readingOf>[2]) =>
-  readingOf({ vin: null, read }, { body, receivedAt: 0, source: 'live' }, context);
+  readingOf({ vin: null, read }, { body, receivedAt: 0, askedAt: 0, source: 'live' }, context);
 
 describe('The answer to a read gives', () => {
   for (const [what, answer] of Object.entries(answers))

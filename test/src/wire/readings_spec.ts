@@ -289,6 +289,8 @@ describe('details, lists and accessibility', () => {
       },
     );
     assert.equal(parseDetails({ data: { batteryCapacityKWH: 66.5 } }).payload.batteryCapacityKWH, 66.5);
+    const { images } = parseDetails({ data: { images: { exteriorImageUrl: '', internalImageUrl: ' ' } } }).payload;
+    assert.deepEqual(images, { exteriorImageUrl: null, internalImageUrl: null, sides: {} });
   });
 
   const sidesOf = (exteriorImageUrl: unknown) =>
