@@ -193,7 +193,7 @@ function temporaryFailure(error: unknown): VehicleError {
 const refusals = new Map([
   [
     'invalid_grant',
-    'The service has ended the sign-in: its refresh token is expired, was used elsewhere, or is unknown. Sign in again in the vehicle configuration.',
+    'The service has ended the sign-in: its refresh token is expired, was used elsewhere (a restored backup holds one that was used), or is unknown. Sign in again in the vehicle configuration.',
   ],
   [
     'invalid_client',
@@ -205,7 +205,7 @@ const refusals = new Map([
   ],
   [
     'invalid_scope',
-    'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, and sign in again in the vehicle configuration. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
+    'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, remove it from “More scopes”, and sign in again in the vehicle configuration. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
   ],
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);
