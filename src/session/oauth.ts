@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Issuer } from '../catalogue/services';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
@@ -17,6 +18,8 @@ export interface OAuthClient {
   audience: string;
   /** https, or http on a loopback address. */
   tokenUrl: string;
+  /** Where its document answers, tokens are asked for at the address that it gives. The stored sign-in is that of `tokenUrl`. */
+  issuer?: Issuer | null;
   clientId: string;
   /** Empty for a client without a secret. */
   clientSecret: string;
@@ -24,7 +27,7 @@ export interface OAuthClient {
 
 /** People paste blanks around a value. */
 export const trimmed = (client: OAuthClient): OAuthClient => ({
-  audience: client.audience,
+  ...client,
   tokenUrl: client.tokenUrl.trim(),
   clientId: client.clientId.trim(),
   clientSecret: client.clientSecret.trim(),

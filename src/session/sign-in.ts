@@ -4,6 +4,7 @@ import { unlistedScopes } from '../catalogue/scopes';
 import { asVehicleError, VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
+import type { Discovery } from './discovery';
 import { briefSignIn, fingerprint, pastedKey, signInKey, type GrantStore, type SavedSignIn } from './grant-store';
 import {
   checkInputs,
@@ -97,6 +98,8 @@ const pendingSchema = z.lazy(() =>
     start: z.nullable(
       z.object({
         authorizeUrl: z.string(),
+        /** Where the code is exchanged; absent: the address of the client. */
+        tokenUrl: z.optional(z.string()),
         client: z.object({
           audience: z.string(),
           tokenUrl: z.string(),
@@ -123,6 +126,7 @@ export type SignInResult = z.infer<typeof resultSchema>;
 
 interface SignInsOptions {
   send: Send;
+  discovery: Discovery;
   clock: Clock;
   /** Milliseconds since 1970, by the clock of the store where several processes share it. */
   now: () => Promise<number>;
@@ -151,9 +155,14 @@ export class SignIns {
     const { configNodeId, deployedClient = null, optional = [], refreshToken = '', accessToken = '' } = options;
     const { now, store } = this.#options;
     const state = random32();
+    const client = trimmed(options.client);
+    checkInputs(client);
+    parseAddress(client.tokenUrl, 'token address', { mayHaveQuery: true });
+    const found = client.issuer ? await this.#options.discovery.find(client.issuer, { isFresh: true }) : null;
     const start = {
       authorizeUrl: options.authorizeUrl.trim(),
-      client: trimmed(options.client),
+      ...found,
+      client,
       redirectUrl: options.redirectUrl.trim(),
       scopes: options.scopes,
       optional,
@@ -161,8 +170,6 @@ export class SignIns {
       outdated: [refreshToken.trim(), accessToken.trim()].filter((token) => token !== '').map(fingerprint),
       keyBefore: keyOf(deployedClient, configNodeId),
     };
-    checkInputs(start.client);
-    parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
     const url = authorizationUrl(start, state);
     const before = await this.#all();
     for (const { key } of before.slice(0, Math.max(0, before.length + 1 - maxPending))) await store.state.remove(key);
@@ -305,7 +312,8 @@ export class SignIns {
       redirect_uri: start.redirectUrl,
       code_verifier: start.verifier,
     };
-    const answer = await requestTokens(start.client, form, { send, clock }).catch((error: unknown) => {
+    const client = { ...start.client, tokenUrl: start.tokenUrl ?? start.client.tokenUrl };
+    const answer = await requestTokens(client, form, { send, clock }).catch((error: unknown) => {
       throw error instanceof VehicleError
         ? new VehicleError(error.code, sentence`${error.sentence} Start the sign-in again.`, { cause: error.cause })
         : error;
@@ -373,12 +381,14 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
 }
 
 /**
- * Whether the issuer that an answer names (RFC 9207) is the service that was asked. No profile has an issuer, so its origin is compared
- * with those of the sign-in address and the token address.
+ * Whether the issuer that an answer names (RFC 9207) is the service that was asked. Not every profile has an issuer, so its origin is
+ * compared with those of the sign-in address and the token address, which the issuer itself may have given.
  */
-function isOf({ authorizeUrl, client }: Start, issuer: string): boolean {
+function isOf({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
-  return [authorizeUrl, client.tokenUrl].some((address) => new URL(address).origin === origin);
+  return [authorizeUrl, tokenUrl ?? '', client.tokenUrl].some(
+    (address) => URL.canParse(address) && new URL(address).origin === origin,
+  );
 }
 
 function missingScopes({ scopes, optional }: Start, granted: readonly string[] | null): MissingScopes[] {

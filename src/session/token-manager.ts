@@ -6,6 +6,7 @@ import type { Clock } from '../util/clock';
 import type { Membership } from '../state/membership';
 import { untilChanged } from '../state/state-store';
 import { nobodySignedIn, secondTries } from '../http/token-source';
+import type { Discovery } from './discovery';
 import { briefSignIn, type Grant, type GrantStore, type StoredGrant } from './grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
@@ -26,6 +27,7 @@ export interface TokenManagerOptions {
   store: GrantStore;
   /** Must work after the configuration is closed, because a refresh may outlive it. */
   send: Send;
+  discovery: Discovery;
   /** Null where no other process uses the store. */
   membership: Membership | null;
   clock: Clock;
@@ -81,6 +83,8 @@ export class TokenManager {
   readonly turn: RefreshTurn;
   readonly #options: TokenManagerOptions;
   readonly #clock: Clock;
+  /** With the address that tokens are asked for at now. */
+  #client: OAuthClient;
   #users = 0;
   #stopping = new AbortController();
   #grant: Grant | null = null;
@@ -103,6 +107,7 @@ export class TokenManager {
     this.key = options.key;
     this.turn = options.turn;
     this.#options = options;
+    this.#client = options.client;
     this.#clock = options.clock;
     this.#isWorthSecondTry = secondTries(options.clock);
   }
@@ -256,11 +261,21 @@ export class TokenManager {
       // Another configuration may have a refresh token that was not refused; for a refused client none helps.
       if (this.#refusal !== null && (this.#refusal.isOfClient || this.#refusal.refreshToken === known.refreshToken))
         throw this.#refusal.error;
+      // Before the turn among several processes and the mark, because it can take seconds.
+      await this.#findAddress();
       const answer = await this.#refreshClaimed(known, stored?.version ?? null);
       if (answer === 'overtaken') continue;
       if ('generation' in answer) return answer;
       this.#refuse(answer, known);
     }
+  }
+
+  async #findAddress(): Promise<void> {
+    const { client, discovery } = this.#options;
+    if (!client.issuer) return;
+    const finding = discovery.find(client.issuer, { isFresh: this.#failures > 0 });
+    const found = await raceAbort(finding, this.#stopping.signal);
+    this.#client = { ...client, tokenUrl: found?.tokenUrl ?? client.tokenUrl };
   }
 
   #pastedGrant(): Grant | null {
@@ -310,7 +325,7 @@ export class TokenManager {
   }
 
   async #request(marked: StoredGrant, isHeld: () => boolean): Promise<Tokens | Refusal> {
-    const { client, send } = this.#options;
+    const { send } = this.#options;
     const unsent = linkSignals(this.#stopping.signal);
     let isSent = false;
     const mayLeave = (): void => {
@@ -323,7 +338,7 @@ export class TokenManager {
     try {
       const form = { grant_type: 'refresh_token', refresh_token: marked.grant.refreshToken };
       const context = { send, clock: this.#clock, signal: unsent.signal, mayLeave };
-      const answer = await requestTokens(client, form, context);
+      const answer = await requestTokens(this.#client, form, context);
       if ('refusal' in answer) await this.#unmark(marked);
       return answer;
     } catch (error) {

@@ -13,6 +13,7 @@ import { basename, join } from 'node:path';
 import { useClock } from '../../nodes/runtime';
 import { everyScope, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
+import { startConnectProxy } from '../support/connect-proxy';
 import { customVehicle, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
@@ -421,6 +422,29 @@ describe('Signing in from the editor', () => {
         redirectUrl,
       );
       assert.equal(refused['url'], undefined);
+    }
+  });
+
+  it('to Volvo Cars asks the discovery document of Volvo ID for the addresses, and works without it', async () => {
+    const proxy = await startConnectProxy({});
+    const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+    const before = names.map((name) => [name, process.env[name]] as const);
+    for (const name of names) delete process.env[name];
+    process.env['HTTPS_PROXY'] = proxy.url;
+    try {
+      await load();
+      for (const _ of [1, 2]) {
+        const { url } = await askEditor('sign-in', formOf(vehicle({ service: 'volvo-cars' }), client, { callback }));
+        const { origin, pathname } = new URL(String(url));
+        assert.equal(origin + pathname, 'https://volvoid.eu.volvocars.com/as/authorization.oauth2');
+      }
+      assert.deepEqual(proxy.targets, ['volvoid.eu.volvocars.com:443'], 'asked once');
+    } finally {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+      await proxy.close();
     }
   });
 
