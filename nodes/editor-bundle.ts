@@ -36,6 +36,7 @@ export {
   operatorsOf,
   parseOperand,
   parsePlace,
+  parseScopes,
   readAccess,
   readThemes,
   runtimeMinutesLimits,

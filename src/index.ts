@@ -57,7 +57,9 @@ export {
   defaultAccess,
   needsOfCommand,
   needsOfRead,
+  parseScopes,
   signInScopes,
+  unlistedScopes,
   type AccessName,
 } from './catalogue/scopes';
 

@@ -119,9 +119,9 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
 
   route('sign-in-finish', 'write', async (id, input) => {
     const { redirected } = parseBody(finishBody, input);
-    const { scopes, missing, expiresAt } = await signIns.finish(redirected, id);
+    const { scopes, missing, expiresAt, warning } = await signIns.finish(redirected, id);
     editorsOf(RED).notify();
-    return { scopes, missing, expiresAt };
+    return { scopes, missing, expiresAt, warning };
   });
 
   route('diagnostics', 'write', async (id, input) => {

@@ -87,7 +87,10 @@ async function signIn(RED: NodeAPI, { id, credentials, ...config }: Config): Pro
   // Without a terminal nothing is ever pasted.
   const closed = once(terminal, 'close').then(() => '');
   const redirected = await Promise.race([terminal.question('Paste it here: '), closed]).finally(() => terminal.close());
-  const { missing } = await signIns.finish(redirected, id);
+  const { missing, warning } = await signIns.finish(redirected, id);
+  if (warning !== null)
+    process.stdout.write(`${wordSentence(warning)}
+`);
   for (const { scopes } of missing) process.stdout.write(`Not granted: ${scopes.join(', ')}\n`);
 }
 
@@ -213,6 +216,7 @@ const optionNames = [
   'tokenUrl',
   'redirectUrl',
   'access',
+  'moreScopes',
   'interfaces',
   'readOnly',
 ] as const;

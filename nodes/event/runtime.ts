@@ -21,7 +21,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
   let showsEvent = false;
   const messageOf = (event: VehicleEvent, vin: string) => ({
     topic: event.event,
-    payload: { ...event, vin, text: eventText(event, eventWordsOf(own.words)) },
+    payload: { ...event, vin, text: eventText(event, eventWordsOf(own.words), clock().now()) },
     vehicle: { vin },
   });
 

@@ -227,13 +227,13 @@ export class FlowNode implements NodeOfFlow {
   }
 }
 
-/** The node statuses warn half an hour before a pasted token expires. A token that renews itself needs no warning. */
+/** The node statuses warn half an hour before a token expires that does not renew itself. */
 const warnBefore = 30 * 60_000;
 
 /** `expires in 12 min`, or null while there is time. */
 export function expiryNote({ say }: Words, account: Account): string | null {
   const { kind, expiresAt } = account.token();
-  if (kind !== 'pasted' || expiresAt === null) return null;
+  if ((kind !== 'pasted' && kind !== 'ending') || expiresAt === null) return null;
   const left = Date.parse(expiresAt) - clock().now();
   return left > 0 && left <= warnBefore ? say('status.expires', { minutes: Math.ceil(left / 60_000) }) : null;
 }

@@ -31,11 +31,12 @@ export const settingsOf = (
 
 /** The application that signs in, and the service that its tokens are for. */
 export const clientOf = (
-  { baseUrl, tokenUrl }: AccountOptions['service'],
+  { baseUrl, tokenUrl, issuer }: AccountOptions['service'],
   { clientId, clientSecret }: VehicleCredentials,
 ) => ({
   audience: new URL(baseUrl).origin,
   tokenUrl,
+  issuer,
   clientId,
   clientSecret,
 });

@@ -3,6 +3,7 @@ import {
   isRedirectUrl,
   services,
   signInScopes,
+  unlistedScopes,
   type Account,
   type Finding,
   type FoundVehicle,
@@ -23,7 +24,11 @@ const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 /** A password field shows this in place of the stored value. */
 const stored = '__PWRD__';
 
-type SignInResult = Partial<Pick<SignedIn, 'missing'>> & { at?: string; error?: Refusal | null };
+type SignInResult = Partial<Pick<SignedIn, 'missing'>> & {
+  at?: string;
+  error?: Refusal | null;
+  warning?: string | null;
+};
 
 interface State {
   token: ReturnType<Account['token']> | null;
@@ -95,13 +100,13 @@ function bodyOf(node: EditorNode<object>): object {
 const scopesOf = (options: { readOnly: boolean }): ReturnType<typeof signInScopes> =>
   signInScopes(
     textOf(field('service')) === 'custom' ? listOf('interfaces') : services['volvo-cars'].availableInterfaces,
-    { access: listOf('access'), ...options },
+    { access: listOf('access'), moreScopes: textOf(field('moreScopes')), ...options },
   );
 
 /** The scopes to tick at the portal: with *Read-only* also those of commands, because a published application cannot be changed. */
 const scopesToTick = (): string[] =>
   scopesOf({ readOnly: false })
-    .scopes.filter((scope) => scope !== 'openid')
+    .scopes.filter((scope) => !unlistedScopes.includes(scope))
     .sort();
 
 function showScopesToTick(): void {
@@ -239,7 +244,7 @@ export function prepareDialog(node: EditorNode<object>): void {
   };
   const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
   const showPaste = (): void => void part('paste').toggle(waiting || endsElsewhere());
-  const showResult = ({ error, missing = [] }: SignInResult): void => {
+  const showResult = ({ error, missing = [], warning }: SignInResult): void => {
     // What was pasted stays after an error: the next try may need a character of it.
     if (!error) {
       waiting = false;
@@ -253,8 +258,11 @@ export function prepareDialog(node: EditorNode<object>): void {
       const untick = ticked.length > 0 ? say('ticked', { ticked: listOfMissing(ticked) }) : '';
       return showLines('signIn', [errorText(error), true], [untick]);
     }
-    if (missing.length > 0) showLines('signIn', [say('signInReduced', { missing: listOfMissing(missing) }), true]);
-    else showLines('signIn', [say('signInDone')]);
+    showLines(
+      'signIn',
+      missing.length > 0 ? [say('signInReduced', { missing: listOfMissing(missing) }), true] : [say('signInDone')],
+      [warning ?? '', true],
+    );
   };
   /** The answer of the window. One that was seen is not shown again over what was pasted since. */
   const showWindowResult = (result: SignInResult): void => {

@@ -97,6 +97,12 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
         return serviceOf(this) === 'demo' || shared.validateCredentials(this);
       },
     },
+    moreScopes: {
+      value: '',
+      validate(value, _opt) {
+        return serviceOf(this) === 'demo' || shared.parseScopes(value ?? '') !== null || say('hint.moreScopes');
+      },
+    },
     interfaces: {
       value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
       validate: ifCustom<readonly string[]>((value) => value?.length !== 0 || say('reason.interfaces')),

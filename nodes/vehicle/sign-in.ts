@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import * as z from 'zod/mini';
-import { memberOf, signInScopes, VehicleError, type Session } from '../../src/index';
+import { memberOf, parseScopes, signInScopes, VehicleError, type Session } from '../../src/index';
 import { clientOf, learnCredentials, serviceOf } from './account-options';
 import { safeError } from '../node-red/redaction';
 import { partOf } from '../per-node-red';
@@ -62,6 +62,12 @@ class SignInRoutes {
       throw new VehicleError(
         'CONFIG',
         'The client secret is missing, or has a blank or a line break inside. Copy it again, in one piece, from your application at the developer portal into the vehicle configuration.',
+      );
+    }
+    if (parseScopes(options.moreScopes) === null) {
+      throw new VehicleError(
+        'CONFIG',
+        '“More scopes” has a comma or another character that is not part of a scope. Separate the scopes by blanks, without quotation marks, and sign in again.',
       );
     }
     const redirectUrl = service.redirectUrl || callback;
@@ -167,7 +173,7 @@ class SignInRoutes {
       ?.signIns.isUsed(originalUrl)
       .catch(() => false);
     const { status, words } = await this.finish(originalUrl).then(
-      () => ({ status: 200, words: say('callback.done') }),
+      ({ warning }) => ({ status: 200, words: [say('callback.done'), ...(warning ? [word(warning)] : [])].join(' ') }),
       (error: unknown) => {
         const why = word(safeError(error).sentence);
         return { status: 400, words: isReloaded ? why : `${say('callback.failed')} ${why}` };

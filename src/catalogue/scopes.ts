@@ -58,13 +58,32 @@ export const needsOfCommand = (name: CommandName, available: readonly InterfaceN
 });
 
 /**
- * The scopes that a sign-in asks for (docs/internals/service.md 5.2), every read of the status and what `access` adds, and those among them that a
+ * The scopes of a text with blanks between them, as they are written, because capitals matter, and each once. Null where a character is
+ * not part of a scope (RFC 6749 3.3), or is a comma or a semicolon, which a person takes for a separator.
+ */
+export function parseScopes(text: string): string[] | null {
+  const scopes = text.split(/\s+/).filter((scope) => scope !== '');
+  return scopes.every((scope) => /^[!#-+\--:<-[\]-~]+$/.test(scope)) ? [...new Set(scopes)] : null;
+}
+
+/** Scopes that services grant without listing them, and that no portal has a box for. */
+export const unlistedScopes: readonly string[] = ['openid', 'offline_access'];
+
+interface ScopeOptions {
+  access?: readonly AccessName[];
+  readOnly?: boolean;
+  /** Further scopes, as `parseScopes` takes them. One that it does not take adds none. */
+  moreScopes?: string;
+}
+
+/**
+ * The scopes that a sign-in asks for (docs/internals/service.md 5.2), every read of the status and what `access` and `moreScopes` add, and those among them that a
  * person can leave out, by the access that adds them. Accesses that add none are not listed.
  */
 export function signInScopes(
   available: readonly InterfaceName[],
-  { access = defaultAccess, readOnly = false }: { access?: readonly AccessName[]; readOnly?: boolean } = {},
-): { scopes: string[]; optional: { access: AccessName; scopes: string[] }[] } {
+  { access = defaultAccess, readOnly = false, moreScopes = '' }: ScopeOptions = {},
+): { scopes: string[]; optional: { access: AccessName | 'more'; scopes: string[] }[] } {
   const scopesWith = (asked: readonly AccessName[]): string[] => {
     const isAsked = (needed: AccessName | null): boolean => needed === null || asked.includes(needed);
     const reads = readNames.filter((name) => isAsked(accessOfRead(name)));
@@ -83,5 +102,10 @@ export function signInScopes(
     access: name,
     scopes: scopesWith([name]).filter((scope) => !always.includes(scope)),
   }));
-  return { scopes: scopesWith(access), optional: added.filter(({ scopes }) => scopes.length > 0) };
+  const computed = scopesWith(access);
+  const more = (parseScopes(moreScopes) ?? []).filter((scope) => !computed.includes(scope));
+  return {
+    scopes: [...computed, ...more],
+    optional: [...added, { access: 'more' as const, scopes: more }].filter(({ scopes }) => scopes.length > 0),
+  };
 }

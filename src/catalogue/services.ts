@@ -3,6 +3,14 @@ import { interfaceNames, type InterfaceName } from './reads';
 /** The service profiles (docs/internals/contract.md 2; `volvo-cars`: docs/internals/vendor-api.md 0, 4.1 and 7). */
 export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 
+/** An identity service with a discovery document. */
+export interface Issuer {
+  /** As the document names it, and without the path of the document. */
+  url: string;
+  /** The addresses that the document gives are trusted on this domain and below it only. */
+  domain: string;
+}
+
 export interface ServiceProfile {
   service: ServiceName;
   baseUrl: string;
@@ -11,6 +19,8 @@ export interface ServiceProfile {
   mediaTypeVendor: string;
   authorizeUrl: string;
   tokenUrl: string;
+  /** Its document takes precedence over both addresses where it answers. Null: these addresses alone. */
+  issuer: Issuer | null;
   redirectUrl: string;
   /** The interfaces that the service has: `auto` chooses among these only. */
   availableInterfaces: readonly InterfaceName[];
@@ -25,6 +35,7 @@ const unnamed = {
   mediaTypeVendor: 'vendor',
   authorizeUrl: '',
   tokenUrl: '',
+  issuer: null,
   redirectUrl: '',
   availableInterfaces: interfaceNames,
 } as const;
@@ -38,6 +49,7 @@ export const services = {
     mediaTypeVendor: 'volvocars',
     authorizeUrl: 'https://volvoid.eu.volvocars.com/as/authorization.oauth2',
     tokenUrl: 'https://volvoid.eu.volvocars.com/as/token.oauth2',
+    issuer: { url: 'https://volvoid.eu.volvocars.com', domain: 'volvocars.com' },
     redirectUrl: '',
     availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1'],
   },

@@ -11,12 +11,23 @@ interface EventWords {
   name(event: VehicleEvent['event'], member: string): string;
 }
 
-/** An event as a sentence for a person, without a full stop: "Rear-right window is open". */
-export function eventText({ event, from, to, name, place, between }: VehicleEvent, words: EventWords): string {
+const dayMs = 86_400_000;
+
+/**
+ * An event as a sentence for a person, without a full stop: "Rear-right window is open".
+ * @param now milliseconds since 1970: of an end within a day, the time is named, too
+ */
+export function eventText({ event, from, to, name, place, between }: VehicleEvent, words: EventWords, now = 0): string {
+  const until = Date.parse(between.until);
+  const isSoon = event === 'sign-in-ending' && until > now && until - now < dayMs;
   const values: Readonly<Record<string, string>> = {
     name: name === null ? '' : words.name(event, name),
     place: place ?? '',
-    date: new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'long' }).format(Date.parse(between.until)),
+    date: new Intl.DateTimeFormat(words.language, {
+      day: 'numeric',
+      month: 'long',
+      ...(isSoon && { hour: 'numeric', minute: '2-digit' }),
+    }).format(until),
     value: new Intl.NumberFormat(words.language, { maximumFractionDigits: 0 }).format(
       event === 'trip-ended' ? Number(to) - Number(from) : event.startsWith('battery-') ? Number(to) : 0,
     ),

@@ -26,7 +26,8 @@ export interface TokenSource {
 }
 
 export interface TokenDescription {
-  kind: 'none' | 'pasted' | 'refreshing';
+  /** `ending`: a sign-in without a refresh token, which ends at its time as a pasted token does. */
+  kind: 'none' | 'pasted' | 'ending' | 'refreshing';
   /** ISO-8601; null where the token does not say. */
   expiresAt: string | null;
   /** The scopes of the token (docs/internals/service.md 5.2); null where it does not say. */
@@ -41,7 +42,7 @@ export interface TokenDescription {
   lastRefreshAt: string | null;
   /** ISO-8601: the next try after a refresh that failed for now; null while all is well. */
   retryAt: string | null;
-  /** The sentence of the last failure, for a person; null while all is well. */
+  /** The sentence of the last failure, or that the sign-in does not renew itself, for a person; null while all is well. */
   problem: Sentence | null;
 }
 
@@ -50,6 +51,17 @@ export interface TokenDescription {
  * second try at every poll would be in vain.
  */
 const retryIntervalMs = 10 * 60_000;
+
+/** Whether a request with a token that cannot be replaced is worth one more try; asked after each 401. */
+export function secondTries(clock: Clock): () => boolean {
+  let last = -Infinity;
+  return () => {
+    const now = clock.monotonic();
+    const isWorthIt = now - last >= retryIntervalMs;
+    last = now;
+    return isWorthIt;
+  };
+}
 
 /**
  * An access token that a person pasted, used as it is until it expires. `get` reports a token that cannot be right,
@@ -61,7 +73,7 @@ export function pastedToken(pasted: string, { clock = systemClock }: { clock?: C
   const { expiresAt, scopes } = readClaims(token);
   const endsAt = isoTime(expiresAt);
   const isUsable = isHeaderSafe(token);
-  let lastUnauthorized = -Infinity;
+  const isWorthSecondTry = secondTries(clock);
   const problemNow = (): VehicleError | null => {
     if (token === '') return nobodySignedIn();
     if (!isUsable) return new VehicleError('CONFIG', unusable('access token'));
@@ -76,10 +88,7 @@ export function pastedToken(pasted: string, { clock = systemClock }: { clock?: C
       return token;
     },
     async onUnauthorized() {
-      const now = clock.monotonic();
-      const worthIt = problemNow() === null && now - lastUnauthorized >= retryIntervalMs;
-      lastUnauthorized = now;
-      return worthIt;
+      return isWorthSecondTry() && problemNow() === null;
     },
     describe() {
       const problem = problemNow();

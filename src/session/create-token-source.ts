@@ -1,7 +1,7 @@
 import { cancelledError, VehicleError } from '../errors';
 import { raceAbort } from '../util/abort';
 import { systemClock, type Clock } from '../util/clock';
-import { fingerprint, pastedKey, signInKey } from './grant-store';
+import { fingerprint, pastedKey, signInKey, type Grant } from './grant-store';
 import { checkInputs, trimmed, type OAuthClient } from './oauth';
 import type { GrantState, TokenManager } from './token-manager';
 import type { Session } from './session';
@@ -99,13 +99,14 @@ class ManagedToken implements TokenSource {
     if (this.#manager === null && this.#given.pasted !== null && this.#problem === null)
       return this.#given.pasted.describe();
     const { grant, retryAt, signInRequiredSince, problem } = this.#manager?.state ?? nothingKnown;
+    const isEnding = grant?.refreshToken === '';
     return {
-      kind: this.#problem?.code === 'TOKEN_MISSING' ? 'none' : 'refreshing',
+      kind: this.#problem?.code === 'TOKEN_MISSING' ? 'none' : isEnding ? 'ending' : 'refreshing',
       expiresAt: isoTime(grant?.expiresAt ?? null),
       scopes: grant?.scopes ?? null,
       signInRequiredSince: isoTime(signInRequiredSince),
       signedInAt: isoTime(grant?.signedInAt ?? null),
-      endsAt: isoTime(grant?.signedInAt === undefined ? null : endOfGrant(grant.signedInAt)),
+      endsAt: isoTime(grant === null ? null : endOfGrant(grant)),
       lastRefreshAt: isoTime(grant === null || grant.generation === 0 ? null : grant.refreshedAt),
       retryAt: isoTime(retryAt),
       problem: this.#problem?.sentence ?? problem,
@@ -176,8 +177,10 @@ class ManagedToken implements TokenSource {
   }
 }
 
-/** The service ends every grant six months after the sign-in (docs/internals/vendor-api.md 4.2). */
-function endOfGrant(signedInAt: number): number {
+/** The service ends every grant six months after the sign-in (docs/internals/vendor-api.md 4.2), and one without a refresh token with its access token. */
+function endOfGrant({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
+  if (refreshToken === '') return expiresAt;
+  if (signedInAt === undefined) return null;
   const date = new Date(signedInAt);
   return date.setUTCMonth(date.getUTCMonth() + 6);
 }

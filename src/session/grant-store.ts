@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
-import { sentence } from '../sentence';
+import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { hashed, StateFault, type StateStore } from '../state/state-store';
 import type { OAuthClient } from './oauth';
 
@@ -10,6 +10,7 @@ const grantSchema = z.lazy(() =>
   z.object({
     /** Counts the refreshes, so that the later of two grants is known; 0 for a pasted refresh token that was not refreshed yet. */
     generation: z.int(),
+    /** Empty where the sign-in gave none: then it ends with its access token. */
     refreshToken: z.string(),
     /** Empty where the last answer gave none. */
     accessToken: z.string(),
@@ -99,10 +100,17 @@ export class GrantStore {
   }
 
   #learnTokens({ refreshToken, accessToken }: Grant): void {
-    this.learn(refreshToken);
-    if (accessToken !== '') this.learn(accessToken);
+    for (const token of [refreshToken, accessToken]) if (token !== '') this.learn(token);
   }
 }
+
+/** What a person should know of a sign-in without a refresh token while it lasts. Times in milliseconds since 1970. */
+export const briefSignIn = (expiresAt: number | null, now: number): Sentence =>
+  expiresAt === null
+    ? asSentence(
+        'The service gave no refresh token, so the sign-in ends without notice. If each one is as short, enter offline_access under “More scopes”, deploy, and sign in again.',
+      )
+    : sentence`The service gave no refresh token, so the sign-in ends: ${clockTime(expiresAt, now)}. If each one is as short, enter offline_access under “More scopes”, deploy, and sign in again.`;
 
 /** Recognizes a secret without holding it. */
 export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
@@ -130,7 +138,7 @@ async function withSentence<T>(work: () => Promise<T>): Promise<T> {
 
 const sentences = {
   damaged:
-    'The saved sign-in is damaged and cannot be read. Restore it from a backup, or sign in again in the vehicle configuration.',
+    'The saved sign-in is damaged and cannot be read. Sign in again in the vehicle configuration. A backup does not help, because its refresh token has been used.',
   foreign:
     "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder, or sign in again in the vehicle configuration.",
   newer:

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Issuer } from '../catalogue/services';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
@@ -17,6 +18,8 @@ export interface OAuthClient {
   audience: string;
   /** https, or http on a loopback address. */
   tokenUrl: string;
+  /** Where its document answers, tokens are asked for at the address that it gives. The stored sign-in is that of `tokenUrl`. */
+  issuer?: Issuer | null;
   clientId: string;
   /** Empty for a client without a secret. */
   clientSecret: string;
@@ -24,7 +27,7 @@ export interface OAuthClient {
 
 /** People paste blanks around a value. */
 export const trimmed = (client: OAuthClient): OAuthClient => ({
-  audience: client.audience,
+  ...client,
   tokenUrl: client.tokenUrl.trim(),
   clientId: client.clientId.trim(),
   clientSecret: client.clientSecret.trim(),
@@ -193,7 +196,7 @@ function temporaryFailure(error: unknown): VehicleError {
 const refusals = new Map([
   [
     'invalid_grant',
-    'The service has ended the sign-in: its refresh token is expired, was used elsewhere, or is unknown. Sign in again in the vehicle configuration.',
+    'The service has ended the sign-in: its refresh token is expired, was used elsewhere (a restored backup holds one that was used), or is unknown. Sign in again in the vehicle configuration.',
   ],
   [
     'invalid_client',
@@ -205,7 +208,7 @@ const refusals = new Map([
   ],
   [
     'invalid_scope',
-    'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, and sign in again in the vehicle configuration. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
+    'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, remove it from “More scopes”, and sign in again in the vehicle configuration. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
   ],
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);

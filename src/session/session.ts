@@ -1,6 +1,7 @@
 import { createTransport } from '../http/transport';
 import { systemClock, type Clock } from '../util/clock';
 import type { Membership } from '../state/membership';
+import { Discovery } from './discovery';
 import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-store';
 import type { Send } from './oauth';
 import { SignIns } from './sign-in';
@@ -29,6 +30,7 @@ export class Session {
   /** The number of sign-ins that were saved. */
   saved = 0;
   readonly #send: Send;
+  readonly #discovery: Discovery;
   readonly #membership: Membership | null;
   readonly #managers = new Map<string, TokenManager>();
 
@@ -37,9 +39,10 @@ export class Session {
     this.clock = clock;
     this.random = random;
     this.#send = send;
+    this.#discovery = new Discovery({ send, clock });
     this.#membership = membership;
     const now = (): Promise<number> => membership?.store.now() ?? Promise.resolve(clock.now());
-    this.signIns = new SignIns({ send, clock, now, store, grants: this });
+    this.signIns = new SignIns({ send, discovery: this.#discovery, clock, now, store, grants: this });
   }
 
   /** The manager of a grant. Each user releases it once. */
@@ -54,6 +57,7 @@ export class Session {
         ...options,
         store,
         send: this.#send,
+        discovery: this.#discovery,
         membership: this.#membership,
         clock,
         random,
@@ -101,5 +105,7 @@ export function openSession({
 /** Each request has a connection of its own, which ends with it. A proxy that cannot be read rejects the request, not the session. */
 const sendOnce =
   (clock: Clock): Send =>
-  async (request) =>
-    createTransport({ clock }).send(request);
+  async (request) => {
+    const transport = createTransport({ clock });
+    return transport.send(request).finally(() => void transport.close());
+  };

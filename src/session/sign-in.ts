@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
+import { unlistedScopes } from '../catalogue/scopes';
 import { asVehicleError, VehicleError } from '../errors';
-import { sentence, type Sentence } from '../sentence';
+import { asSentence, sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
-import { fingerprint, pastedKey, signInKey, type GrantStore, type SavedSignIn } from './grant-store';
+import type { Discovery } from './discovery';
+import { briefSignIn, fingerprint, pastedKey, signInKey, type GrantStore, type SavedSignIn } from './grant-store';
 import {
   checkInputs,
   refusalSentence,
@@ -66,6 +68,8 @@ export interface SignedIn {
   missing: MissingScopes[];
   /** ISO-8601, of the first access token; null where the service does not say. */
   expiresAt: string | null;
+  /** That the sign-in does not renew itself; null where it does. */
+  warning: Sentence | null;
 }
 
 /** A person has ten minutes to type a password and a code from the phone. */
@@ -81,6 +85,7 @@ const resultSchema = z.object({
   at: z.string(),
   error: z.nullable(z.object({ code: z.string(), message: storedSentence })),
   missing: z.array(missingSchema),
+  warning: z.optional(z.nullable(storedSentence)),
 });
 
 /** A sign-in under way. It is stored, so that any process with the store can end it. */
@@ -93,6 +98,8 @@ const pendingSchema = z.lazy(() =>
     start: z.nullable(
       z.object({
         authorizeUrl: z.string(),
+        /** Where the code is exchanged; absent: the address of the client. */
+        tokenUrl: z.optional(z.string()),
         client: z.object({
           audience: z.string(),
           tokenUrl: z.string(),
@@ -119,6 +126,7 @@ export type SignInResult = z.infer<typeof resultSchema>;
 
 interface SignInsOptions {
   send: Send;
+  discovery: Discovery;
   clock: Clock;
   /** Milliseconds since 1970, by the clock of the store where several processes share it. */
   now: () => Promise<number>;
@@ -147,9 +155,14 @@ export class SignIns {
     const { configNodeId, deployedClient = null, optional = [], refreshToken = '', accessToken = '' } = options;
     const { now, store } = this.#options;
     const state = random32();
+    const client = trimmed(options.client);
+    checkInputs(client);
+    parseAddress(client.tokenUrl, 'token address', { mayHaveQuery: true });
+    const found = client.issuer ? await this.#options.discovery.find(client.issuer, { isFresh: true }) : null;
     const start = {
       authorizeUrl: options.authorizeUrl.trim(),
-      client: trimmed(options.client),
+      ...found,
+      client,
       redirectUrl: options.redirectUrl.trim(),
       scopes: options.scopes,
       optional,
@@ -157,8 +170,6 @@ export class SignIns {
       outdated: [refreshToken.trim(), accessToken.trim()].filter((token) => token !== '').map(fingerprint),
       keyBefore: keyOf(deployedClient, configNodeId),
     };
-    checkInputs(start.client);
-    parseAddress(start.client.tokenUrl, 'token address', { mayHaveQuery: true });
     const url = authorizationUrl(start, state);
     const before = await this.#all();
     for (const { key } of before.slice(0, Math.max(0, before.length + 1 - maxPending))) await store.state.remove(key);
@@ -181,7 +192,8 @@ export class SignIns {
       pending !== null && pending.start !== null && pending.configNodeId === (end.configNodeId ?? pending.configNodeId);
     try {
       const signedIn = await this.#end(answer, pending, end);
-      if (isOpen) await this.#note(pending, { error: null, missing: signedIn.missing });
+      const { missing, warning } = signedIn;
+      if (isOpen) await this.#note(pending, { error: null, missing, warning });
       return signedIn;
     } catch (error) {
       // An answer that ends no sign-in of this config node leaves the result of its last one.
@@ -287,12 +299,12 @@ export class SignIns {
   }
 
   /** The dialog goes without it where the store is away. */
-  async #note(pending: Pending, result: Pick<SignInResult, 'error' | 'missing'>): Promise<void> {
+  async #note(pending: Pending, result: Omit<SignInResult, 'at'>): Promise<void> {
     const at = new Date(this.#options.clock.now()).toISOString();
     await this.#write({ ...pending, result: { at, ...result } }).catch(() => undefined);
   }
 
-  async #exchange(start: Start, code: string): Promise<Tokens & { refreshToken: string }> {
+  async #exchange(start: Start, code: string): Promise<Tokens> {
     const { send, clock } = this.#options;
     const form = {
       grant_type: 'authorization_code',
@@ -300,7 +312,8 @@ export class SignIns {
       redirect_uri: start.redirectUrl,
       code_verifier: start.verifier,
     };
-    const answer = await requestTokens(start.client, form, { send, clock }).catch((error: unknown) => {
+    const client = { ...start.client, tokenUrl: start.tokenUrl ?? start.client.tokenUrl };
+    const answer = await requestTokens(client, form, { send, clock }).catch((error: unknown) => {
       throw error instanceof VehicleError
         ? new VehicleError(error.code, sentence`${error.sentence} Start the sign-in again.`, { cause: error.cause })
         : error;
@@ -313,19 +326,17 @@ export class SignIns {
           : refusalSentence(answer),
       );
     }
-    if (answer.refreshToken === null) {
-      throw new VehicleError(
-        'SIGN_IN_REQUIRED',
-        'The service gave no refresh token, so the sign-in would end within minutes. Let the application have one at the developer portal, then sign in again.',
-      );
+    if (answer.refreshToken === null && answer.accessToken === '') {
+      const problem = asSentence('The sign-in service gave no usable access token.');
+      throw new VehicleError('SERVICE_ERROR', sentence`${problem} Start the sign-in again.`);
     }
-    return { ...answer, refreshToken: answer.refreshToken };
+    return answer;
   }
 
-  async #save(configNodeId: string, start: Start, tokens: Tokens & { refreshToken: string }): Promise<SignedIn> {
+  async #save(configNodeId: string, start: Start, tokens: Tokens): Promise<SignedIn> {
     const key = signInKey(start.client, configNodeId);
     await this.#options.grants.save(key, {
-      refreshToken: tokens.refreshToken,
+      refreshToken: tokens.refreshToken ?? '',
       accessToken: tokens.accessToken,
       expiresAt: tokens.expiresAt,
       scopes: tokens.scopes,
@@ -334,7 +345,14 @@ export class SignIns {
       outdated: [...start.outdated],
     });
     const missing = missingScopes(start, tokens.scopes);
-    return { key, configNodeId, scopes: tokens.scopes, missing, expiresAt: isoTime(tokens.expiresAt) };
+    return {
+      key,
+      configNodeId,
+      scopes: tokens.scopes,
+      missing,
+      expiresAt: isoTime(tokens.expiresAt),
+      warning: tokens.refreshToken === null ? briefSignIn(tokens.expiresAt, this.#options.clock.now()) : null,
+    };
   }
 }
 
@@ -357,21 +375,25 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
     code_challenge_method: 'S256',
   };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  // Without it, a service must ignore this scope (OpenID Connect Core 11).
+  if (scopes.includes('offline_access')) url.searchParams.set('prompt', 'consent');
   return url;
 }
 
 /**
- * Whether the issuer that an answer names (RFC 9207) is the service that was asked. No profile has an issuer, so its origin is compared
- * with those of the sign-in address and the token address.
+ * Whether the issuer that an answer names (RFC 9207) is the service that was asked. Not every profile has an issuer, so its origin is
+ * compared with those of the sign-in address and the token address, which the issuer itself may have given.
  */
-function isOf({ authorizeUrl, client }: Start, issuer: string): boolean {
+function isOf({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
-  return [authorizeUrl, client.tokenUrl].some((address) => new URL(address).origin === origin);
+  return [authorizeUrl, tokenUrl ?? '', client.tokenUrl].some(
+    (address) => URL.canParse(address) && new URL(address).origin === origin,
+  );
 }
 
 function missingScopes({ scopes, optional }: Start, granted: readonly string[] | null): MissingScopes[] {
-  // Some services do not list `openid`, although they grant it.
-  const missing = scopes.filter((scope) => granted !== null && scope !== 'openid' && !granted.includes(scope));
+  const isMissing = (scope: string): boolean => !unlistedScopes.includes(scope) && !granted?.includes(scope);
+  const missing = granted === null ? [] : scopes.filter(isMissing);
   const isOptional = (scope: string): boolean => optional.some((choice) => choice.scopes.includes(scope));
   return [
     { access: null, scopes: missing.filter((scope) => !isOptional(scope)) },

@@ -1,12 +1,13 @@
 import { asVehicleError, cancelledError, VehicleError, type ErrorCode } from '../errors';
-import { sentence, type Sentence } from '../sentence';
+import { clockTime, sentence, type Sentence } from '../sentence';
 import { linkSignals, raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import type { Membership } from '../state/membership';
 import { untilChanged } from '../state/state-store';
-import { nobodySignedIn } from '../http/token-source';
-import type { Grant, GrantStore, StoredGrant } from './grant-store';
+import { nobodySignedIn, secondTries } from '../http/token-source';
+import type { Discovery } from './discovery';
+import { briefSignIn, type Grant, type GrantStore, type StoredGrant } from './grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
 /** State of a grant. Times in milliseconds since 1970. */
@@ -26,6 +27,7 @@ export interface TokenManagerOptions {
   store: GrantStore;
   /** Must work after the configuration is closed, because a refresh may outlive it. */
   send: Send;
+  discovery: Discovery;
   /** Null where no other process uses the store. */
   membership: Membership | null;
   clock: Clock;
@@ -81,6 +83,8 @@ export class TokenManager {
   readonly turn: RefreshTurn;
   readonly #options: TokenManagerOptions;
   readonly #clock: Clock;
+  /** With the address that tokens are asked for at now. */
+  #client: OAuthClient;
   #users = 0;
   #stopping = new AbortController();
   #grant: Grant | null = null;
@@ -93,6 +97,8 @@ export class TokenManager {
   /** The last access token that the service answered with 401. It is not used again. */
   #refusedToken = '';
   #acceptedToken = '';
+  /** Of a token that cannot be refreshed. */
+  readonly #isWorthSecondTry: () => boolean;
   /** How many access tokens in a row the service refused at their first use. */
   #refusedInRow = 0;
   #cancelTimer: () => void = ignore;
@@ -101,7 +107,9 @@ export class TokenManager {
     this.key = options.key;
     this.turn = options.turn;
     this.#options = options;
+    this.#client = options.client;
     this.#clock = options.clock;
+    this.#isWorthSecondTry = secondTries(options.clock);
   }
 
   get isIdle(): boolean {
@@ -154,12 +162,15 @@ export class TokenManager {
   }
 
   get state(): GrantState {
-    const failure = this.#refusal ?? this.#pause;
+    const now = this.#clock.now();
+    const ended = this.#grant === null ? null : endOf(this.#grant, now);
+    const warning = this.#grant?.refreshToken === '' ? briefSignIn(this.#grant.expiresAt, now) : null;
+    const failure = this.#refusal ?? ended ?? this.#pause;
     return {
       grant: this.#grant,
       retryAt: this.#pause?.retryAt ?? null,
-      signInRequiredSince: this.#refusal?.since ?? null,
-      problem: failure?.error.sentence ?? null,
+      signInRequiredSince: (this.#refusal ?? ended)?.since ?? null,
+      problem: failure?.error.sentence ?? warning,
     };
   }
 
@@ -190,6 +201,8 @@ export class TokenManager {
    */
   async onUnauthorized(token: string): Promise<boolean> {
     if (token !== this.#grant?.accessToken) return true;
+    // The service answers 401 at random to a good token, too, and nothing could replace this one.
+    if (this.#grant.refreshToken === '') return this.#isWorthSecondTry();
     if (token !== this.#refusedToken) {
       this.#refusedToken = token;
       this.#refusedInRow = token === this.#acceptedToken ? 0 : this.#refusedInRow + 1;
@@ -225,7 +238,8 @@ export class TokenManager {
     this.#failures = 0;
     if (grant.accessToken === this.#refusedToken) throw this.#pauseAfter(newTokenRefused(), (this.#refusedInRow += 1));
     this.#pause = null;
-    this.#wakeAfter(grant.refreshedAt + keepAliveIntervalMs - this.#clock.now());
+    const ageMs = grant.refreshToken === '' ? 0 : this.#clock.now() - grant.refreshedAt;
+    this.#wakeAfter(keepAliveIntervalMs - ageMs);
     return grant;
   }
 
@@ -241,16 +255,27 @@ export class TokenManager {
       this.#grant = stored?.grant ?? this.#grant;
       const known = this.#grant ?? this.#pastedGrant();
       if (known === null) throw nobodySignedIn();
-      const isRecent = Math.abs(this.#clock.now() - known.refreshedAt) < keepAliveIntervalMs;
-      if (isRecent && !known.isRefreshing && this.#isFresh(known)) return known;
+      const isKept = known.refreshToken === '' || Math.abs(this.#clock.now() - known.refreshedAt) < keepAliveIntervalMs;
+      if (isKept && !known.isRefreshing && this.#isFresh(known)) return known;
+      if (known.refreshToken === '') throw endedSignIn(known.expiresAt ?? known.refreshedAt, this.#clock.now());
       // Another configuration may have a refresh token that was not refused; for a refused client none helps.
       if (this.#refusal !== null && (this.#refusal.isOfClient || this.#refusal.refreshToken === known.refreshToken))
         throw this.#refusal.error;
+      // Before the turn among several processes and the mark, because it can take seconds.
+      await this.#findAddress();
       const answer = await this.#refreshClaimed(known, stored?.version ?? null);
       if (answer === 'overtaken') continue;
       if ('generation' in answer) return answer;
-      this.#refuse(answer, known.refreshToken);
+      this.#refuse(answer, known);
     }
+  }
+
+  async #findAddress(): Promise<void> {
+    const { client, discovery } = this.#options;
+    if (!client.issuer) return;
+    const finding = discovery.find(client.issuer, { isFresh: this.#failures > 0 });
+    const found = await raceAbort(finding, this.#stopping.signal);
+    this.#client = { ...client, tokenUrl: found?.tokenUrl ?? client.tokenUrl };
   }
 
   #pastedGrant(): Grant | null {
@@ -300,7 +325,7 @@ export class TokenManager {
   }
 
   async #request(marked: StoredGrant, isHeld: () => boolean): Promise<Tokens | Refusal> {
-    const { client, send } = this.#options;
+    const { send } = this.#options;
     const unsent = linkSignals(this.#stopping.signal);
     let isSent = false;
     const mayLeave = (): void => {
@@ -313,7 +338,7 @@ export class TokenManager {
     try {
       const form = { grant_type: 'refresh_token', refresh_token: marked.grant.refreshToken };
       const context = { send, clock: this.#clock, signal: unsent.signal, mayLeave };
-      const answer = await requestTokens(client, form, context);
+      const answer = await requestTokens(this.#client, form, context);
       if ('refusal' in answer) await this.#unmark(marked);
       return answer;
     } catch (error) {
@@ -348,15 +373,18 @@ export class TokenManager {
     return grant;
   }
 
-  #isFresh({ accessToken, expiresAt, refreshedAt }: Grant): boolean {
+  #isFresh({ refreshToken, accessToken, expiresAt, refreshedAt }: Grant): boolean {
     if (accessToken === '' || accessToken === this.#refusedToken) return false;
-    return expiresAt === null || expiresAt - this.#clock.now() > renewalMargin(expiresAt - refreshedAt);
+    const margin = refreshToken === '' ? 0 : renewalMargin((expiresAt ?? 0) - refreshedAt);
+    return expiresAt === null || expiresAt - this.#clock.now() > margin;
   }
 
-  #refuse(refusal: Refusal, refreshToken: string): void {
+  #refuse(refusal: Refusal, grant: Grant): void {
+    const now = this.#clock.now();
     const isOfClient = refusal.refusal !== 'invalid_grant' && refusal.refusal !== '';
-    const error = new VehicleError('SIGN_IN_REQUIRED', refusalSentence(refusal));
-    this.#refusal = { refreshToken, isOfClient, since: this.#clock.now(), error };
+    const isOfOldApplication = refusal.refusal === 'invalid_grant' && endedAfterWeek(grant, now);
+    const error = new VehicleError('SIGN_IN_REQUIRED', isOfOldApplication ? oldApplication : refusalSentence(refusal));
+    this.#refusal = { refreshToken: grant.refreshToken, isOfClient, since: now, error };
   }
 
   /** After a refusal, the user has to sign in again; after any other failure, the refresh is repeated after a growing pause. */
@@ -423,6 +451,30 @@ function rotated(before: Grant, answer: Tokens): Grant {
     isRefreshing: false,
   };
 }
+
+/** The end of a sign-in without a refresh token; null while it lasts, where its end is not known, and for any other one. */
+const endOf = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
+  refreshToken === '' && expiresAt !== null && expiresAt <= now
+    ? { since: expiresAt, error: endedSignIn(expiresAt, now) }
+    : null;
+
+const endedSignIn = (at: number, now: number): VehicleError =>
+  new VehicleError(
+    'SIGN_IN_REQUIRED',
+    sentence`The sign-in has ended (${clockTime(at, now)}), because the service gave no refresh token. Sign in again in the vehicle configuration. If the new one is as short, enter offline_access under “More scopes” and sign in once more.`,
+  );
+
+const dayMs = 86_400_000;
+
+/**
+ * Whether a sign-in ended about seven days after it was made, although it was in use: an application from before December 2025 has no
+ * longer ones (docs/internals/vendor-api.md 4.2).
+ */
+const endedAfterWeek = ({ signedInAt, refreshedAt }: Grant, now: number): boolean =>
+  signedInAt !== undefined && Math.abs(now - signedInAt - 7 * dayMs) <= dayMs && now - refreshedAt <= 4 * dayMs;
+
+const oldApplication =
+  'The service has ended the sign-in after about seven days, as it does for an application from before December 2025. Sign in again in the vehicle configuration. For sign-ins of six months, make a new application at the developer portal.';
 
 /** Milliseconds before its end at which a token is renewed. No service promises a certain life (docs/internals/vendor-api.md 4.2). */
 const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);

@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { useClock } from '../../nodes/runtime';
-import { startSimulator, type Simulator } from '../support/simulator';
+import { everyScope, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
+import { startConnectProxy } from '../support/connect-proxy';
 import { customVehicle, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
@@ -109,6 +110,86 @@ describe('Signing in from the editor', () => {
       else await page(await signInAtPage(String((await begin())['url'])));
       await flow.until(() => flow.badges.length > 0 && last() === undefined);
     });
+
+  it('without a refresh token works until it ends, and every place says when', async () => {
+    await service.close();
+    service = await startSimulator({ refreshTokenScope: 'offline_access' });
+    const clock = new ManualClock(Date.now());
+    useClock(clock);
+    await load();
+    const answered = await page(await signInAtPage(String((await begin())['url'])));
+    const time = new Date(clock.now() + 299_000).toTimeString().slice(0, 5);
+    const warning = `The service gave no refresh token, so the sign-in ends: ${time}.`;
+    assert.ok(answered.text.includes(warning), answered.text);
+    const { token, signIn: end } = (await state()) as unknown as Record<'token' | 'signIn', Record<string, unknown>>;
+    assert.deepEqual([token['kind'], token['endsAt']], ['ending', token['expiresAt']]);
+    assert.deepEqual([end['error'], end['warning']], [null, token['problem']]);
+    assert.ok(String(token['problem']).startsWith(warning));
+    assert.ok((await flow.ask()).payload);
+    await flow.until(() => flow.badges.at(-1)?.text?.endsWith(' · token expires in 5 min') === true);
+    const { findings } = await askEditor('check', formOf(vehicle(), {}, { nodes: [] }));
+    const found = (findings as { about: string; until: string }[]).find(({ about }) => about === 'token');
+    assert.equal(found?.until, token['expiresAt']);
+    clock.skip(299_000);
+    const { vehicle: told } = await flow.fail();
+    assert.equal(told?.error?.['code'], 'SIGN_IN_REQUIRED');
+    assert.match(
+      String(told?.error?.['message']),
+      /^The sign-in has ended \(.*\), because the service gave no refresh/,
+    );
+    assert.equal(flow.badges.at(-1)?.code, 'sign-in-required');
+    assert.equal(tokenCalls(), 1);
+  });
+
+  it('asks for the scopes of “More scopes” as they are written, each once, and renews itself with offline_access', async () => {
+    await service.close();
+    const scopes = [...everyScope, 'offline_access', 'Customer:READ'];
+    service = await startSimulator({ refreshTokenScope: 'offline_access', scopes });
+    const moreScopes = ' offline_access\tCustomer:READ  openid offline_access conve:lock ';
+    await load(client, { moreScopes });
+    const { url } = await askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
+    const { searchParams } = new URL(String(url));
+    const asked = (searchParams.get('scope') ?? '').split(' ');
+    assert.deepEqual(asked.slice(-2), ['offline_access', 'Customer:READ']);
+    assert.equal(new Set(asked).size, asked.length);
+    assert.equal(searchParams.get('prompt'), 'consent', 'without it, a service must ignore offline_access');
+    const answer = await finish(await signInAtPage(String(url)));
+    assert.deepEqual([answer.error, answer['missing'], answer['warning']], [undefined, [], null]);
+    const { token } = (await state()) as unknown as { token: Record<string, unknown> };
+    assert.equal(token['kind'], 'refreshing');
+  });
+
+  it('names a scope of “More scopes” that was not granted, and what to do where the application lacks it', async () => {
+    await load();
+    const ask = (moreScopes: string): Promise<EditorAnswer> =>
+      askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
+    const refused = await finish(await signInAtPage(String((await ask('OFFLINE_ACCESS'))['url'])));
+    assert.equal(refused.error?.code, 'SCOPE_MISSING');
+    assert.match(String(refused.error?.message), /remove it from “More scopes”, and sign in again/);
+    await service.close();
+    service = await startSimulator({ scopes: [...everyScope, 'Customer:READ'] });
+    await flow.end();
+    flow = new Flow();
+    await load();
+    const address = new URL(String((await ask('Customer:READ'))['url']));
+    address.searchParams.set('scope', (address.searchParams.get('scope') ?? '').replace(' Customer:READ', ''));
+    assert.deepEqual((await finish(await signInAtPage(address.href)))['missing'], [
+      { access: 'more', scopes: ['Customer:READ'] },
+    ]);
+  });
+
+  it('says to separate scopes by blanks, and begins nothing', async () => {
+    await load();
+    for (const moreScopes of ['offline_access,profile', 'a; b', '"offline_access"', 'zugriff-für-alle']) {
+      const { error, url } = await askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
+      assert.match(
+        `${error?.code} ${error?.message}`,
+        /^CONFIG “More scopes” .* Separate the scopes by blanks/,
+        moreScopes,
+      );
+      assert.equal(url, undefined);
+    }
+  });
 
   it('shows in the dialog what was not granted, in its window and by the pasted address', async () => {
     await load();
@@ -355,6 +436,29 @@ describe('Signing in from the editor', () => {
         redirectUrl,
       );
       assert.equal(refused['url'], undefined);
+    }
+  });
+
+  it('to Volvo Cars asks the discovery document of Volvo ID for the addresses, and works without it', async () => {
+    const proxy = await startConnectProxy({});
+    const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+    const before = names.map((name) => [name, process.env[name]] as const);
+    for (const name of names) delete process.env[name];
+    process.env['HTTPS_PROXY'] = proxy.url;
+    try {
+      await load();
+      for (const _ of [1, 2]) {
+        const { url } = await askEditor('sign-in', formOf(vehicle({ service: 'volvo-cars' }), client, { callback }));
+        const { origin, pathname } = new URL(String(url));
+        assert.equal(origin + pathname, 'https://volvoid.eu.volvocars.com/as/authorization.oauth2');
+      }
+      assert.deepEqual(proxy.targets, ['volvoid.eu.volvocars.com:443'], 'asked once');
+    } finally {
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+      await proxy.close();
     }
   });
 

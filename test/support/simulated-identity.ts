@@ -46,6 +46,8 @@ export interface IdentityOptions {
   redirectUris?: readonly string[] | null;
   /** The scopes that the application was published with. A sign-in that asks for another one ends with `invalid_scope`. Default: every one. */
   scopes?: readonly string[];
+  /** A sign-in without this scope gets no refresh token. Default: each one gets one. */
+  refreshTokenScope?: string | null;
   /** Default 299 (docs/internals/vendor-api.md 4.2). */
   accessTokenLifeSeconds?: number;
   /** Seconds that a rotated refresh token still works. Default 0 (docs/internals/vendor-api.md 4.2). */
@@ -99,6 +101,7 @@ export class Identity {
       clientSecret: 'demo-secret',
       redirectUris: null,
       scopes: everyScope,
+      refreshTokenScope: null,
       accessTokenLifeSeconds: 299,
       refreshGraceSeconds: 0,
       ...options,
@@ -217,7 +220,9 @@ export class Identity {
     if (form.get('redirect_uri') !== code.redirectUri) return failure('invalid_grant', 'redirect_uri does not match.');
     if (challengeOf(form.get('code_verifier') ?? '') !== code.challenge)
       return failure('invalid_grant', 'PKCE verification failed.');
-    return this.#granted(code.scopes, this.grant(code.scopes));
+    const { refreshTokenScope } = this.#settings;
+    const isBrief = refreshTokenScope !== null && !code.scopes.includes(refreshTokenScope);
+    return this.#granted(code.scopes, isBrief ? undefined : this.grant(code.scopes));
   }
 
   #refresh(token: string): Answer {
@@ -248,7 +253,7 @@ export class Identity {
     return grant.refreshToken;
   }
 
-  #granted(scopes: readonly string[], refreshToken: string): Answer {
+  #granted(scopes: readonly string[], refreshToken: string | undefined): Answer {
     const life = this.#settings.accessTokenLifeSeconds;
     return {
       status: 200,

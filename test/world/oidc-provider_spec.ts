@@ -36,8 +36,9 @@ describe('A sign-in at oidc-provider', () => {
   let store: GrantStore;
   let directory: string;
   let sources: TokenSource[];
-  /** The requests of the pack to the token endpoint. */
+  /** The requests of the pack to the token endpoint, and the paths of all of its requests. */
   let tokenRequests: number;
+  let paths: string[];
   /** Runs when the provider has answered, before the pack gets the answer. */
   let onAnswer: () => void;
 
@@ -55,6 +56,7 @@ describe('A sign-in at oidc-provider', () => {
     directory = await newFolder('sign-in');
     sources = [];
     tokenRequests = 0;
+    paths = [];
     onAnswer = () => undefined;
     session = newSession();
   });
@@ -68,6 +70,8 @@ describe('A sign-in at oidc-provider', () => {
   });
 
   const send: Send = async (request) => {
+    paths.push(request.url.pathname);
+    if (request.method === 'GET') return transport.send(request);
     tokenRequests += 1;
     const answer = await transport.send(request);
     onAnswer();
@@ -83,6 +87,7 @@ describe('A sign-in at oidc-provider', () => {
   const clientOf = (clientId: string, changes: Partial<OAuthClient> = {}): OAuthClient => ({
     audience: resources.url,
     tokenUrl: provider.tokenUrl,
+    issuer: { url: provider.url, domain: '127.0.0.1' },
     clientId,
     clientSecret: clientId === 'public' ? '' : clientSecret,
     ...changes,
@@ -180,8 +185,13 @@ describe('A sign-in at oidc-provider', () => {
       });
     });
 
-    it('says that the service gave no refresh token', async () => {
-      await assert.rejects(signIn('brief'), { code: 'SIGN_IN_REQUIRED', message: /no refresh token/ });
+    it('works without a refresh token until the access token ends, and says when that is', async () => {
+      const { warning, expiresAt } = await signIn('brief');
+      assert.match(warning?.template ?? '', /gave no refresh token, so the sign-in ends: \{0\}/);
+      const tokens = source('brief');
+      assert.ok(await read(open(tokens)));
+      assert.deepEqual([tokens.describe().kind, tokens.describe().endsAt], ['ending', expiresAt]);
+      assert.equal(tokenRequests, 1);
     });
 
     it('says that the client secret is wrong, at the sign-in and at a refresh, and goes on when it was corrected', async () => {
@@ -284,6 +294,60 @@ describe('A sign-in at oidc-provider', () => {
       const next = await tokens.get();
       session = newSession();
       assert.equal((await stored())?.accessToken, next);
+    });
+  });
+
+  for (const [discovery, authorizePath, tokenPath] of [
+    ['on', '/auth', '/token'],
+    ['off', '/auth', '/token'],
+    ['moved', '/moved/auth', '/moved/token'],
+  ] as const)
+    it(`works and is refreshed where the discovery document is ${discovery}`, async () => {
+      await start({ discovery });
+      const { url } = await begin();
+      assert.equal(new URL(url).pathname, authorizePath);
+      await session.signIns.finish({ redirected: await decideAtProvider(url) });
+      const tokens = source();
+      const client = open(tokens);
+      assert.ok(await read(client));
+      assert.equal(await tokens.onUnauthorized(await tokens.get()), true);
+      assert.ok(await read(client));
+      assert.deepEqual(paths, ['/.well-known/openid-configuration', tokenPath, tokenPath]);
+    });
+
+  it('finds the token address that has moved after a restart, with the stored sign-in', async () => {
+    await start();
+    await signIn();
+    // The same sign-in, and a process that has known other addresses before.
+    const moved = { tokenUrl: `${provider.url}/former/token` };
+    const grant = await stored();
+    assert.ok(grant);
+    await store.write(signInKey(clientOf('car', moved), 'configuration'), { ...grant, accessToken: '' });
+    session = newSession();
+    paths = [];
+    assert.ok(await read(open(source('car', moved))));
+    assert.deepEqual(paths, ['/.well-known/openid-configuration', '/token']);
+  });
+
+  describe('where a refresh token needs the scope offline_access', () => {
+    beforeEach(() => start({ needsOfflineAccess: true, lifeSeconds: 3 }));
+
+    it('ends with its access token, and what it says then helps', async () => {
+      await signIn();
+      const tokens = source();
+      const client = open(tokens);
+      assert.ok(await read(client));
+      while (tokens.describe().signInRequiredSince === null) await sleep(20);
+      await assert.rejects(read(client), {
+        code: 'SIGN_IN_REQUIRED',
+        message: /gave no refresh token\. Sign in again .* enter offline_access under “More scopes”/,
+      });
+      const { url } = await begin('car', { scopes: [...providerScopes, 'offline_access'] });
+      const { warning, missing } = await session.signIns.finish({ redirected: await decideAtProvider(url) });
+      assert.deepEqual([warning, missing], [null, []]);
+      await sleep(3_100);
+      assert.ok(await read(client));
+      assert.equal(tokens.describe().kind, 'refreshing');
     });
   });
 

@@ -14,7 +14,8 @@ describe('The note of a token that ends', () => {
     return expiryNote(wordsIn('en-US'), { token: () => ({ kind, expiresAt }) } as unknown as Account);
   };
 
-  it('counts the last half hour of a pasted token', () => {
+  it('counts the last half hour of a pasted token, and of a sign-in without a refresh token', () => {
+    assert.equal(note('ending', 12), 'token expires in 12 min');
     assert.equal(note('pasted', 12), 'token expires in 12 min');
     assert.equal(note('pasted', 0.2), 'token expires in 1 min');
     assert.equal(note('pasted', 30), 'token expires in 30 min');
@@ -26,6 +27,8 @@ describe('The note of a token that ends', () => {
       ['pasted', 0],
       ['pasted', -5],
       ['pasted', null],
+      ['ending', 31],
+      ['ending', null],
       ['refreshing', 4],
       ['none', null],
     ] as const)

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { accessNames, services } from '../../../src/index';
-import { scopesOfCommand, scopesOfRead, signInScopes } from '../../../src/catalogue/scopes';
+import { parseScopes, scopesOfCommand, scopesOfRead, signInScopes } from '../../../src/catalogue/scopes';
 import { everyScope } from '../../support/simulator';
 
 const { availableInterfaces } = services['volvo-cars'];
@@ -54,6 +54,31 @@ describe('The scopes', () => {
       scopes.filter((scope) => /^(energy|location):/.test(scope)),
       [],
     );
+  });
+
+  it('that a person adds are those between the blanks, as they are written and each once', () => {
+    assert.deepEqual(parseScopes(' B:x\n a b:x a B:x\t'), ['B:x', 'a', 'b:x']);
+    assert.deepEqual(parseScopes(' '), []);
+    for (const text of ['a,b', 'a, b', 'a;b', '"a"', 'a\\b', 'ä', 'a\u0000'])
+      assert.deepEqual([parseScopes(text), signInScopes([], { moreScopes: text }).scopes], [null, ['openid']], text);
+    const every = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index));
+    assert.deepEqual(
+      every.filter((character) => parseScopes(character) === null),
+      ['"', ',', ';', '\\'],
+    );
+  });
+
+  it('that a person adds are last, without those that are asked for already, and can be left out', () => {
+    const { scopes, optional } = signInScopes(['connected-v2'], {
+      access: ['lock'],
+      moreScopes: 'x openid conve:lock y',
+    });
+    assert.deepEqual(scopes.slice(-2), ['x', 'y']);
+    assert.equal(new Set(scopes).size, scopes.length);
+    assert.deepEqual(optional, [
+      { access: 'lock', scopes: ['conve:lock'] },
+      { access: 'more', scopes: ['x', 'y'] },
+    ]);
   });
 
   it('of volvo-cars are those of connected v2: what is asked for at sign-in has no scope of a dead interface', () => {

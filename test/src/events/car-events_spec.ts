@@ -320,4 +320,13 @@ describe('The sentence of an event', () => {
   ];
   for (const [given, text] of sentences)
     it(`says: ${text} (${String(given.to)})`, () => assert.equal(eventText(given, words), text));
+
+  it('names the time of a sign-in that ends within a day, in local time', () => {
+    const until = Date.parse('2026-06-11T12:00:00.000Z');
+    const at = (now: number) => eventText(event('sign-in-ending'), words, now);
+    const time = new Intl.DateTimeFormat('en-US', { hour: 'numeric', minute: '2-digit' }).format(until);
+    for (const left of [1, 86_399_999])
+      assert.match(at(until - left), new RegExp(`^Sign-in ends on June 11.* ${time}$`));
+    for (const left of [86_400_000, 0, -1]) assert.equal(at(until - left), 'Sign-in ends on June 11');
+  });
 });

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, VehicleError } from '../../../src/index';
+import { Discovery } from '../../../src/session/discovery';
 import { fingerprint, GrantStore, pastedKey, signInKey, type SavedSignIn } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { SignIns, type SignInStart } from '../../../src/session/sign-in';
@@ -28,6 +29,7 @@ describe('The answer to a sign-in', () => {
     };
     signIns = new SignIns({
       send,
+      discovery: new Discovery({ send, clock }),
       clock,
       now: () => Promise.resolve(clock.now()),
       store: new GrantStore({ state: new MemoryStateStore(), onSecret: (secret) => secrets.push(secret) }),
@@ -93,7 +95,12 @@ describe('The answer to a sign-in', () => {
     await assert.rejects(signIns.finish({ redirected, configNodeId: 'other' }), /of another vehicle configuration/);
     assert.equal(await signIns.resultOf('one'), null);
     await signIns.finish({ redirected, configNodeId: 'one' });
-    assert.deepEqual(await signIns.resultOf('one'), { at: '2026-06-01T08:00:00.000Z', error: null, missing: [] });
+    assert.deepEqual(await signIns.resultOf('one'), {
+      at: '2026-06-01T08:00:00.000Z',
+      error: null,
+      missing: [],
+      warning: null,
+    });
     assert.equal(await signIns.resultOf('other'), null);
   });
 

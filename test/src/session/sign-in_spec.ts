@@ -126,10 +126,26 @@ describe('a sign-in from the editor', () => {
       scopes,
       missing: [],
       expiresAt: '2026-06-01T08:04:59.000Z',
+      warning: null,
     });
     assert.ok(await identity.accepts(await token.get()));
     await clock.advance(300_000);
     assert.ok(await identity.accepts(await token.get()));
+  });
+
+  it('without a refresh token is used as long as it lasts, and says so to the dialog', async () => {
+    identity.fault({ members: { refresh_token: 'missing' } });
+    const signedIn = await signIns.finish({ redirected: await decide((await begin()).url) });
+    assert.equal(signedIn.expiresAt, '2026-06-01T08:04:59.000Z');
+    assert.match(signedIn.warning?.template ?? '', /^The service gave no refresh token, so the sign-in ends: \{0\}\./);
+    const result = await signIns.resultOf('config-1');
+    assert.deepEqual([result?.error, result?.warning], [null, signedIn.warning]);
+    const token = source();
+    assert.ok(await identity.accepts(await token.get()));
+    assert.deepEqual([token.describe().kind, token.describe().endsAt], ['ending', signedIn.expiresAt]);
+    await clock.advance(299_000);
+    await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED', message: /gave no refresh token\. Sign in again/ });
+    assert.equal(identity.requests.length, 1);
   });
 
   it('names what was asked for and not granted, by the access that asked for it', async () => {
@@ -342,13 +358,13 @@ describe('a sign-in from the editor', () => {
       code: 'NETWORK',
       says: /Start the sign-in again/,
     },
-    'is given no refresh token': {
+    'is given no token that can be sent': {
       redirected: async () => {
-        identity.fault({ members: { refresh_token: 'missing' } });
+        identity.fault({ members: { refresh_token: 'missing', access_token: { json: 'two words' } } });
         return decide((await begin()).url);
       },
-      code: 'SIGN_IN_REQUIRED',
-      says: /no refresh token/,
+      code: 'SERVICE_ERROR',
+      says: /no usable access token\. Start the sign-in again/,
     },
   };
 

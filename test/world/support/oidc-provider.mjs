@@ -1,7 +1,9 @@
 // oidc-provider as the identity service, in a process of its own. Argument: its settings as JSON (`ProviderSettings`, oidc-provider.ts).
 import { createServer } from 'node:http';
 
-const { port, clients, lifeSeconds, aheadMs, graceSeconds, scopes } = JSON.parse(process.argv[2]);
+const { port, clients, lifeSeconds, aheadMs, graceSeconds, scopes, discovery, needsOfflineAccess } = JSON.parse(
+  process.argv[2],
+);
 
 /** The provider takes its time from here. The header `x-now` of a request (ms since 1970) moves it on. */
 const MachineDate = Date;
@@ -76,7 +78,9 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   expiresWithSession: () => false,
   findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
   interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-  issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+  issueRefreshToken: (_, client, code) =>
+    client.grantTypeAllowed('refresh_token') && (!needsOfflineAccess || code.scopes.has('offline_access')),
+  ...(discovery === 'moved' && { routes: { authorization: '/moved/auth', token: '/moved/token' } }),
   pkce: { required: () => true },
   rotateRefreshToken: true,
   ttl: { AccessToken: lifeSeconds, Grant: 2 * 366 * 86_400, RefreshToken: 7 * 86_400, Session: 86_400 },
@@ -124,6 +128,7 @@ createServer((request, response) => {
   const at = Number(request.headers['x-now'] ?? 0);
   ahead = Math.max(ahead, at - MachineDate.now());
   const [, first, name] = request.url.split('/');
+  if (first === '.well-known' && discovery === 'off') return response.writeHead(404).end();
   if (first === 'control') return response.end(JSON.stringify(control[name]()));
   if (first !== 'interaction') return callback(request, response);
   interact(request, response).catch((error) => response.writeHead(500).end(error.stack));

@@ -30,6 +30,10 @@ export interface ProviderSettings {
   aheadMs?: number;
   /** For how many seconds it accepts a refresh token that was used. Default 0: using it again revokes the grant. */
   graceSeconds?: number;
+  /** Its discovery document is missing, or names other addresses than those that the pack knows. Default `on`. */
+  discovery?: 'on' | 'off' | 'moved';
+  /** Only a sign-in with the scope `offline_access` gets a refresh token. Default: every one. */
+  needsOfflineAccess?: boolean;
 }
 
 export interface IdentityProvider extends Program {
@@ -69,7 +73,9 @@ const clients = [
  */
 export async function startProvider(settings: ProviderSettings = {}, folder?: string): Promise<IdentityProvider> {
   const port = await freePort();
-  const options = { port, clients, scopes: providerScopes, lifeSeconds: 300, aheadMs: 0, graceSeconds: 0, ...settings };
+  const defaults = { lifeSeconds: 300, aheadMs: 0, graceSeconds: 0, discovery: 'on', needsOfflineAccess: false };
+  const scopes = [...providerScopes, 'offline_access'];
+  const options = { port, clients, scopes, ...defaults, ...settings };
   const program = await startProgram({
     name: 'oidc-provider',
     command: process.execPath,
