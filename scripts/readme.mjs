@@ -1,7 +1,7 @@
 // Writes what the documents say a second time from its one place: tables from the catalogue, the properties, inputs and outputs of a
 // node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
-// example flows cost from their nodes (into their infos, too), and the drawing of the car into the example of a dashboard:
-// `npm run readme`. With --check it only says whether they are up to date.
+// example flows cost from their nodes (into their infos, too), the drawing of the car into the example of a dashboard, and into the
+// links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,6 +16,7 @@ import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
 import { definition } from '../dist/test/support/editor-halves.js';
 import { said } from '../dist/test/support/sentences.js';
+import { pageOf, withReleasedLinks } from './documents.mjs';
 
 const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const jsonOf = async (path) => JSON.parse(await readFile(pathTo(path), 'utf8'));
@@ -53,10 +54,14 @@ async function helpOf(type, heading) {
   );
   const parts = help.split(/^### /m);
   const part = heading === 'Summary' ? parts[0] : parts.find((one) => one.startsWith(`${heading}\n`));
-  return (part ?? '')
-    .slice(heading === 'Summary' ? 0 : heading.length)
-    .replace(/^More in \[[^\n]*\n?/gm, '')
-    .trim();
+  return (
+    (part ?? '')
+      .slice(heading === 'Summary' ? 0 : heading.length)
+      .replace(/^More in \[[^\n]*\n?/gm, '')
+      // From a page in docs/nodes.
+      .replaceAll(`](${pageOf('docs/')}`, '](../')
+      .trim()
+  );
 }
 
 /** The schema inside of its default and its conversion. */
@@ -404,6 +409,8 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
   });
 }
 tables.cost = (example) => `Requests: ${costs.get(example)}.`;
+
+await rewrite('README.md', withReleasedLinks);
 
 /** A part that is written here: what it is, and the names that it needs, in quotes where they have blanks. */
 const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
