@@ -33,7 +33,9 @@ const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 /** What a read gives, in the words of the form, with the fixed words of the service. */
 function valueOf(name) {
   const type = name === 'journal' ? undefined : valueTypeOf(name);
-  if (type?.words) return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${type.words.false}`;
+  // Of a car that is not locked, the service says `open`.
+  if (type?.words)
+    return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`;
   if (type?.values) return type.values.map(code).join(', ');
   if (type?.unit) return `number, ${type.unit}`;
   return gives[name] ?? gives.group;
@@ -383,10 +385,11 @@ function costOf(flow) {
   const listed = Object.entries(daily)
     .filter(([, calls]) => calls > 0)
     .map(([api, calls]) => `${numbers.format(calls)} a day (${quotas[api]})`);
+  const isOtherAsked = flow.some(({ type, props }) => type === 'inject' && props.some(({ p }) => p === 'read'));
   const has = (type) => ours.some((node) => node.type === `connected-vehicle-${type}`);
   return [
     ...listed,
-    ...(each > 0 && !timer ? [`${each} for each message`] : []),
+    ...(each > 0 && !timer ? [`${isOtherAsked ? 'up to ' : ''}${each} for each message`] : []),
     ...(has('command') ? [`1 for each command${has('command-status') ? ', and a few to check its result' : ''}`] : []),
   ].join('; ');
 }
