@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
+import { withReleasedLinks } from './documents.mjs';
 import { wholeForm } from './form-rows.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -241,7 +242,7 @@ async function buildEditor() {
     for (const file of await readdir(folder)) {
       if (file.endsWith('.html')) {
         const [texts, shared] = await Promise.all([basename(file, '.html'), 'connected-vehicle'].map(textsOf));
-        await rewrite(file, (help) => fillHelp(help, texts, shared));
+        await rewrite(file, (help) => withReleasedLinks(fillHelp(help, texts, shared)));
       }
       if (file === 'connected-vehicle-status.html')
         await rewrite(file, (help) => help.replace('<!-- reads -->', listOfReads));

@@ -60,6 +60,8 @@ async function withEditor(content, prepare, ready, work) {
   const nodeRed = await realNodeRed.startNodeRed(content, prepare, settings);
   const context = await browser.newContext({ locale: 'en-US', viewport: editor, reducedMotion: 'reduce' });
   try {
+    // A busy machine is slow to open the editor.
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     await page.goto(nodeRed.url);
     await page.waitForSelector(ready);
@@ -86,7 +88,7 @@ async function takeExamples(page, url) {
       Math.max(...RED.nodes.filterNodes({ z: RED.workspaces.active() }).map(({ y }) => y + 45)),
     );
     const name = label.toLowerCase().replaceAll(/\W+/g, '-');
-    await take(page, `examples/${name}`, { x: box.x, y: box.y, width: 777, height });
+    await take(page, `examples/${name}`, { x: box.x, y: box.y, width: 780, height });
   }
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${url}dashboard/car`);

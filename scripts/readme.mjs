@@ -1,7 +1,7 @@
 // Writes what the documents say a second time from its one place: tables from the catalogue, the properties, inputs and outputs of a
 // node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
-// example flows cost from their nodes (into their infos, too), and the drawing of the car into the example of a dashboard:
-// `npm run readme`. With --check it only says whether they are up to date.
+// example flows cost from their nodes (into their infos, too), the drawing of the car into the example of a dashboard, and into the
+// links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,6 +16,7 @@ import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
 import { definition } from '../dist/test/support/editor-halves.js';
 import { said } from '../dist/test/support/sentences.js';
+import { pageOf, withReleasedLinks } from './documents.mjs';
 
 const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const jsonOf = async (path) => JSON.parse(await readFile(pathTo(path), 'utf8'));
@@ -32,7 +33,9 @@ const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 /** What a read gives, in the words of the form, with the fixed words of the service. */
 function valueOf(name) {
   const type = name === 'journal' ? undefined : valueTypeOf(name);
-  if (type?.words) return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${type.words.false}`;
+  // Of a car that is not locked, the service says `open`.
+  if (type?.words)
+    return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`;
   if (type?.values) return type.values.map(code).join(', ');
   if (type?.unit) return `number, ${type.unit}`;
   return gives[name] ?? gives.group;
@@ -53,10 +56,14 @@ async function helpOf(type, heading) {
   );
   const parts = help.split(/^### /m);
   const part = heading === 'Summary' ? parts[0] : parts.find((one) => one.startsWith(`${heading}\n`));
-  return (part ?? '')
-    .slice(heading === 'Summary' ? 0 : heading.length)
-    .replace(/^More in \[[^\n]*\n?/gm, '')
-    .trim();
+  return (
+    (part ?? '')
+      .slice(heading === 'Summary' ? 0 : heading.length)
+      .replace(/^More in \[[^\n]*\n?/gm, '')
+      // From a page in docs/nodes.
+      .replaceAll(`](${pageOf('docs/')}`, '](../')
+      .trim()
+  );
 }
 
 /** The schema inside of its default and its conversion. */
@@ -378,10 +385,11 @@ function costOf(flow) {
   const listed = Object.entries(daily)
     .filter(([, calls]) => calls > 0)
     .map(([api, calls]) => `${numbers.format(calls)} a day (${quotas[api]})`);
+  const isOtherAsked = flow.some(({ type, props }) => type === 'inject' && props.some(({ p }) => p === 'read'));
   const has = (type) => ours.some((node) => node.type === `connected-vehicle-${type}`);
   return [
     ...listed,
-    ...(each > 0 && !timer ? [`${each} for each message`] : []),
+    ...(each > 0 && !timer ? [`${isOtherAsked ? 'up to ' : ''}${each} for each message`] : []),
     ...(has('command') ? [`1 for each command${has('command-status') ? ', and a few to check its result' : ''}`] : []),
   ].join('; ');
 }
@@ -404,6 +412,8 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
   });
 }
 tables.cost = (example) => `Requests: ${costs.get(example)}.`;
+
+await rewrite('README.md', withReleasedLinks);
 
 /** A part that is written here: what it is, and the names that it needs, in quotes where they have blanks. */
 const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;

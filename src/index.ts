@@ -1,5 +1,5 @@
 /**
- * The public API of the library: everything that `nodes/` and other programs may use. The tables are free of side effects,
+ * What `nodes/` may use of the library. It is not published: the build bundles it with the nodes. The tables are free of side effects,
  * so the editor code of a node bundles only the few that it needs.
  */
 

@@ -1,5 +1,5 @@
 import type { Node } from 'node-red';
-import { openAccount, VehicleError, type Account, type VehicleObserver } from '../../src/index';
+import { asSentence, openAccount, VehicleError, type Account, type VehicleObserver } from '../../src/index';
 import { accountOptionsOf } from './account-options';
 import { signInsOf } from './sign-in';
 import { demoAccountOptions } from './demo-car';
@@ -45,7 +45,12 @@ export function connectedVehicle(own: FlowNode): void {
     demoVin = demo?.vin;
     const access =
       demo ?? accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {}));
-    const account = openAccount({ ...access, id: node.id, warn: (sentence) => node.warn(sentence), observer });
+    const account = openAccount({
+      ...access,
+      id: node.id,
+      warn: (sentence) => node.warn(own.words.word(asSentence(sentence))),
+      observer,
+    });
     editorsOf(RED).notify();
     return account;
   };

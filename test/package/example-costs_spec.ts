@@ -55,7 +55,7 @@ describe('What an example costs with an own Volvo', function () {
         return of === '' ? [] : [[of, Number(count.replace(',', ''))]];
       }),
     );
-    const each = Number(/^(\d+) for each message$/m.exec(parts.join('\n'))?.[1] ?? 0);
+    const each = Number(/^(?:up to )?(\d+) for each message$/m.exec(parts.join('\n'))?.[1] ?? 0);
     const reading = nodes.filter(({ type }) => /^connected-vehicle-(status|guard|event|condition)$/.test(type));
     const polling = reading.filter(({ poll }) => Number(poll) > 0);
     const asked = reading.filter(({ poll = 0 }) => Number(poll) === 0);

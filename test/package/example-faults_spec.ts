@@ -242,7 +242,7 @@ describe('The examples in trouble', function () {
   it('Climate on a cold morning: calls assumed what cannot be read back', async () => {
     nodes = await deployExample(nodeRed, service, 'Climate on a cold morning');
     await press('At 7:10, with -2 °C');
-    assert.match(String(await next('Notify')), /^The climate control is on until about \d\d:\d\d$/);
+    assert.match(String(await next('Notify')), /^The climate control is assumed to be on until about \d\d:\d\d$/);
   });
 
   it('Morning report in one sentence: says what could not be read', async () => {

@@ -19,17 +19,54 @@ const height = 30;
 /** The button of an inject node is on its left, that of a debug node on its right. */
 const button = 25;
 const smallest = 100;
-const letter = 6.5;
+const statusLetter = 5;
+
+/** The widths of Arial in thousandths of its size, by the letters that have them; all others have that of a digit. */
+const widthsOfLetters = Object.entries({
+  'ijl’': 222,
+  "'": 191,
+  ' !,./:;I[]\\ft': 278,
+  '()-r“”': 333,
+  '"': 355,
+  '*': 389,
+  '°': 400,
+  Jcksvxyz: 500,
+  '+<=>': 584,
+  FTZ: 611,
+  '&ABEKPSVXY': 667,
+  CDHNRUw: 722,
+  GOQ: 778,
+  Mm: 833,
+  '%': 889,
+  W: 944,
+  '…': 1000,
+  '@': 1015,
+}).flatMap(([those, width]) => [...those].map((letter): [string, number] => [letter, width]));
+const widths = new Map(widthsOfLetters);
+const textWidth = (text: string): number =>
+  [...text].reduce((sum, letter) => sum + (widths.get(letter) ?? 556), 0) * 0.014;
+
+/** Nodes without an input, among those of the examples. */
+const withoutInput = /^(inject|comment|catch|status|link in|mqtt in)$/;
+
+/** The width that the editor gives a node: that of its label, in steps of 20. */
+function widthOf(node: FlowNode): number {
+  if (node.type.startsWith('link ')) return height;
+  const repeated = node.type === 'inject' && (node['once'] || node['repeat'] || node['crontab']) ? ' ↻' : '';
+  const text = textWidth(labelOf(node) + repeated) + 50 + (withoutInput.test(node.type) ? 0 : 7);
+  // Pairs of letters that stand closer make it a pixel less.
+  return Math.max(smallest, 20 * Math.ceil((text - 1.5) / 20));
+}
 
 const labelOf = (node: FlowNode): string => {
   const text = node['name'];
   return typeof text === 'string' && text !== '' ? text : node.type;
 };
 
-/** The area of a node. The editor measures the label; here a letter counts 6.5 pixels, the mean of Arial. */
+/** The area of a node, with its button. */
 export function boxOf(node: FlowNode): Box {
   const label = labelOf(node);
-  const width = node.type.startsWith('link ') ? height : Math.max(smallest, label.length * letter + 57);
+  const width = widthOf(node);
   const x = Number(node['x']);
   const y = Number(node['y']);
   return {
@@ -41,6 +78,38 @@ export function boxOf(node: FlowNode): Box {
     bottom: y + height / 2,
   };
 }
+
+/** Where the editor draws the status of a node, which is below it; null for a node without one. A status has up to 32 characters, that of MQTT one word. */
+export function statusOf(node: FlowNode): Box | null {
+  const letters =
+    node.type.startsWith('connected-vehicle-') || node['tostatus'] === true
+      ? 32
+      : node.type.startsWith('mqtt ')
+        ? 16
+        : 0;
+  if (letters === 0) return null;
+  const { id, label, left, bottom } = boxOf(node);
+  return {
+    id,
+    label: `status of ${label}`,
+    left,
+    right: left + letters * statusLetter,
+    top: bottom,
+    bottom: bottom + 16,
+  };
+}
+
+/** A group as a flow file holds it. */
+export interface Group extends FlowNode {
+  name: string;
+  nodes: string[];
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export const isGroup = (node: FlowNode): node is Group => node.type === 'group';
 
 export interface Wire {
   from: FlowNode;

@@ -14,7 +14,7 @@ import {
   vehicleOptions,
 } from '../../nodes/runtime';
 import { examples, nodeTypes, readText, type FlowNode } from './checkout';
-import { boxOf, cross, overlap, runsUnder, wiresOf } from './example-layout';
+import { boxOf, cross, isGroup, overlap, runsUnder, statusOf, wiresOf } from './example-layout';
 
 const shapes = {
   'connected-vehicle': vehicleOptions,
@@ -71,6 +71,7 @@ describe('The example flows', () => {
       ...coreTypes(),
       ...nodeTypes,
       'tab',
+      'group',
       'subflow',
       ...[...subflows].map((id) => `subflow:${id}`),
     ]);
@@ -119,7 +120,8 @@ describe('The example flows', () => {
 
   for (const { name, nodes } of examples) {
     describe(name, () => {
-      const canvas = nodes.filter((node) => typeof node['x'] === 'number' && !isShared(node));
+      const groups = nodes.filter(isGroup);
+      const canvas = nodes.filter((node) => typeof node['x'] === 'number' && !isShared(node) && !isGroup(node));
       const wires = wiresOf(canvas);
 
       it('is a tab that explains itself, on the canvas and in its info', () => {
@@ -133,10 +135,60 @@ describe('The example flows', () => {
         assert.ok(canvas.every((node) => node['name'] !== '' || node.type.startsWith('link ')));
       });
 
-      it('fits into 760 by 500 pixels, each node beside the others', () => {
+      it('has a group with a label for each step, one below the other', () => {
+        assert.ok(groups.length >= 2);
+        for (const group of groups) {
+          assert.match(group.name, /^\p{Lu}.{4,50}[^.]$/u);
+          assert.deepEqual(group['style'], { label: true });
+          assert.deepEqual(
+            group.nodes,
+            nodes.filter(({ g }) => g === group.id).map(({ id }) => id),
+            group.name,
+          );
+        }
+        assert.deepEqual(
+          canvas.filter(({ type, g }) => type !== 'comment' && !groups.some(({ id }) => id === g)),
+          [],
+        );
+        const below = groups.slice(1).map(({ y }, index) => y - ((groups[index]?.y ?? 0) + (groups[index]?.h ?? 0)));
+        assert.ok(
+          below.every((distance) => distance >= 8),
+          String(below),
+        );
+      });
+
+      it('has comments and groups that begin at the same distance from the left', () => {
+        const free = canvas.filter(({ type, g }) => type === 'comment' && g === undefined).map(boxOf);
+        const lefts = [...groups.map(({ x }) => x), ...free.map(({ left }) => left)];
+        const within = groups.map(({ id }) =>
+          canvas.filter(({ type, g }) => type === 'comment' && g === id).map((comment) => boxOf(comment).left),
+        );
+        // The widths of comments are estimated to one step.
+        for (const some of [lefts, ...within])
+          assert.ok(some.length === 0 || Math.max(...some) - Math.min(...some) <= 12, `${name}: ${some}`);
+      });
+
+      it('leaves room for the statuses below the nodes', () => {
+        const statuses = canvas.flatMap((node) => statusOf(node) ?? []);
         const boxes = canvas.map(boxOf);
         assert.deepEqual(
-          boxes.filter(({ left, right, top, bottom }) => left < 0 || right > 760 || top < 0 || bottom > 500),
+          statuses.flatMap((status, index) =>
+            [...boxes.filter(({ id }) => id !== status.id), ...statuses.slice(index + 1)]
+              .filter((other) => overlap(status, other))
+              .map((other) => `${status.label}, ${other.label}`),
+          ),
+          [],
+        );
+      });
+
+      it('fits into 785 by 750 pixels, each node beside the others', () => {
+        const boxes = canvas.map(boxOf);
+        assert.deepEqual(
+          boxes.filter(({ left, right, top }) => left < 0 || right > 785 || top < 0),
+          [],
+        );
+        assert.deepEqual(
+          groups.filter(({ x, y, w, h }) => x < 0 || y < 0 || x + w > 785 || y + h > 750),
           [],
         );
         const pairs = boxes.flatMap((box, index) => boxes.slice(index + 1).map((other) => [box, other] as const));

@@ -25,6 +25,18 @@ describe('The scorecard of the flow library', () => {
 
   it('P05: the keywords let the flow library find it', () => assert.ok(keywords.includes('node-red')));
 
+  it('the palette manager finds it, which searches name and keywords, by what owners type: models, kinds of cars, abilities', () => {
+    assert.equal(new Set(keywords).size, keywords.length);
+    for (const keyword of ['ev', 'phev', 'ex30', 'xc60', 'v60', 'wallbox', 'climate', 'lock', 'unlock'])
+      assert.ok(keywords.includes(keyword), keyword);
+    const named = readText('docs/compatibility.md').toLowerCase();
+    const models = keywords.filter((keyword) => /^[a-z]{1,2}\d\d$/.test(keyword));
+    assert.deepEqual(
+      models.filter((model) => !named.includes(model)),
+      [],
+    );
+  });
+
   it('P06: it takes Node-RED 4.1 and 5', () => {
     for (const version of ['4.1.0', '4.1.15', '5.0.7'])
       assert.ok(allows(packageJson['node-red'].version, version), version);

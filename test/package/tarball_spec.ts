@@ -81,7 +81,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Lock both', 'Outcome', /^"succeeded"$/],
   ],
   'Climate on a cold morning': [
-    ['At 7:10, with -2 °C', 'Notify', /^"The climate control is on until about \d\d:\d\d"$/],
+    ['At 7:10, with -2 °C', 'Notify', /^"The climate control is assumed to be on until about \d\d:\d\d"$/],
     ['Try it with 12 °C', 'Notify', /^"No climate control needed at 12 °C"$/],
   ],
   'Start the engine behind arming': [

@@ -18,10 +18,12 @@ const sources = ['src', 'nodes']
       !/\.d\.ts$|^src\/(simulator|drawing)\/|\/panel\/|^nodes\/editor\/|\/form\.ts$|\/dialog\.ts$/.test(file),
   );
 
-/** Only a developer meets these: wrong keys of the store, and the journal's warnings in the log. */
-const notForDrivers = /does not begin with a collection|stored command journal|^The command journal/;
+/** Only a developer meets it: a wrong key of the store. */
+const notForDrivers = /does not begin with a collection/;
 
-const isSentence = (text: string): boolean => /^[A-Z“{]\S* .* .*\.$/s.test(text) && !notForDrivers.test(text);
+/** It may end in a part that is filled in, such as another sentence, and begin with the name of a property of the message. */
+const isSentence = (text: string): boolean =>
+  /^(?:[A-Z“{]|msg\.)\S* .* .*(?:[.?]|\{\d+\})$/s.test(text) && /[a-z]{3}/.test(text) && !notForDrivers.test(text);
 
 export interface Said {
   /** The path of the source. */
