@@ -15,7 +15,7 @@ export * from './test-now';
 export * from './texts';
 export * from './typed-inputs';
 export * from './validators';
-export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from '../vehicle/dialog';
+export { checkFindings, clearSecretsForOtherAddress, listOf, validateRedirectUrl } from './vehicle-checks';
 export {
   commandAccess,
   conditionValue,
