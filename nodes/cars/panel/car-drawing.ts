@@ -66,9 +66,10 @@ export class CarDrawing {
   }
 }
 
-/** Whether flows have read the openings and the lock of a demo car as they are. */
+/** Whether flows have read the openings and the lock of a demo car as they are. The list leaves out what was not read and need not be there. */
 const isAsRead = (demo: CarViewState, read: CarViewState): boolean =>
-  demo.locked === read.locked && openingNames.every((name) => demo[name] === 'absent' || demo[name] === read[name]);
+  demo.locked === read.locked &&
+  openingNames.every((name) => [demo[name], read[name]].includes('absent') || demo[name] === read[name]);
 
 /** `Rear-right window open` for each part that is not closed, as the status of a node says it, and the lock where it is unlocked. */
 function openPartsOf(state: CarViewState, { parts, states }: CarViewWords): string[] {
