@@ -126,7 +126,7 @@ export class CarsPanel {
   #useForAll(): void {
     const car = this.#car;
     const count = car ? useCar(car.config, vinFor(car)) : 0;
-    this.#showMessages([[count === null ? say('use.locked') : say('use.whole', { count })]]);
+    this.#showMessages([[count === null ? say('use.locked') : say('use.addedForAll', { count })]]);
   }
 
   get #car(): CarSummary | undefined {
