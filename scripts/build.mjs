@@ -85,14 +85,21 @@ async function bundleRuntime() {
   await writeFile(`${to}LICENSES`, [lines.join('\n'), ...licenses].join('\n\n'));
 }
 
-/** The panel of the tab "Cars" is loaded when the tab is first shown, so it has a file of its own. */
-const carsTabApart = {
-  name: 'cars-tab-apart',
-  setup({ onResolve }) {
-    onResolve({ filter: /\/panel\/cars-tab$/ }, () => ({
-      path: './resources/@connected-vehicle/node-red/connected-vehicle-cars.mjs',
-      external: true,
+/** What is loaded when it is first shown has a file of its own: the panel of the tab "Cars" and the dialog of the vehicle. */
+const loadedLater = { 'panel/cars-tab': 'connected-vehicle-cars.mjs', dialog: 'connected-vehicle-dialog.mjs' };
+const apart = {
+  name: 'apart',
+  setup({ onLoad, onResolve }) {
+    // A form exports nothing. Without this, esbuild would take one that imports nothing for CommonJS.
+    onLoad({ filter: /\/form\.ts$/ }, async ({ path }) => ({
+      contents: `${await readFile(path, 'utf8')}\nexport {};`,
+      loader: 'ts',
     }));
+    for (const [source, file] of Object.entries(loadedLater))
+      onResolve({ filter: new RegExp(`^\\./${source}$`) }, () => ({
+        path: `./resources/@connected-vehicle/node-red/${file}`,
+        external: true,
+      }));
   },
 };
 
@@ -217,20 +224,22 @@ function fillHelp(help, texts, shared) {
 
 /** Forms with their scripts, message catalogues, help and icons. */
 async function buildEditor() {
-  const shared = await bundleForBrowser('editor-bundle.ts', { globalName: 'connectedVehicle', minifySyntax: true });
-  const carsTab = await bundleForBrowser('cars/panel/cars-tab.ts', {
-    format: 'esm',
-    minifySyntax: true,
-    plugins: [styleAsText],
-  });
+  const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle', minifySyntax: true });
+  const moduleOf = (entry) => bundleForBrowser(entry, { format: 'esm', minifySyntax: true, plugins: [styleAsText] });
+  const [carsTab, dialog] = await Promise.all(['cars/panel/cars-tab.ts', 'vehicle/dialog.ts'].map(moduleOf));
   await rm(`${root}resources`, { recursive: true, force: true });
   await mkdir(`${root}resources`);
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
   await writeFile(`${root}resources/connected-vehicle-cars.mjs`, carsTab);
+  await writeFile(`${root}resources/connected-vehicle-dialog.mjs`, dialog);
   for (const [type, folder] of Object.entries(JSON.parse(await readFile(`${from}folders.json`, 'utf8')))) {
-    const script = await bundleForBrowser(`${folder}/form.ts`, { plugins: [carsTabApart] });
+    // As an `iife`, esbuild adds what no script needs that loads a module later.
+    const script = await bundleForBrowser(`${folder}/form.ts`, { format: 'esm', plugins: [apart] });
     const form = await minifyForm(wholeForm(type, await readFile(`${from}${folder}/form.html`, 'utf8')));
-    await writeFile(`${to}${type}.html`, `${form}<script type="text/javascript">\n${script}</script>\n`);
+    await writeFile(
+      `${to}${type}.html`,
+      `${form}<script type="text/javascript">\n(()=>{"use strict";${script.trim()}})();\n</script>\n`,
+    );
   }
   await cp(`${from}locales`, `${to}locales`, { recursive: true });
   for (const language of await readdir(`${to}locales`)) {

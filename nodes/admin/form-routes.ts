@@ -80,6 +80,17 @@ export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   return { id, options, credentials, same: isSame ? deployed : null };
 }
 
+/** A configuration of a demo car that is not deployed as such; null for one that is. @throws VehicleError INPUT_INVALID */
+export function demoForm(RED: NodeAPI, id: string, demoCar: string): Form | null {
+  const { service, demoCar: before } = parseOptions(
+    vehicleOptions,
+    findVehicle(RED, id)?.config ?? { service: 'custom' },
+  );
+  if (service === 'demo' && before === demoCar) return null;
+  const options = parseBody(vehicleOptions, { service: 'demo', demoCar });
+  return { id, options, credentials: parseOptions(vehicleCredentials, {}), same: null };
+}
+
 /** Runs with the deployed account where the form says the same, else with one for this purpose. */
 export async function withAccount<Result>(
   RED: NodeAPI,

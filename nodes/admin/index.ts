@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import * as z from 'zod/mini';
 import { diagnosticsOf } from './diagnostics';
-import { formBody, longText, readForm, shortText, withAccount, type Form } from './form-routes';
+import { demoForm, formBody, longText, readForm, shortText, withAccount, type Form } from './form-routes';
 import { protectRoute } from './origin-check';
 import { signInsOf } from '../vehicle/sign-in';
 import { redactor, shownFailure } from '../node-red/redaction';
@@ -27,6 +27,7 @@ import {
   parseReads,
   readEach,
   VehicleError,
+  type Account,
 } from '../../src/index';
 
 /** The address that the browser was sent to, pasted back. */
@@ -36,6 +37,8 @@ const readBody = z.object({
   vin: z._default(shortText, ''),
   reads: z.array(shortText).check(z.minLength(1), z.maxLength(100)),
   interface: z._default(shortText, 'auto'),
+  /** The demo car of the configuration, which needs no deploy. */
+  demoCar: z.optional(shortText),
 });
 /** The event that a test sends. */
 const testBody = z.object({ event: z.optional(shortText) });
@@ -147,15 +150,19 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   });
 
   route('values', 'write', async (id, input) => {
-    const node = deployed(id);
-    const { vin, reads, interface: version } = parseBody(readBody, input);
-    const account = await node.account();
+    const { vin, reads, interface: version, demoCar } = parseBody(readBody, input);
     const names = [parseReads(reads)].flat();
-    const readOptions = { vin: node.chooseVin(vin), interface: parseInterface(version) };
-    const { payload, failures } = await withTimeLimit((signal) =>
-      readEach(names, (name, batch) => account.read(name, { ...readOptions, batch, signal })),
-    );
-    return redactor.value({ payloads: payload, errors: [...failures].map(shownFailure) });
+    const read = async (account: Account, own: unknown) => {
+      const readOptions = { vin: own, interface: parseInterface(version) };
+      const { payload, failures } = await withTimeLimit((signal) =>
+        readEach(names, (name, batch) => account.read(name, { ...readOptions, batch, signal })),
+      );
+      return redactor.value({ payloads: payload, errors: [...failures].map(shownFailure) });
+    };
+    const form = demoCar === undefined ? null : demoForm(RED, id, demoCar);
+    if (form !== null) return withAccount(RED, form, (account, own) => read(account, vin || own));
+    const node = deployed(id);
+    return read(await node.account(), node.chooseVin(vin));
   });
 
   route('commands', 'write', async (id, input) => {

@@ -56,7 +56,7 @@ interface EditorDefinition<Options, Credentials> {
 }
 
 /** The functions that the forms share: the build bundles them into `resources/connected-vehicle.js`. */
-declare const connectedVehicle: typeof import('../editor-bundle');
+declare const connectedVehicle: typeof import('./index');
 
 /** A node of the flows, as far as this pack's are read by each other. */
 interface FlowNode {
@@ -75,6 +75,11 @@ interface FlowNode {
   commandType?: string;
   verify?: boolean;
   vin?: string | undefined;
+  vinType?: string;
+  /** Not deployed as it is. */
+  changed?: boolean;
+  /** The values that an instance of a subflow has for its properties. */
+  env?: { name: string; type: string; value: string }[];
   poll?: number | string;
   interface?: string;
   conditions?: { value?: string }[];
@@ -104,6 +109,13 @@ interface JQuery<TElement = HTMLElement> {
   typedInput(name: 'value' | 'type', value: string): this;
 }
 
+/** A step of the editor. */
+interface HistoryEvent {
+  t: string;
+  dirty: boolean;
+  events?: { t: string; subflow?: { instances: { id: string; changed?: boolean }[] } }[];
+}
+
 declare const RED: {
   i18n: { lang(): string };
   actions: { add(name: string, work: () => void): void };
@@ -111,7 +123,14 @@ declare const RED: {
     subscribe(topic: string, callback: (topic: string, data: unknown) => void): void;
     on(event: 'connect', callback: () => void): void;
   };
-  events: { on(event: string, callback: () => void): void };
+  events: { on(event: string, callback: () => void): void; off(event: string, callback: () => void): void };
+  /** What can be undone, and what can be done again after that. */
+  history: {
+    depth(): number;
+    push(event: HistoryEvent): void;
+    pop(): void;
+    listRedo(): HistoryEvent[];
+  };
   plugins: { registerPlugin(id: string, definition: { type: string; onadd(): void }): void };
   sidebar: {
     addTab(tab: {
@@ -140,15 +159,23 @@ declare const RED: {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     getType(type: string): { defaults: Record<string, { value: unknown }> };
-    /** Whether something is not deployed. */
-    dirty(): boolean;
+    /** Whether something is not deployed; with a value, says so. */
+    dirty(isDirty?: boolean): boolean;
+    /** The nodes as they are deployed. */
+    originalFlow(): readonly { id: string }[] | undefined;
     /** A new id. */
     id(): string;
     /** A node of the flows being edited, by its id. */
     node(id: string):
       | {
+          type: string;
+          z?: string;
           /** Disabled. */
           d?: boolean;
+          /** Not deployed as it is. */
+          changed?: boolean;
+          vehicle?: string;
+          demoCar?: string;
           valid?: boolean;
           validationErrors?: string[];
           service?: string;

@@ -1,5 +1,5 @@
 import type { Worded } from '../node-red/i18n';
-import { nodeField, textOf } from './forms';
+import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
 /** An error that the runtime returned (docs/internals/contract.md 6). */
@@ -41,8 +41,20 @@ export function askValues(
   done: (answer: Answer<{ payloads: Record<string, unknown>; errors: (Refusal & { read: string })[] }>) => void,
 ): void {
   const vehicle = textOf(nodeField('vehicle'));
-  if (vehicle === '' || vehicle === '_ADD_') done({ error: { code: 'noVehicle', message: '' } });
-  else ask(vehicle, 'values', { vin: ownVin() ?? '', ...query }, done);
+  if (vehicle === '' || vehicle === '_ADD_') return done({ error: { code: 'noVehicle', message: '' } });
+  const { service = 'demo', demoCar = 'petrol', vin = '' } = RED.nodes.node(vehicle) ?? {};
+  // As the editor has it: it needs no deploy.
+  const demo = service === 'demo' && { demoCar, vin: ownVin() || vin };
+  ask(vehicle, 'values', { vin: ownVin() ?? '', ...demo, ...query }, done);
+}
+
+/** Whether the car of the form is one that is read only after a deploy, and was not deployed yet. Says so below the buttons. */
+export function waitsForDeploy(): boolean {
+  const id = textOf(nodeField('vehicle'));
+  const isNew =
+    (RED.nodes.node(id)?.service ?? 'demo') !== 'demo' && !RED.nodes.originalFlow()?.some((one) => one.id === id);
+  part('waits').text(isNew ? sharedText('waits') : '');
+  return isNew;
 }
 
 /** Why something failed, in the language of the dialog. */

@@ -14,13 +14,19 @@ export function showTest(id: string, events = $()): void {
   const show = (text: string, isBad: boolean): JQuery => answer.text(text).toggleClass('warning', isBad);
   const button = $('<button type="button" class="red-ui-button">');
   button.append($('<i class="fa fa-paper-plane-o" aria-hidden="true">'), ` ${sharedText('test.now')}`);
-  button.on('click', () => {
-    if (RED.nodes.dirty()) return void show(sharedText('test.dirty'), true);
+  const isDeployed = [RED.nodes.node(id), RED.nodes.node(RED.nodes.node(id)?.vehicle ?? '')].every(
+    (node) => !node?.changed,
+  );
+  button.prop('disabled', !isDeployed).on('click', () => {
     button.prop('disabled', true);
     ask<{ text: string }>(id, 'test', { event: textOf(events) }, ({ text = '', error }) => {
       show(error ? errorText(error) : `${sharedText('test.sent')} ${text}`, error !== undefined);
       setTimeout(() => button.prop('disabled', false), pauseMs);
     });
   });
-  part('test').append($('<div class="pair">').append(events, button), answer, $('<div>').text(sharedText('test.hint')));
+  part('test').append(
+    $('<div class="pair">').append(events, button),
+    answer,
+    $('<div>').text(sharedText(isDeployed ? 'test.hint' : 'test.dirty')),
+  );
 }

@@ -13,6 +13,13 @@ export const sharedText = wordsOf('connected-vehicle');
 /** In the language of the editor, which need not be that of the browser. */
 export const editorLanguage = (): string => RED.i18n.lang();
 
+/** The languages that the texts of nodes can have. */
+export const textLanguages = ['de', 'en-US', 'fr', 'nl', 'nb', 'sv'] as const;
+
+/** The language in which a new configuration writes: that of the editor; empty where the nodes do not have it. */
+export const presetLanguage = (): string =>
+  textLanguages.find((language) => editorLanguage().slice(0, 2) === language.slice(0, 2)) ?? '';
+
 /** `14:05` today, `23 Nov, 14:05` on any other day: the format of `clockTime` for a browser. */
 export function timeText(iso: string): string {
   const date = new Date(iso);

@@ -89,7 +89,7 @@ function showChoice(): void {
   part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
   shared.showNeeds(needs);
   if (needs.length > 0 && !needs.some(({ versions }) => versions)) part('interface').text(say('single'));
-  $('[data-ask=read]').prop('disabled', names.length === 0);
+  $('[data-ask=read]').prop('disabled', shared.waitsForDeploy() || names.length === 0);
 }
 
 function readNow(learned: () => void): void {

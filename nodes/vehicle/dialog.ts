@@ -1,6 +1,5 @@
 import {
   isLoopback,
-  isRedirectUrl,
   services,
   signInScopes,
   unlistedScopes,
@@ -9,20 +8,31 @@ import {
   type FoundVehicle,
   type SignedIn,
 } from '../../src/index';
-import type { VehicleOptions } from './options';
 import { ask, errorText, type Answer, type Refusal } from '../editor/runtime-request';
-import { chosenIn, configField as field, optionElements, part, textOf } from '../editor/forms';
+import { configField as field, optionElements, part, textOf } from '../editor/forms';
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
-import { commandOf, nodesOf, readsOfNode } from '../editor/node-reads';
-import { numberText, sharedText, timeText, type Say } from '../editor/texts';
-import type { Validity } from '../editor/validators';
+import { numberText, sharedText, timeText, wordsOf, type Say } from '../editor/texts';
+import { carChanges, useCar } from '../editor/whole-flow';
+import {
+  addressNames,
+  callbackUrl,
+  linesOfFindings,
+  listOf,
+  showLines,
+  stored,
+  usesOf,
+  validateRedirectUrl,
+  type Line,
+} from '../editor/vehicle-checks';
 
-/** The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. */
+export { useCar };
+
+/**
+ * The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. It is loaded when the form is first
+ * opened: most editors never open it.
+ */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
-
-/** A password field shows this in place of the stored value. */
-const stored = '__PWRD__';
 
 type SignInResult = Partial<Pick<SignedIn, 'missing'>> & {
   at?: string;
@@ -38,46 +48,15 @@ interface State {
   demoPage: string | null;
 }
 
-export type Line = [text: string, isBad?: boolean];
-
-/** Shows lines of text, as warnings where they are bad. */
-function showLines(name: string, ...lines: Line[]): void {
-  part(name)
-    .empty()
-    .css('visibility', '')
-    .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
-}
-
 /** Hides lines that are about other values. They keep their place: a form that moves under the pointer loses the click that left the field. */
 const hideLines = (name: string): void => void part(name).css('visibility', 'hidden');
-
-/** The address of this editor to which the sign-in page sends the browser back. */
-function callbackUrl(): string {
-  const url = new URL('connected-vehicle/callback', location.href);
-  // The portal accepts https, and http on localhost only. On another machine, the driver pastes the address that the browser ends at.
-  if (url.protocol === 'http:') url.hostname = 'localhost';
-  return url.href;
-}
 
 /** The redirect URL that the application at the portal has to list. */
 const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
 
-/** Empty: the address of the editor, or `localhost`. The reason names an address that services accept and Node-RED answers at. */
-export function validateRedirectUrl(value = ''): Validity {
-  const address = value.trim();
-  if (address === '') return true;
-  if (!isRedirectUrl(address)) return sharedText('reason.redirectUrl', { address: callbackUrl() });
-  const isAnswered = new URL(address).pathname.endsWith('/connected-vehicle/callback');
-  return isAnswered || sharedText('reason.redirectPath', { address: callbackUrl() });
-}
-
 /** Whether the browser cannot get back to Node-RED, because `localhost` is the machine that the browser runs on. */
 const endsElsewhere = (): boolean =>
   URL.canParse(redirectUrl()) && isLoopback(new URL(redirectUrl()).hostname) && !isLoopback(location.hostname);
-
-/** The names that are ticked in a list of the open form. */
-export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
-  chosenIn(list) as VehicleOptions[List]; // The values that the boxes were made with.
 
 /** The values of the open form. */
 function bodyOf(node: EditorNode<object>): object {
@@ -114,14 +93,6 @@ function showScopesToTick(): void {
   part('scopeList').text(scopesToTick().join('\n'));
 }
 
-/** The reads and commands of each node that uses a configuration. */
-const usesOf = (id: string): object[] =>
-  nodesOf(id).map((node) => ({
-    label: node.name || node.type,
-    reads: readsOfNode(node).flatMap(({ reads }) => reads),
-    commands: [commandOf(node) ?? []].flat(),
-  }));
-
 function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[] }>): void {
   const [first, ...others] = vehicles;
   const list = $('#connected-vehicle-found')
@@ -139,37 +110,6 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
   if (others.length > 0) return showLines('found');
   field('vin').val(first.vin).trigger('change');
   showLines('found', [say('foundOne', { vehicle: named(first) })]);
-}
-
-const isAccess = (about: string): boolean => ['key', 'token', 'scopes'].includes(about);
-
-/** @param isDemo a demo car has neither key nor token to judge */
-function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>, isDemo: boolean): Line[] {
-  if (error) return [[`✗ ${errorText(error)}`, true]];
-  const judged = isDemo ? findings.filter(({ about }) => !isAccess(about)) : findings;
-  const lines = judged.map(({ about, result, code, message, until, scopes, label }): [string, boolean] => {
-    const end = until ? ` (${say('until', { at: timeText(until) })})` : '';
-    if (code === null)
-      return [`${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`, { label })}${end}`, false];
-    const what =
-      code === 'SCOPE_MISSING' && label
-        ? say('check.node', { label, scopes: scopes.join(' ') })
-        : errorText({ code, message: message ?? '' });
-    return [`✗ ${what}${end}`, true];
-  });
-  // Failed lines come first.
-  return [...lines.filter(([, isBad]) => isBad), ...lines.filter(([, isBad]) => !isBad)];
-}
-
-/** Checks a configuration as it is in the flows, with its stored credentials. */
-export function checkFindings(id: string, done: (lines: Line[]) => void): void {
-  const found = RED.nodes.node(id) as EditorNode<Record<string, unknown>> | null | undefined;
-  if (!found) return done(linesOfFindings({ error: { code: 'deleted', message: '' } }, false));
-  const { _def, ...node } = found;
-  const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
-  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, nodes: usesOf(id) }, (answer) =>
-    done(linesOfFindings(answer, (node['service'] ?? 'demo') === 'demo')),
-  );
 }
 
 /** The demo service listens on the machine that Node-RED runs on, so only a browser there can open its page. */
@@ -206,14 +146,42 @@ function showCalls(id: string): void {
   );
 }
 
-/** Asks again and again while the dialog is open. */
-function follow(id: string, isOpen: () => boolean, onSignIn: (result: SignInResult) => void): void {
-  ask<State>(id, 'state', {}, (state) => {
-    if (!isOpen()) return;
-    if (!state.error) showState(state);
-    if (state.signIn) onSignIn(state.signIn);
-    setTimeout(() => isOpen() && follow(id, isOpen, onSignIn), 3000);
+/** Asks again and again until the form is closed. */
+function follow(id: string, form: JQuery, onSignIn: (result: SignInResult) => void): void {
+  let isOpen = true;
+  let next: ReturnType<typeof setTimeout> | undefined;
+  const askNow = (): void =>
+    ask<State>(id, 'state', {}, (state) => {
+      if (!isOpen) return;
+      if (!state.error) showState(state);
+      if (state.signIn) onSignIn(state.signIn);
+      next = setTimeout(askNow, 3000);
+    });
+  form.on('remove', () => {
+    isOpen = false;
+    clearTimeout(next);
   });
+  askNow();
+}
+
+/** Offers to give the car to the other nodes of the open flow, when the form is saved. */
+function showWholeFlow(id: string): void {
+  const count = carChanges(id).length;
+  const isLocked = Boolean(RED.workspaces.isLocked());
+  // The editor itself gives a new configuration to the node whose form it was made in.
+  part('whole')
+    .toggle(count > (RED.nodes.node(id) ? 0 : 1))
+    .find('label')
+    .text(sharedText('wholeFlow', { count }));
+  part('whole').find('input').prop('disabled', isLocked);
+  part('locked').text(isLocked && count > 0 ? wordsOf('connected-vehicle-cars')('use.locked') : '');
+}
+
+/** The labels of the fields above the sign-in that the editor marks as wrong; the first one gets the focus. */
+function wrongFields(): string[] {
+  const wrong = $('.guide .input-error:visible');
+  wrong.first().trigger('focus');
+  return wrong.get().map((field) => $(`label[for="${field.id}"]`).text().trim());
 }
 
 /** Lists the permissions that were not granted, in the words of *Allow*, with their scopes. */
@@ -229,7 +197,9 @@ const listOfMissing = (missing: SignedIn['missing']): string =>
 
 export function prepareDialog(node: EditorNode<object>): void {
   const { id } = node;
-  const form = $('.car-form').has('#connected-vehicle-found').get(0);
+  const form = $('.car-form').has('#connected-vehicle-found');
+  // It was closed before this was loaded.
+  if (form.length === 0) return;
   let waiting = false;
   /** An address is accepted once, so a second press would show a refusal over the success. */
   let finishing = false;
@@ -302,6 +272,8 @@ export function prepareDialog(node: EditorNode<object>): void {
   on('copy-scopes', () => RED.clipboard.copyText(scopesToTick().join('\n')));
   on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));
   on('sign-in', () => {
+    const wrong = wrongFields();
+    if (wrong.length > 0) return showLines('signIn', [say('wrong', { fields: wrong.join(', ') }), true]);
     // At once, or the browser blocks it. The page must not reach back.
     popup = window.open('', '_blank');
     if (popup) popup.opener = null;
@@ -337,7 +309,7 @@ export function prepareDialog(node: EditorNode<object>): void {
     });
   });
 
-  $(form ?? []).on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
+  form.on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
     changes += 1;
     showScopesToTick();
     hideLines('result');
@@ -372,25 +344,7 @@ export function prepareDialog(node: EditorNode<object>): void {
     .add(field('requestsPerDay'))
     .on('change', () => showCalls(id));
   showCalls(id);
-  $('#connected-vehicle-found').hide();
-  clearSecretsForOtherAddress(node);
-  follow(id, () => form !== undefined && document.contains(form), showWindowResult);
-}
-
-/** The addresses that get key, tokens, client ID and client secret. */
-const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
-
-/** A stored secret is for the service and the addresses that it was entered for. With others its field is empty, and saving removes it. */
-function clearSecretsForOtherAddress({ _def }: EditorNode<object>): void {
-  const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
-  const serviceKey = (): string =>
-    [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? addressNames.map(origin) : [])].join(' ');
-  const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
-  const before = serviceKey();
-  const updateSecrets = (): void => {
-    const [from, to] = serviceKey() === before ? ['', stored] : [stored, ''];
-    for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
-    showLines('moved', [serviceKey() === before || secrets.length === 0 ? '' : say('moved'), true]);
-  };
-  for (const name of ['service', ...addressNames]) field(name).on('change', updateSecrets);
+  showWholeFlow(id);
+  form.find('[data-ask]').prop('disabled', false);
+  follow(id, form, showWindowResult);
 }

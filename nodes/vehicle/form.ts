@@ -59,9 +59,9 @@ RED.events.on('deploy', shared.loadCredentials);
 
 /** Each language in its own words, as the browser names it. */
 function showLanguages(chosen = ''): void {
-  const names = (['de', 'en', 'fr', 'nl', 'nb', 'sv'] as const).map((language): [string, string] => {
-    const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
-    return [language === 'en' ? 'en-US' : language, name.charAt(0).toUpperCase() + name.slice(1)];
+  const names = shared.textLanguages.map((language): [string, string] => {
+    const name = new Intl.DisplayNames(language, { type: 'language' }).of(language.slice(0, 2)) ?? language;
+    return [language, name.charAt(0).toUpperCase() + name.slice(1)];
   });
   field('language')
     .append(names.map(([language, name]) => new Option(name, language)))
@@ -142,8 +142,12 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     showReadOnly();
     showList('interfaces', shared.interfaceNames, this.interfaces ?? shared.interfaceNames);
     field('service').on('change', showService);
-    showLanguages(this.language);
-    shared.prepareDialog(this);
+    showLanguages(RED.nodes.node(this.id) ? this.language : shared.presetLanguage());
+    shared.clearSecretsForOtherAddress(this);
+    import('./dialog').then(
+      ({ prepareDialog }) => prepareDialog(this),
+      () => part('result').text(shared.errorText(shared.unreached)),
+    );
   },
   oneditsave() {
     const access = shared.listOf('access');
@@ -152,5 +156,8 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     if (!shared.isSameList(access, this.access ?? shared.defaultAccess)) this.access = access;
     if (!shared.isSameList(interfaces, this.interfaces ?? shared.interfaceNames)) this.interfaces = interfaces;
     shared.saveProperties(this, field);
+    const { id } = this;
+    // By then, the editor has a configuration that was just made.
+    if ($('#connected-vehicle-whole').is(':checked')) void import('./dialog').then(({ useCar }) => useCar(id));
   },
 });

@@ -102,7 +102,7 @@ export class Overview {
   }
 }
 
-/** One overview for each config node, and one for all demo cars. It outlives a deploy, so that the tab still shows the readings from before. */
+/** One overview for each config node, and one for all demo cars and for all cars of a client ID. It outlives a deploy, so that the tab still shows the readings from before. */
 class Overviews {
   readonly #notify: () => void;
   readonly #byId = new Map<string, Overview>();
@@ -113,7 +113,7 @@ class Overviews {
 
   /**
    * @param serviceKey the overview is replaced by another one when the configuration points to another service
-   * @param isShared with the other config nodes of this service: they all show the same simulated cars
+   * @param isShared with the other config nodes of this service: they all show the same cars
    */
   open(id: string, serviceKey: string, isShared: boolean): Overview {
     const known = isShared ? [...this.#byId.values()] : [this.#byId.get(id)];

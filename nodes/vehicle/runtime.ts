@@ -32,7 +32,11 @@ export function connectedVehicle(own: FlowNode): void {
       throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
     const options = own.options(vehicleOptions);
     const isDemo = options.service === 'demo';
-    const overview = overviewsOf(RED).open(node.id, isDemo ? 'demo' : `${options.service} ${options.baseUrl}`, isDemo);
+    const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
+    // Configurations of one application are for cars that any of them can read.
+    const client = isDemo ? 'demo' : credentials.clientId.trim();
+    const serviceKey = isDemo ? 'demo' : `${options.service} ${options.baseUrl} ${client}`;
+    const overview = overviewsOf(RED).open(node.id, serviceKey, client !== '');
     const observer: VehicleObserver = {
       observe(...reading) {
         overview.observe(...reading);
@@ -43,8 +47,7 @@ export function connectedVehicle(own: FlowNode): void {
     };
     const demo = isDemo ? await demoAccountOptions(RED, options) : null;
     demoVin = demo?.vin;
-    const access =
-      demo ?? accountOptionsOf(RED, node.id, options, parseOptions(vehicleCredentials, node.credentials ?? {}));
+    const access = demo ?? accountOptionsOf(RED, node.id, options, credentials);
     const account = openAccount({
       ...access,
       id: node.id,

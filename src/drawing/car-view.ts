@@ -163,7 +163,7 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 .car-view .cv-plug[data-charging=true] .cv-current{visibility:visible}
 .car-view .cv-plug[data-charging=false] .cv-current{visibility:hidden}
 .car-view .cv-headlight{fill:#f4f8fb;stroke:var(--cv-edge);stroke-width:1}
-.car-view .cv-taillight{fill:#b8232f}
+.car-view .cv-taillight{fill:var(--cv-edge)}
 .car-view .cv-glow{fill:var(--cv-beam);opacity:0;pointer-events:none;transition:opacity .3s}
 .car-view .cv-blinker{fill:#ffb300;opacity:0;pointer-events:none}
 .car-view .cv-exhaust,.car-view .cv-air,.car-view .cv-horn{visibility:hidden;pointer-events:none}

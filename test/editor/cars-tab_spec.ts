@@ -202,11 +202,32 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.notEqual(await age.innerText(), '');
   });
 
+  it('keeps an age on one line, in the narrowest sidebar, too', async () => {
+    const ages = page.locator('.cars-list time');
+    await page.locator('.cars-tab').evaluate((tab) => {
+      tab.style.width = '203px';
+      const { parse } = Date;
+      // The ages are counted from eleven hours later.
+      Date.now = () => parse(document.querySelector('.cars-list time')?.getAttribute('datetime') ?? '') + 40_000_000;
+    });
+    await page.evaluate("RED.events.emit('sidebar:resize')");
+    await page.locator('.cars-list time', { hasText: '11' }).first().waitFor();
+    assert.match((await ages.allInnerTexts()).join(), /^(11 hr,?)+$/);
+    const heights = await ages.evaluateAll((all) => all.map((age) => age.getClientRects().length));
+    assert.deepEqual(new Set(heights), new Set([1]));
+    await picture(page, 'cars-narrow');
+    await page.locator('.cars-tab').evaluate((tab) => (tab.style.width = ''));
+    await page.evaluate('Date.now = () => new Date().getTime()');
+  });
+
   it('lets a person close the window with the mouse; the flow sees it with its next read', async () => {
+    const caption = page.locator('.cars-caption');
     await isIn('rearRightWindow', 'open');
+    assert.match(await caption.innerText(), /^This is the demo car itself/);
     await part('rearRightWindow').click();
     await isIn('rearRightWindow', 'closed');
     assert.equal(await row('rearRightWindow').innerText(), 'open');
+    assert.match(await caption.innerText(), /The list is what your flows have read/);
     await press('read');
     await says(row('rearRightWindow'), 'closed');
     await page.locator('.cars-live', { hasText: 'Rear right: closed' }).waitFor();
@@ -299,7 +320,13 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
         return box;
       };
       const [tab, car, open] = [await boxOf('.cars-tab'), await boxOf('.cv-body'), await boxOf('.cars-open')];
-      assert.equal(await page.locator('.cars-open').innerText(), 'Rear-right window: open');
+      assert.equal(await page.locator('.cars-open').innerText(), 'Rear-right window open', 'as a status says it');
+      const scrolls = await page.locator('.cars-tab').evaluate((own) => {
+        const around: Element[] = [];
+        for (let one = own.parentElement; one !== null; one = one.parentElement) around.push(one);
+        return around.filter((one) => one.scrollHeight > one.clientHeight + 1).map((one) => one.outerHTML.slice(0, 80));
+      });
+      assert.deepEqual(scrolls, [], 'nothing scrolls but the tab itself');
       assert.ok(open.y >= tab.y && open.y + open.height <= car.y, 'named above the car');
       assert.ok(car.y + car.height <= tab.y + tab.height, `${car.y + car.height} is below ${tab.y + tab.height}`);
       assert.ok(car.x >= tab.x && car.x + car.width <= tab.x + tab.width);

@@ -27,7 +27,8 @@ describe(`The first car in a browser${pendingNote}`, function () {
   const ask = (name: string) => page.locator(`[data-ask=${name}]`);
   const tab = (name: string) => page.locator('.cars-tab').getByRole('button', { name });
   const deploy = async (): Promise<void> => {
-    await page.locator('#red-ui-header-button-deploy').click();
+    // A gray button looks as one that has deployed.
+    await page.locator('#red-ui-header-button-deploy:not(.disabled)').click();
     // The editor asks first where a node cannot work.
     const confirm = page.getByRole('button', { name: 'Confirm deploy' });
     await confirm.or(page.locator('#red-ui-header-button-deploy.disabled')).first().waitFor();

@@ -528,9 +528,9 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   });
 
-  it('send a test through the deployed node, one for a double click, and none while something is not deployed', async () => {
-    // The tests before this one have changed other nodes.
-    await page.evaluate('RED.nodes.dirty(false)');
+  it('send a test through the deployed node, one for a double click, and none while the node or its vehicle is not deployed', async () => {
+    // Changes of other nodes do no harm.
+    await page.evaluate('RED.nodes.dirty(true)');
     await openForm('event');
     const test = partOf(page, 'test');
     await test.locator('select').selectOption({ label: 'Arrived at a place' });
@@ -551,12 +551,15 @@ describe(`The forms in a browser${pendingNote}`, function () {
     const texts = page.locator('.red-ui-debug-msg-payload');
     await texts.nth(1).waitFor({ state: 'attached' });
     assert.deepEqual(await texts.allTextContents(), ['"Test: Car is at Home"', '"Test: Car is locked"']);
-    await page.evaluate('RED.nodes.dirty(true)');
-    await openForm('guard');
-    await test.locator('button').click();
-    await test.getByText('There are changes that are not deployed.').waitFor();
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    for (const changed of ['guard', await page.evaluate("RED.nodes.node('guard').vehicle")]) {
+      await page.evaluate(`RED.nodes.node('${String(changed)}').changed = true`);
+      await openForm('guard');
+      assert.equal(await test.locator('button').isDisabled(), true);
+      await test.getByText('This node or its vehicle has changes that are not deployed.').waitFor();
+      await page.locator('#node-dialog-cancel').dispatchEvent('click');
+      await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+      await page.evaluate(`RED.nodes.node('${String(changed)}').changed = false`);
+    }
     await page.evaluate('RED.nodes.dirty(false)');
   });
 

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import type { NodeAPI } from 'node-red';
 import type { CarSummary } from '../../nodes/cars/runtime/cars';
 import { editorsOf, useClock } from '../../nodes/runtime';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
+import { classicCar, demoCar, demoCars, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
@@ -196,6 +196,60 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.equal(all.length, 1);
     assert.equal(all[0]?.facts['rearRightWindow']?.value, 'open');
     assert.equal(all[0]?.facts.carLocked?.value, true);
+  });
+
+  const named = (all: CarSummary[]): unknown[] =>
+    all.map(({ name, config, vin, isDefault, facts }) => [
+      name,
+      config,
+      vin?.slice(1),
+      isDefault,
+      Object.keys(facts).length > 0,
+    ]);
+
+  it('gives each demo car the name of its own configuration, also if another one read it first', async () => {
+    const car = (id: string, name: string, demoCar: string) => ({
+      id,
+      name,
+      type: 'connected-vehicle',
+      service: 'demo',
+      demoCar,
+    });
+    await flow.load(
+      { type: 'connected-vehicle-status', read: 'windows', vin: demoCars.electric.vin },
+      { name: 'Mine' },
+      {},
+      [car('v2', 'Wife car', 'electric'), car('v3', 'Twin of mine', 'petrol')],
+    );
+    await flow.ask();
+    assert.deepEqual(named(await cars()), [
+      ['Mine', 'v', demoCars.petrol.vin.slice(-6), true, false],
+      ['Wife car', 'v2', demoCars.electric.vin.slice(-6), true, true],
+    ]);
+  });
+
+  it('gives each car of one client ID the name of its own configuration, and lists a car that is in two configurations twice', async () => {
+    const credentials = { ...demoCredentials, clientId: 'client', clientSecret: 'secret' };
+    const options = customVehicle(service, { vin: classicCar.vin, name: 'Mine' });
+    const car = (id: string, name: string, vin: string) => ({ ...options, id, name, vin, type: 'connected-vehicle' });
+    flow.moreCredentials = { v2: credentials, v3: credentials };
+    await flow.load({ type: 'connected-vehicle-status', read: 'windows', vin: demoCar.vin }, options, credentials, [
+      car('v2', 'Wife car', demoCar.vin),
+      car('v3', 'Mine, read-only', classicCar.vin),
+    ]);
+    await flow.ask();
+    const all = await cars();
+    assert.deepEqual(named(all), [
+      ['Mine', 'v', classicCar.vin.slice(-6), true, false],
+      ['Wife car', 'v2', demoCar.vin.slice(-6), true, true],
+      ['Mine, read-only', 'v3', classicCar.vin.slice(-6), true, false],
+    ]);
+    assert.equal(new Set(all.map(({ key }) => key)).size, 3);
+    assert.deepEqual(await read(all[2]?.key ?? ''), { failed: [] });
+    assert.deepEqual(
+      named(await cars()).map((one) => (one as unknown[])[4]),
+      [true, true, true],
+    );
   });
 
   it('says why a configuration cannot work', async () => {

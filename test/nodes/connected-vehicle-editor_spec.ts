@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
+import { classicCar, demoCar, demoCars, startSimulator, type Simulator } from '../support/simulator';
 import { useClock } from '../../nodes/runtime';
 import { askEditor, formOf, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
@@ -57,6 +57,20 @@ describe('What the dialogs ask of the runtime', () => {
         [['odometer', 'NOT_SUPPORTED']],
       );
       assert.equal((await askEditor('values', { reads: [] })).error?.code, 'INPUT_INVALID');
+    });
+
+    it('reads a demo car that is not deployed, as the editor has it, and no other car', async () => {
+      await load();
+      const level = async (id: string, more: object): Promise<unknown> => {
+        const { payloads, error } = await askEditor('values', { reads: ['batteryChargeLevel'], ...more }, { id });
+        return error?.code ?? typeof (payloads as Record<string, { value: unknown }>)['batteryChargeLevel']?.value;
+      };
+      assert.equal(await level('new', { demoCar: 'electric' }), 'number');
+      assert.equal(await level('new', { demoCar: 'petrol', vin: demoCars.electric.vin }), 'number');
+      assert.equal(await level('v', { demoCar: 'electric' }), 'number', 'deployed as another service');
+      assert.equal(await level('new', {}), 'CONFIG');
+      assert.equal(await level('new', { demoCar: 'diesel' }), 'INPUT_INVALID');
+      assert.equal(service.requests.length, 0);
     });
   });
 

@@ -25,4 +25,4 @@ export function browserBytes(
 }
 
 /** The bytes that it loads when the tab "Cars" is first shown. */
-export const carsTabBytes = (): number => bytes(join(root, 'resources'), /^connected-vehicle-cars\.js$/);
+export const carsTabBytes = (): number => bytes(join(root, 'resources'), /^connected-vehicle-cars\.mjs$/);

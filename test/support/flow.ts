@@ -29,6 +29,8 @@ export class Flow {
   readonly userDir = mkdtempSync(join(tmpdir(), 'connected-vehicle-'));
   /** Whose failures, badges and completions are recorded. */
   heard: string[] = ['n'];
+  /** Of other configurations than `v`, by their ids. */
+  moreCredentials: Record<string, Record<string, string>> = {};
   /** More of settings.js. */
   settings: object = {};
   /** The texts of the message catalogues; by default each text is its own key. */
@@ -76,7 +78,7 @@ export class Flow {
     await helper.load(
       [setTexts, ...nodeTypes] as never,
       flow as never,
-      { [String(vehicleConfig['id'] ?? 'v')]: credentials } as never,
+      { ...this.moreCredentials, [String(vehicleConfig['id'] ?? 'v')]: credentials } as never,
     );
     this.#record('out0', (msg) => this.outputs[0]?.push(msg));
     this.#record('out1', (msg) => this.outputs[1]?.push(msg));

@@ -2,18 +2,20 @@ import { element } from '../../../src/drawing/elements';
 
 const { editorLanguage } = connectedVehicle;
 
-const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+const steps: readonly [unit: string, seconds: number][] = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
 ];
 
-/** `3 min ago`. */
+/** `3 min`; the tooltip says since when. */
 function ageText(iso: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
-  const format = new Intl.RelativeTimeFormat(editorLanguage(), { numeric: 'auto', style: 'short' });
-  for (const [unit, length] of steps) if (seconds >= length) return format.format(-Math.floor(seconds / length), unit);
-  return format.format(0, 'second');
+  const language = editorLanguage();
+  for (const [unit, length] of steps)
+    if (seconds >= length)
+      return Math.floor(seconds / length).toLocaleString(language, { style: 'unit', unit, unitDisplay: 'short' });
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'second');
 }
 
 /** An age that `refreshAges` keeps right. */

@@ -58,18 +58,25 @@ export class CarDrawing {
   }
 
   show({ key, facts, demo }: Pick<CarSummary, 'key' | 'facts' | 'demo'>): void {
-    const state = demo ?? stateOf(facts);
+    const read = stateOf(facts);
+    const state = demo ?? read;
     this.#drawing.show(key, state, demo);
     this.#open.textContent = openPartsOf(state, this.#drawing.words).join(', ');
-    this.#caption.textContent = demo === null ? '' : say('demo.caption');
+    this.#caption.textContent = demo === null ? '' : say(isAsRead(demo, read) ? 'demo.caption' : 'demo.notRead');
   }
 }
 
-/** `Rear-right window: open` for each part that is not closed, and the lock where it is unlocked. */
+/** Whether flows have read the openings and the lock of a demo car as they are. The list leaves out what was not read and need not be there. */
+const isAsRead = (demo: CarViewState, read: CarViewState): boolean =>
+  demo.locked === read.locked &&
+  openingNames.every((name) => [demo[name], read[name]].includes('absent') || demo[name] === read[name]);
+
+/** `Rear-right window open` for each part that is not closed, as the status of a node says it, and the lock where it is unlocked. */
 function openPartsOf(state: CarViewState, { parts, states }: CarViewWords): string[] {
+  const text = (part: string, word: string): string => say('state.of', { part, word });
   const open = openingNames.flatMap((name) => {
     const word = state[name];
-    return word === 'open' || word === 'ajar' ? [`${parts[name]}: ${states[word]}`] : [];
+    return word === 'open' || word === 'ajar' ? [text(parts[name], states[word])] : [];
   });
-  return state.locked === false ? [...open, `${parts.lock}: ${states.unlocked}`] : open;
+  return state.locked === false ? [...open, text(parts.lock, states.unlocked)] : open;
 }

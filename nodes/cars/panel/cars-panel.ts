@@ -2,12 +2,13 @@ import { isLoopback } from '../../../src/index';
 import type { CarClick } from '../../../src/simulator/index';
 import { DemoControls } from '../../../src/simulator/page/demo-controls';
 import { button, element, iconOf, Section } from '../../../src/drawing/elements';
-import type { Line } from '../../vehicle/dialog';
+import { carChanges, useCar } from '../../editor/whole-flow';
+import type { Line } from '../../editor/vehicle-checks';
 import type { CarPicture, CarSummary } from '../runtime/cars';
 import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';
 import { rowGroupsOf, type CarRow } from './car-rows';
-import { addCar, addNode } from './flow-nodes';
+import { addCar, addNode, vinFor } from './flow-nodes';
 import { askMap, askPictures, buttonActions, sendClick } from './requests';
 import { accountOf, commandsOf, headOf, linesOf, problemOf, remedyButton, titleOf } from './sections';
 
@@ -44,6 +45,8 @@ export class CarsPanel {
   readonly #lines = new Section('lines', linesOf);
   readonly #account = new Section('account', accountOf);
   readonly #commands = new Section('commands', commandsOf);
+  readonly #whole = button('', 'fa-car', () => this.#useForAll());
+  readonly #refused = element('p', { class: 'cars-problem', role: 'status' });
   #cars: readonly CarSummary[] = [];
   #chosen = '';
   #drawn = '';
@@ -67,6 +70,7 @@ export class CarsPanel {
       ...(['read', 'check', 'diagnostics'] as const).map((name) =>
         button(say(`action.${name}`), actionIcons[name], () => void this.#act(buttonActions[name])),
       ),
+      this.#whole,
     );
     this.#chooser.addEventListener('change', () => {
       this.#chosen = this.#chooser.value;
@@ -108,6 +112,23 @@ export class CarsPanel {
     refreshAges(this.root);
   }
 
+  /** The flow that is open was changed, or another one was opened. */
+  refreshFlow(): void {
+    const car = this.#car;
+    if (car === undefined) return this.#drawEmpty();
+    const vin = vinFor(car);
+    const count = vin === undefined ? 0 : carChanges(car.config, vin).length;
+    this.#whole.hidden = count === 0;
+    const text = ` ${sharedText('wholeFlow', { count })}`;
+    if (this.#whole.lastChild && this.#whole.textContent !== text) this.#whole.lastChild.textContent = text;
+  }
+
+  #useForAll(): void {
+    const car = this.#car;
+    const count = car ? useCar(car.config, vinFor(car)) : 0;
+    this.#showMessages([[count === null ? say('use.locked') : say('use.addedForAll', { count })]]);
+  }
+
   get #car(): CarSummary | undefined {
     return this.#cars.find(({ key }) => key === this.#chosen) ?? this.#cars[0];
   }
@@ -136,6 +157,7 @@ export class CarsPanel {
     this.#lines.show({ lines: car.lines, facts: car.facts });
     this.#account.show(car);
     this.#commands.show(car);
+    this.refreshFlow();
     this.refreshAges();
   }
 
@@ -148,15 +170,20 @@ export class CarsPanel {
     if (this.#empty.textContent.startsWith(text)) return;
     const add = (service: 'demo' | 'volvo-cars', icon: string): HTMLElement =>
       button(say(`empty.${service}`), icon, () => {
-        addCar(service);
-        this.#draw();
+        const why = addCar(service);
+        this.#refused.textContent = why === null ? '' : say(why);
+        this.#drawEmpty();
       });
+    this.#refused.textContent = '';
     this.#empty.replaceChildren(
       iconOf('fa-car'),
       element('p', {}, text),
       ...(isAdded
         ? []
-        : [element('div', { class: 'cars-buttons' }, add('demo', 'fa-plus'), add('volvo-cars', 'fa-key'))]),
+        : [
+            element('div', { class: 'cars-buttons' }, add('demo', 'fa-plus'), add('volvo-cars', 'fa-key')),
+            this.#refused,
+          ]),
     );
   }
 

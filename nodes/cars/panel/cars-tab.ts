@@ -34,8 +34,19 @@ export function openCarsTab(content: HTMLElement): () => void {
       isAsking = false;
     }
   };
+  let isCounting = false;
+  /** A deploy or an import tells of each node. */
+  const countSoon = (): void => {
+    if (isCounting) return;
+    isCounting = true;
+    requestAnimationFrame(() => {
+      isCounting = false;
+      if (isVisible()) panel.refreshFlow();
+    });
+  };
   const whenShown = (): void => {
     panel.refreshAges();
+    panel.refreshFlow();
     if (isStale) void update();
   };
 
@@ -43,6 +54,8 @@ export function openCarsTab(content: HTMLElement): () => void {
   for (const topic of ['connected-vehicle/changed', 'notification/runtime-deploy'])
     RED.comms.subscribe(topic, () => void update());
   RED.comms.on('connect', () => void update());
+  for (const event of ['workspace:change', 'nodes:add', 'nodes:change', 'nodes:remove'])
+    RED.events.on(event, countSoon);
   RED.events.on('sidebar:resize', whenShown);
   document.addEventListener('visibilitychange', whenShown);
   setInterval(() => isVisible() && panel.refreshAges(), agesEveryMs);

@@ -2,6 +2,8 @@ import type { CarSummary } from '../runtime/cars';
 import type { FactName } from '../../vehicle/facts';
 import { readFor } from './car-rows';
 
+const { presetLanguage } = connectedVehicle;
+
 /** What the tab puts into the flows, as a person does it with the palette. */
 
 /** A node with the presets of its type. */
@@ -23,27 +25,59 @@ function statusNode(values: object): object {
   return nodeOf('connected-vehicle-status', { id: RED.nodes.id(), z, ...place, wires: [[]], ...values });
 }
 
-/** As the editor imports nodes, so that it can be undone. */
-const addToFlow = (nodes: object[]): void => RED.view.importNodes(nodes, { touchImport: true, notify: false });
+/** As the editor imports nodes, so that it can be undone. It marks the flows as changed only when nodes are dragged to their place. */
+function addToFlow(nodes: object[]): void {
+  RED.view.importNodes(nodes, { touchImport: true, notify: false });
+  RED.nodes.dirty(true);
+}
 
-/** Adds a configuration, and a node that reads the windows: the editor warns of a configuration that no node uses. */
-export function addCar(service: 'demo' | 'volvo-cars'): void {
+/** The key of the text that says why nothing can be changed in the flow: all are hidden, or this one is locked. */
+function whyClosed(): string | null {
+  if (!RED.workspaces.active()) return 'use.noFlow';
+  return RED.workspaces.isLocked() ? 'use.locked' : null;
+}
+
+/**
+ * Adds a configuration, and a node that reads the windows: the editor warns of a configuration that no node uses.
+ * @returns the key of the text that says why nothing was added
+ */
+export function addCar(service: 'demo' | 'volvo-cars'): string | null {
+  const why = whyClosed();
+  if (why !== null) return why;
   const vehicle = RED.nodes.id();
-  addToFlow([nodeOf('connected-vehicle', { id: vehicle, service }), statusNode({ vehicle, poll: 120 })]);
-  if (service !== 'demo') openConfiguration(vehicle);
+  const presets = { id: vehicle, service, language: presetLanguage() };
+  addToFlow([nodeOf('connected-vehicle', presets), statusNode({ vehicle, poll: 120 })]);
+  if (service !== 'demo') openNew(vehicle);
+  return null;
+}
+
+/** Opens the form of a configuration that was just added. Whoever closes it with *Cancel* or *Delete* gets the flow back as it was. */
+function openNew(vehicle: string): void {
+  const [{ history, events }, before] = [RED, RED.history.depth() - 1];
+  let isKept = false;
+  const keep = (): void => void (isKept = true);
+  const end = (): void => {
+    events.off('editor:save', keep);
+    events.off('editor:close', end);
+    if (!isKept) while (history.depth() > before) history.pop();
+  };
+  events.on('editor:save', keep);
+  events.on('editor:close', end);
+  openConfiguration(vehicle);
 }
 
 /** Adds the node that reads what a line of the list shows. @returns the key of the text that says what became of it */
 export function addNode(car: CarSummary | undefined, name: FactName): string {
   const vin = car && vinFor(car);
   if (vin === undefined) return 'use.noVin';
-  if (RED.workspaces.isLocked()) return 'use.locked';
+  const why = whyClosed();
+  if (why !== null) return why;
   addToFlow([statusNode({ vehicle: car?.config, vin, read: readFor(name) })]);
   return 'use.added';
 }
 
 /** The property `vin` of a node of this car: the browser gets no whole VIN, but a node of the flows may have it. */
-function vinFor({ config, vin, isDefault }: CarSummary): string | undefined {
+export function vinFor({ config, vin, isDefault }: CarSummary): string | undefined {
   if (isDefault) return '';
   let found: string | undefined;
   RED.nodes.eachNode((node) => {

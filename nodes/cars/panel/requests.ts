@@ -1,5 +1,5 @@
 import type { CarClick } from '../../../src/simulator/index';
-import type { Line } from '../../vehicle/dialog';
+import type { Line } from '../../editor/vehicle-checks';
 import type { Answer, Refusal } from '../../editor/runtime-request';
 import type { CarPicture, CarSummary } from '../runtime/cars';
 

@@ -41,7 +41,11 @@ const sevenDaysMs = 7 * 24 * 60 * 60_000;
 
 /** A line for the battery and one for the fuel; for the range only where there is neither. */
 export function linesOf({ lines, facts }: Pick<CarSummary, 'lines' | 'facts'>): (Node | false)[] {
-  const shown = historyNames.filter((name) => (lines[name]?.length ?? 0) > 1);
+  // A shorter line is a dot.
+  const shown = historyNames.filter((name) => {
+    const points = lines[name] ?? [];
+    return (points.at(-1)?.[0] ?? 0) - (points[0]?.[0] ?? 0) >= 2 * 3_600_000;
+  });
   const energy = shown.filter((name) => name === 'batteryChargeLevel' || name === 'fuelAmount');
   const drawn = (energy.length > 0 ? energy : shown.slice(0, 1)).map((name) => {
     const points = lines[name] ?? [];

@@ -72,7 +72,7 @@ interface FoundCar {
   source: Source;
 }
 
-/** A config node with its account; the config nodes of the demo cars are one, with one overview. */
+/** A config node with its account; the config nodes of the demo cars, and those with one client ID, have one overview. */
 interface Source {
   options: { service: string; readOnly: boolean };
   account: Account | null;
@@ -155,29 +155,43 @@ function readsFor({ fuelAmount, batteryChargeLevel }: Facts): ReadName[] {
 const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
   code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
+/** Each car once: first the own cars of the configurations, which have their names, then those that only nodes and messages name. */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];
+  const others: FoundCar[] = [];
   for (const { id } of stored.filter(({ type }) => type === 'connected-vehicle')) {
     const node = findVehicle(RED, id);
     if (node === null) continue;
-    const own = await sourceOf(RED, node);
-    const { overview } = own;
-    const source = cars.find((car) => overview !== undefined && car.source.overview === overview)?.source ?? own;
-    if (source !== own) source.journals.push(...own.journals);
+    const source = await sourceOf(RED, node);
+    const { overview } = source;
     const named = { config: id, name: node.name ?? '', source };
     const ofNodes = stored.flatMap(({ vehicle, vin }) => (vehicle === id ? [vin] : []));
-    const [chosen = '', ...others] = [node.chooseVin(), ...ofNodes].map(normalVin);
+    const [chosen = '', ...rest] = [node.chooseVin(), ...ofNodes].map(normalVin);
     const seen = overview?.cars.map(({ vin }) => vin).sort() ?? [];
-    const vins = new Set([chosen, ...others, ...seen].filter((vin) => vinPattern.test(vin)));
+    const vins = new Set([chosen, ...rest, ...seen].filter((vin) => vinPattern.test(vin)));
     if (overview === undefined || vins.size === 0)
       cars.push({ key: id, vin: null, isDefault: true, facts: {}, ...named });
     else
       for (const vin of vins)
-        if (!cars.some((car) => car.vin === vin && car.source === source))
-          cars.push({ ...overview.car(vin), isDefault: vin === chosen, ...named });
+        (vin === chosen ? cars : others).push({ ...overview.car(vin), isDefault: vin === chosen, ...named });
   }
-  return cars;
+  return withoutTwins([...cars, ...others]);
+}
+
+/**
+ * Configurations that share an overview have the same cars, and each of them may have sent a command. Two that have a real car as their own
+ * stay two, because each has a sign-in.
+ */
+function withoutTwins(cars: readonly FoundCar[]): FoundCar[] {
+  const found = new Map<string, FoundCar>();
+  for (const car of cars) {
+    const twin = found.get(car.key);
+    const key = car.isDefault && car.source.options.service !== 'demo' && twin ? car.key + car.config : car.key;
+    if (!found.has(key)) found.set(key, { ...car, key });
+    else if (twin) twin.source.journals = [...new Set([...twin.source.journals, ...car.source.journals])];
+  }
+  return [...found.values()];
 }
 
 async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {

@@ -3,19 +3,19 @@
  * `connectedVehicle`; Node-RED loads that file before the script of each form. The file runs once for each form, so
  * nothing in it may keep state.
  */
-export * from './editor/forms';
-export * from './editor/hours';
-export * from './editor/interfaces';
-export * from './editor/places';
-export * from './editor/requests-per-day';
-export * from './editor/runtime-request';
-export * from './editor/search';
-export * from './editor/show-values';
-export * from './editor/test-now';
-export * from './editor/texts';
-export * from './editor/typed-inputs';
-export * from './editor/validators';
-export { checkFindings, listOf, prepareDialog, validateRedirectUrl } from './vehicle/dialog';
+export * from './forms';
+export * from './hours';
+export * from './interfaces';
+export * from './places';
+export * from './requests-per-day';
+export * from './runtime-request';
+export * from './search';
+export * from './show-values';
+export * from './test-now';
+export * from './texts';
+export * from './typed-inputs';
+export * from './validators';
+export { checkFindings, clearSecretsForOtherAddress, listOf, validateRedirectUrl } from './vehicle-checks';
 export {
   commandAccess,
   conditionValue,
@@ -45,4 +45,4 @@ export {
   unlockDurationLimits,
   valueTypeOf,
   vinPattern,
-} from '../src/index';
+} from '../../src/index';

@@ -1,0 +1,102 @@
+import { isRedirectUrl, type Finding } from '../../src/index';
+import { chosenIn, configField as field, part, textOf } from './forms';
+import { commandOf, nodesOf, readsOfNode } from './node-reads';
+import { ask, errorText, type Answer } from './runtime-request';
+import { sharedText, timeText, type Say } from './texts';
+import type { Validity } from './validators';
+import type { VehicleOptions } from '../vehicle/options';
+
+/** What the form of the configuration and others need of its dialog before that is loaded. */
+
+const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
+
+/** A password field shows this in place of the stored value. */
+export const stored = '__PWRD__';
+
+export type Line = [text: string, isBad?: boolean];
+
+/** Shows lines of text, as warnings where they are bad. */
+export function showLines(name: string, ...lines: Line[]): void {
+  part(name)
+    .empty()
+    .css('visibility', '')
+    .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
+}
+
+/** The address of this editor to which the sign-in page sends the browser back. */
+export function callbackUrl(): string {
+  const url = new URL('connected-vehicle/callback', location.href);
+  // The portal accepts https, and http on localhost only. On another machine, the driver pastes the address that the browser ends at.
+  if (url.protocol === 'http:') url.hostname = 'localhost';
+  return url.href;
+}
+
+/** Empty: the address of the editor, or `localhost`. The reason names an address that services accept and Node-RED answers at. */
+export function validateRedirectUrl(value = ''): Validity {
+  const address = value.trim();
+  if (address === '') return true;
+  if (!isRedirectUrl(address)) return sharedText('reason.redirectUrl', { address: callbackUrl() });
+  const isAnswered = new URL(address).pathname.endsWith('/connected-vehicle/callback');
+  return isAnswered || sharedText('reason.redirectPath', { address: callbackUrl() });
+}
+
+/** The names that are ticked in a list of the open form. */
+export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
+  chosenIn(list) as VehicleOptions[List]; // The values that the boxes were made with.
+
+/** The reads and commands of each node that uses a configuration. */
+export const usesOf = (id: string): object[] =>
+  nodesOf(id).map((node) => ({
+    label: node.name || node.type,
+    reads: readsOfNode(node).flatMap(({ reads }) => reads),
+    commands: [commandOf(node) ?? []].flat(),
+  }));
+
+const isAccess = (about: string): boolean => ['key', 'token', 'scopes'].includes(about);
+
+/** @param isDemo a demo car has neither key nor token to judge */
+export function linesOfFindings({ findings = [], error }: Answer<{ findings: Finding[] }>, isDemo: boolean): Line[] {
+  if (error) return [[`✗ ${errorText(error)}`, true]];
+  const judged = isDemo ? findings.filter(({ about }) => !isAccess(about)) : findings;
+  const lines = judged.map(({ about, result, code, message, until, scopes, label }): [string, boolean] => {
+    const end = until ? ` (${say('until', { at: timeText(until) })})` : '';
+    if (code === null)
+      return [`${result === 'good' ? '✓' : '?'} ${say(`check.${result}.${about}`, { label })}${end}`, false];
+    const what =
+      code === 'SCOPE_MISSING' && label
+        ? say('check.node', { label, scopes: scopes.join(' ') })
+        : errorText({ code, message: message ?? '' });
+    return [`✗ ${what}${end}`, true];
+  });
+  // Failed lines come first.
+  return [...lines.filter(([, isBad]) => isBad), ...lines.filter(([, isBad]) => !isBad)];
+}
+
+/** Checks a configuration as it is in the flows, with its stored credentials. */
+export function checkFindings(id: string, done: (lines: Line[]) => void): void {
+  const found = RED.nodes.node(id) as EditorNode<Record<string, unknown>> | null | undefined;
+  if (!found) return done(linesOfFindings({ error: { code: 'deleted', message: '' } }, false));
+  const { _def, ...node } = found;
+  const options = Object.fromEntries(Object.keys(_def.defaults).map((name) => [name, node[name]]));
+  ask<{ findings: Finding[] }>(id, 'check', { options, credentials: {}, nodes: usesOf(id) }, (answer) =>
+    done(linesOfFindings(answer, (node['service'] ?? 'demo') === 'demo')),
+  );
+}
+
+/** The addresses that get key, tokens, client ID and client secret. */
+export const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
+
+/** A stored secret is for the service and the addresses that it was entered for. With others its field is empty, and saving removes it. */
+export function clearSecretsForOtherAddress({ _def }: EditorNode<object>): void {
+  const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
+  const serviceKey = (): string =>
+    [textOf(field('service')), ...(textOf(field('service')) === 'custom' ? addressNames.map(origin) : [])].join(' ');
+  const secrets = Object.keys(_def.credentials ?? {}).filter((name) => field(name).val() === stored);
+  const before = serviceKey();
+  const updateSecrets = (): void => {
+    const [from, to] = serviceKey() === before ? ['', stored] : [stored, ''];
+    for (const name of secrets) if (field(name).val() === from) field(name).val(to).trigger('change');
+    showLines('moved', [serviceKey() === before || secrets.length === 0 ? '' : say('moved'), true]);
+  };
+  for (const name of ['service', ...addressNames]) field(name).on('change', updateSecrets);
+}
