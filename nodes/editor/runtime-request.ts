@@ -35,15 +35,18 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
 export const ownVin = (): string | undefined =>
   textOf(nodeField('vinType')) === 'str' ? textOf(nodeField('vin')) : undefined;
 
+/** Asks about the car of the open form of a node. */
+export function askCar<Members>(action: string, query: object, done: (answer: Answer<Members>) => void): void {
+  const vehicle = textOf(nodeField('vehicle'));
+  if (vehicle === '' || vehicle === '_ADD_') done({ error: { code: 'noVehicle', message: '' } } as Answer<Members>);
+  else ask(vehicle, action, { vin: ownVin() ?? '', ...query }, done);
+}
+
 /** Reads now, for the form of a node. An error of one read is in `errors`. */
-export function askValues(
+export const askValues = (
   query: { reads: readonly string[]; interface?: string },
   done: (answer: Answer<{ payloads: Record<string, unknown>; errors: (Refusal & { read: string })[] }>) => void,
-): void {
-  const vehicle = textOf(nodeField('vehicle'));
-  if (vehicle === '' || vehicle === '_ADD_') done({ error: { code: 'noVehicle', message: '' } });
-  else ask(vehicle, 'values', { vin: ownVin() ?? '', ...query }, done);
-}
+): void => askCar('values', query, done);
 
 /** Why something failed, in the language of the dialog. */
 export const errorText = ({ code, message }: Refusal): string =>

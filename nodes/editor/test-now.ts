@@ -22,5 +22,9 @@ export function showTest(id: string, events = $()): void {
       setTimeout(() => button.prop('disabled', false), pauseMs);
     });
   });
-  part('test').append($('<div class="pair">').append(events, button), answer, $('<div>').text(sharedText('test.hint')));
+  part('test').append(
+    $('<div class="pair">').append(events, button),
+    answer,
+    $('<div class="hint">').text(sharedText('test.hint')),
+  );
 }

@@ -48,7 +48,10 @@ export const help = (language: string, type: string): string => read('locales', 
 
 /** The content of the edit form. */
 export const template = (type: string): string =>
-  /<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
+  // As written: the build leaves out what Node-RED does not need.
+  (/<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '')
+    .replace(/=([\w.-]+)(?=[ >])/g, '="$1"')
+    .replace(/data-shared="((?:\[[\w-]+\])?)/g, 'data-i18n="$1@connected-vehicle/node-red/connected-vehicle:');
 
 export const script = (type: string): string =>
   /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
@@ -119,6 +122,8 @@ const holding = (held: readonly HeldNode[]) => ({
   node: (id: string) => held.find((node) => node.id === id) ?? null,
   eachNode: (callback: (node: HeldNode) => void) =>
     held.filter((node) => node.type !== 'connected-vehicle').forEach(callback),
+  eachConfig: (callback: (node: HeldNode) => void) =>
+    held.filter((node) => node.type === 'connected-vehicle').forEach(callback),
 });
 
 /**
@@ -185,6 +190,7 @@ export function definition(type: string, held: readonly HeldNode[] = []): Editor
     RED: {
       _: (key: string) => keyOf(key),
       events: { on: () => undefined },
+      utils: { getNodeLabel: (node: HeldNode) => node['name'] },
       nodes: {
         registerType: (name: string, found: EditorDefinition) => (registered[name] = found),
         ...holding(held),
