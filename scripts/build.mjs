@@ -200,9 +200,8 @@ function listOfReads() {
   const { readNames, readScopes } = catalogueOfReads();
   const byScopes = {};
   for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
-  return Object.entries(byScopes)
-    .map(([scopes, names]) => `- \`${names.join('`, `')}\`: \`${scopes}\``)
-    .join('\n');
+  const lines = Object.entries(byScopes).map(([scopes, names]) => `- \`${names.join('`, `')}\`: \`${scopes}\``);
+  return `<div class="car-names">\n\n${lines.join('\n')}\n\n</div>`;
 }
 
 /** Forms with their scripts, message catalogues, help and icons. */
