@@ -8,6 +8,7 @@ import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 import { withReleasedLinks } from './documents.mjs';
+import { fillHelp, showTypes } from './fill-help.mjs';
 import { wholeForm } from './form-rows.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -137,7 +138,7 @@ async function minifyForm(html) {
   return minified
     .reduce((form, { code }, index) => form.replace(styles[index], () => code), html)
     .replace(/\n\s+/g, '\n')
-    .replaceAll(' aria-hidden="true"></i>', '></i>');
+    .replaceAll(' aria-hidden=true></i>', '></i>');
 }
 
 const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8'));
@@ -174,11 +175,12 @@ const sharedWords = {
   }),
   // A form can ask for a text only, not for an object. Only the help needs what is said of the properties of several nodes.
   // The catalogue of a language that the editor does not have holds the name of the language alone.
-  'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command }) => ({
+  'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command, service }) => ({
     ...texts,
     ...(search && {
       cause,
       command,
+      service,
       search: {
         ...search,
         words: Object.entries(search.words)
@@ -187,12 +189,13 @@ const sharedWords = {
       },
     }),
   }),
-  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, read }) => {
+  'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, service, read }) => {
     const { readNames, titleOf } = catalogueOfReads();
     const title = Object.fromEntries(readNames.map((name) => [name, read[name] ?? titleOf(name)]));
     return {
       ...texts,
       command,
+      service,
       status: { ...texts.status, failed: { ...texts.status.failed, ...cause } },
       part: { ...part, carLocked: part.lock },
       reading: { ...texts.reading, title, unit, word: { ...word, locked, unlocked } },
@@ -205,21 +208,8 @@ function listOfReads() {
   const { readNames, readScopes } = catalogueOfReads();
   const byScopes = {};
   for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
-  return Object.entries(byScopes)
-    .map(([scopes, names]) => `- \`${names.join(', ')}\`: \`${scopes}\``)
-    .join('\n');
-}
-
-/** A help with the texts of the forms in the places of their keys, `{hint.poll}` or, of the configuration, `{shared:label.vin}`. */
-function fillHelp(help, texts, shared) {
-  const textAt = (_, isShared, path) => {
-    const text = path.split('.').reduce((at, key) => at?.[key], isShared ? shared : texts);
-    if (typeof text !== 'string') throw new Error(`The help asks for a text that does not exist: ${path}`);
-    return text;
-  };
-  return help
-    .replace(/\{(shared:)?([a-zA-Z]+(?:\.[\w-]+)+)\}/g, textAt)
-    .replace(/^(: .+ \(\w+\) : )(\p{Ll})/gmu, (_, label, first) => label + first.toUpperCase());
+  const lines = Object.entries(byScopes).map(([scopes, names]) => `- \`${names.join('`, `')}\`: \`${scopes}\``);
+  return `<div class="car-names">\n\n${lines.join('\n')}\n\n</div>`;
 }
 
 /** Forms with their scripts, message catalogues, help and icons. */
@@ -232,7 +222,8 @@ async function buildEditor() {
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
   await writeFile(`${root}resources/connected-vehicle-cars.mjs`, carsTab);
   await writeFile(`${root}resources/connected-vehicle-dialog.mjs`, dialog);
-  for (const [type, folder] of Object.entries(JSON.parse(await readFile(`${from}folders.json`, 'utf8')))) {
+  const folders = JSON.parse(await readFile(`${from}folders.json`, 'utf8'));
+  for (const [type, folder] of Object.entries(folders)) {
     // As an `iife`, esbuild adds what no script needs that loads a module later.
     const script = await bundleForBrowser(`${folder}/form.ts`, { format: 'esm', plugins: [apart] });
     const form = await minifyForm(wholeForm(type, await readFile(`${from}${folder}/form.html`, 'utf8')));
@@ -250,8 +241,10 @@ async function buildEditor() {
     const textsOf = async (type) => JSON.parse(await readFile(`${from}locales/${language}/${type}.json`, 'utf8'));
     for (const file of await readdir(folder)) {
       if (file.endsWith('.html')) {
-        const [texts, shared] = await Promise.all([basename(file, '.html'), 'connected-vehicle'].map(textsOf));
-        await rewrite(file, (help) => withReleasedLinks(fillHelp(help, texts, shared)));
+        const type = basename(file, '.html');
+        const [texts, shared] = await Promise.all([type, 'connected-vehicle'].map(textsOf));
+        const form = await readFile(`${from}${folders[type]}/form.ts`, 'utf8');
+        await rewrite(file, (help) => withReleasedLinks(showTypes(fillHelp(help, texts, shared), form)));
       }
       if (file === 'connected-vehicle-status.html')
         await rewrite(file, (help) => help.replace('<!-- reads -->', listOfReads));

@@ -63,7 +63,9 @@ export function wholeForm(type, html) {
   const prefix = type === 'connected-vehicle' ? 'node-config-input-' : 'node-input-';
   const rows = elements
     .replace(/<row (.*?) \/>/g, (_, text) => expandRow(prefix, text))
-    .replaceAll('shared:', '@connected-vehicle/node-red/connected-vehicle:');
+    // Node-RED would need the whole name of the catalogue each time; the form fills these in itself (nodes/editor/forms.ts).
+    .replace(/data-i18n="(\[[\w-]+\])?shared:/g, (_, attribute = '') => `data-shared="${attribute}`)
+    .replace(/="([\w.-]+)"(?=[ >])/g, '=$1');
   const template = `<script type="text/html" data-template-name="${type}">\n<div class="car-form">\n${rows}</div>\n</script>\n`;
   return `<script src="resources/@connected-vehicle/node-red/connected-vehicle.js"></script>\n\n${styles}${elements && template}`;
 }

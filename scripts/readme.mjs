@@ -2,6 +2,7 @@
 // node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
 // example flows cost from their nodes (into their infos, too), the drawing of the car into the example of a dashboard, and into the
 // links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
+import { fillHelp } from './fill-help.mjs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -51,9 +52,11 @@ function togetherWith(name) {
 
 /** The text of the help of a node below a heading, or before the first one. */
 async function helpOf(type, heading) {
-  const [, help] = /<script[^>]*>\n([\s\S]*?)<\/script>/.exec(
-    await readFile(pathTo(`dist/nodes/locales/en-US/${type}.html`), 'utf8'),
+  const read = (file) => readFile(pathTo(`nodes/locales/en-US/${file}`), 'utf8');
+  const [texts, shared] = await Promise.all(
+    [type, 'connected-vehicle'].map(async (one) => JSON.parse(await read(`${one}.json`))),
   );
+  const [, help] = /<script[^>]*>\n([\s\S]*?)<\/script>/.exec(fillHelp(await read(`${type}.html`), texts, shared));
   const parts = help.split(/^### /m);
   const part = heading === 'Summary' ? parts[0] : parts.find((one) => one.startsWith(`${heading}\n`));
   return (

@@ -1,8 +1,8 @@
 /**
  * The one error of the library, and the closed list of its codes (docs/internals/contract.md 6).
  *
- * A Catch node prints an error as `VehicleError: <sentence>`, so every sentence is written for a driver: what is
- * wrong, and what to do next. A sentence never holds a token, a key or a whole VIN.
+ * A Catch node gets the sentence as `msg.error.message`, so every sentence is written for a driver: what is wrong, and what
+ * to do next. A sentence never holds a token, a key or a whole VIN.
  */
 
 import { asSentence, sentence, wordSentence, type Sentence } from './sentence';
@@ -96,6 +96,11 @@ export class VehicleError extends Error {
     this.httpStatus = details.httpStatus ?? null;
     this.operationId = details.operationId ?? null;
     this.status = details.status ?? null;
+  }
+
+  /** Node-RED gives this text to a Catch node. The class in front of it would say nothing to a driver. */
+  override toString(): string {
+    return this.message;
   }
 
   /** The error as the plain record of docs/internals/contract.md 6. */

@@ -8,12 +8,14 @@ import { signInsOf } from '../vehicle/sign-in';
 import { redactor, shownFailure } from '../node-red/redaction';
 import { packOf, sharedStoreOf } from '../node-red/storage';
 import { findVehicle, type VehicleNode } from '../node-red/vehicle-node';
-import { worded, wordsOf, wordsOfRequest } from '../node-red/i18n';
+import { worded, wordsOf, wordsOfRequest, type Words } from '../node-red/i18n';
 import { reportedError } from '../node-red/failures';
 import { clock } from '../node-red/time';
 import { carsOf, clickCarOfTab, lastPosition, picturesOf, readCar } from '../cars/runtime/cars';
 import { demoPage } from '../vehicle/demo-car';
 import { editorsOf } from '../node-red/editors';
+import { conditionsOfForm, factText, judgeAll } from '../condition/check';
+import { conditionOptions } from '../condition/options';
 import type { TestableNode } from '../node-red/car-node';
 import { parseBody } from '../node-red/options';
 import {
@@ -68,13 +70,13 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
   const route = (
     action: string,
     permission: 'read' | 'write',
-    work: (id: string, body: unknown) => Promise<unknown>,
+    work: (id: string, body: unknown, words: Words) => Promise<unknown>,
     limited = own,
   ): void => {
     const answer = async (request: Request, response: Response): Promise<void> => {
       const words = wordsOfRequest(RED, request);
       try {
-        const result = await work(String(request.params['id']), request.body);
+        const result = await work(String(request.params['id']), request.body, words);
         // Diagnostics are for a report to the maintainers, so they stay in English.
         response.json(worded(result, action === 'diagnostics' ? wordsOf(RED, '', 'en-US') : words));
       } catch (error) {
@@ -163,6 +165,24 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
     if (form !== null) return withAccount(RED, form, (account, own) => read(account, vin || own));
     const node = deployed(id);
     return read(await node.account(), node.chooseVin(vin));
+  });
+
+  // In the language of the editor, as the rest of the dialog.
+  route('conditions', 'write', async (id, input, words) => {
+    const node = deployed(id);
+    const { vin, match, conditions } = parseBody(conditionOptions, input);
+    const asked = conditionsOfForm(conditions);
+    const { client } = await node.account();
+    const { judged, failures, now, result } = await withTimeLimit(async (signal) =>
+      judgeAll(client, asked, {
+        match,
+        vin: await client.requireVin(node.chooseVin(vin), signal),
+        maxAgeMs: 0,
+        signal,
+      }),
+    );
+    const lines = judged.map((one) => ({ result: one.result, text: factText(words, one, now) }));
+    return redactor.value({ result, lines, errors: [...failures].map(shownFailure) });
   });
 
   route('commands', 'write', async (id, input) => {

@@ -104,7 +104,8 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   paletteLabel: () => say('palette.name'),
   label() {
     const isFixed = (this.commandType ?? 'str') === 'str';
-    return this.name || (this.command && isFixed ? titleOfCommand(this.command) : say('palette.name'));
+    const text = this.command && isFixed ? titleOfCommand(this.command) : say('palette.name');
+    return this.name || shared.labelOf(this.vehicle, text);
   },
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),

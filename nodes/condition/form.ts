@@ -1,6 +1,7 @@
+import type { Refusal } from '../editor/runtime-request';
 import type { ConditionOptions } from './options';
 
-const { conditionValue, nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
+const { conditionValue, isRecord, nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-condition';
 const say = wordsOf(type);
@@ -60,6 +61,34 @@ function validateRows(rows: readonly Row[], vehicle: string | undefined): true |
   return at < 0 || say('reason.row', { number: at + 1, fault: faults[at] });
 }
 
+const unitOf = ({ operator }: Row, value: Value | undefined): string => {
+  const unit = operator === 'older than' ? 'minutes' : value?.type.kind === 'number' ? value.type.unit : '';
+  return unit && ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit });
+};
+
+/** Comparisons that a label shows as a sign. */
+const signs: Partial<Record<string, string>> = { '<': '<', '<=': '≤', '>': '>', '>=': '≥', '=': '=' };
+
+/** A row in words: “Battery level < 30 %”. Empty for one that is not finished. */
+function textOfRow(row: Row): string {
+  const { value: name = '', operator = '', operand } = row;
+  const value = conditionValue(name);
+  const choices = value && operator !== 'older than' ? choicesOf(value) : [];
+  const items = isRecord(operand) ? [operand['name']] : textOfOperand(row).split(',');
+  const text = isSource(row)
+    ? `${row.operandType}.${String(operand)}`
+    : items.map((item) => choices.find((choice) => choice.value === item)?.label ?? String(item)).join(', ');
+  if (value === undefined || operator === '' || text === '') return '';
+  const compared = signs[operator] ?? say(`operator.${operator}`);
+  return `${titleOfValue(name)} ${compared} ${text} ${isSource(row) ? '' : unitOf(row, value)}`.trim();
+}
+
+/** The first condition. */
+function labelOfRows(rows: readonly Row[]): string {
+  const first = textOfRow(rows[0] ?? {});
+  return first === '' ? say('palette.name') : first + (rows.length > 1 ? ', …' : '');
+}
+
 type Operand = Pick<Row, 'operand' | 'operandType'>;
 
 /** A list as a field shows it. */
@@ -74,13 +103,13 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
   // A word that is not offered (newer, written by hand) is added, so that saving keeps it.
   const others = own.filter((word) => !choices.some((choice) => choice.value === word));
   choices.push(...others.map((word) => ({ value: word, label: word })));
-  const unit = isAge ? 'minutes' : value?.type.kind === 'number' ? value.type.unit : '';
+  const unit = unitOf(row, value);
   const ownType = unit !== '' && row.operator !== 'between' ? 'num' : 'str';
   const options = { value: 'str', label: '', options: choices, multiple: row.operator === 'one of' };
   const input = $('<input type="text" style="width: 100%">').val(textOfOperand(row));
   if (!isSource(row) && choices.length > 0 && own.length === 0) input.val(choices[0]?.value ?? '');
   cell.append($('<div>').append(input));
-  if (unit !== '') cell.append($('<span>').text(ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit })));
+  if (unit !== '') cell.append($('<span>').text(unit));
   input.typedInput({ types: [choices.length > 0 ? options : ownType, ...shared.sources] });
   input.typedInput('type', isSource(row) ? String(row.operandType) : ownType);
   const named = cell.find('input, button').filter((_, element) => $(element).text() === '');
@@ -98,12 +127,19 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
 
 const isValid = (row: Row): boolean => faultOf(row, textOf(field('vehicle'))) === undefined;
 
-/** The values by theme, as a dropdown offers them. */
+/** The values by theme and title. Openings keep their order, from the front to the rear. */
+const valuesByTheme = () =>
+  shared.conditionValues().map(([theme, names]) => {
+    const values = names.map((value) => ({ value, text: titleOfValue(value) }));
+    const isOpenings = theme === 'windows' || theme === 'doors';
+    if (!isOpenings) values.sort((one, other) => one.text.localeCompare(other.text, shared.editorLanguage()));
+    return { heading: ofStatus(`theme.${theme}`), values };
+  });
+
+/** As a dropdown offers them. */
 const valueChoices = (): JQuery[] =>
-  shared.conditionValues().map(([heading, names]) =>
-    $('<optgroup>')
-      .attr('label', ofStatus(`theme.${heading}`))
-      .append(shared.optionElements(names.map((name) => ({ value: name, text: titleOfValue(name) })))),
+  valuesByTheme().map(({ heading, values }) =>
+    $('<optgroup>').attr('label', heading).append(shared.optionElements(values)),
   );
 
 /** Adds a row to the list: value, operator and operand, each of which follows from the one before. @param choices for the value */
@@ -150,9 +186,12 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
 
 /** A search for a value, which goes into a row that has no operand yet, or into a new one. Where nothing is found, it offers all. */
 function offerSearch(list: JQuery): void {
-  const groups = shared.conditionValues().map(([heading, names]) => ({ text: ofStatus(`theme.${heading}`), names }));
-  const values = groups.flatMap(({ text, names }) =>
-    names.map((name) => ({ name, title: titleOfValue(name), text: `${text} ${titleOfValue(name)} ${name}` })),
+  const values = valuesByTheme().flatMap(({ heading, values: ofTheme }) =>
+    ofTheme.map(({ value: name, text: title }) => ({
+      name,
+      title,
+      text: `${heading} ${title} ${name} ${unitOf({}, conditionValue(name))}`,
+    })),
   );
   const add = (): void => {
     const name = values.find(({ title }) => title === textOf(part('search')))?.name;
@@ -190,11 +229,39 @@ const textOfRows = (rows: readonly Row[]): string =>
     }),
   );
 
+/** One character for each of the three answers, as the outputs have them. */
+const marks = new Map([
+  [true, '✓'],
+  [false, '✗'],
+]);
+
+/** Checks what the form holds, and shows each value with its result. */
+function checkNow(): void {
+  const show = shared.beginAnswer();
+  shared.askCar<{ result: boolean | null; lines: { result: boolean | null; text: string }[]; errors: Refusal[] }>(
+    'conditions',
+    { match: textOf(field('match')), conditions: rowsOf() },
+    ({ result = null, lines = [], errors = [], error }) => {
+      if (error) return show(() => [shared.lineOf(shared.errorText(error))], true);
+      const port = result === null ? 'unknown' : result ? 'yes' : 'no';
+      show(() => [
+        $('<strong>').text(say(`port.${port}`)),
+        ...lines.map((line) =>
+          shared.lineOf(`${(line.result !== null && marks.get(line.result)) || '?'} ${line.text}`),
+        ),
+        ...errors.map((refusal) => shared.lineOf(shared.errorText(refusal)).addClass('warning')),
+      ]);
+    },
+  );
+}
+
 const showReason = (): void => {
   // A field that has the focus still reports its change while the form is taken away.
   if (part('conditions').editableList('instance') === undefined) return;
   const reason = validateRows(rowsOf(), textOf(field('vehicle')));
   part('reason').text(reason === true ? '' : reason);
+  $('[data-ask=conditions]').prop('disabled', reason !== true);
+  shared.clearAnswer();
 };
 
 RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
@@ -213,6 +280,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
         return value === undefined || validateRows(rowsIn(value), this.vehicle);
       },
     },
+    payload: { value: 'unchanged' },
     maxAge: { value: 0, validate: (value, _opt) => shared.validateWhole(value, 0, 86_400) },
   },
   inputs: 1,
@@ -221,7 +289,7 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
   outputLabels: (port) => say(`port.${['yes', 'no', 'unknown'][port]}`),
   paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || say('palette.name');
+    return this.name || shared.labelOf(this.vehicle, labelOfRows(rowsIn(this.conditions)));
   },
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
@@ -241,6 +309,10 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
     // A new node begins with a row, which is not stored while it is empty.
     list.editableList('addItems', rows.length > 0 ? rows : [{}]);
     part('conditions').add(field('vehicle')).on('change', showReason);
+    part('conditions').on('keyup', showReason);
+    for (const name of ['match', 'vin']) field(name).on('change', shared.clearAnswer);
+    $('[data-ask=conditions]').on('click', checkNow);
+    showReason();
     offerSearch(list);
   },
   oneditsave() {

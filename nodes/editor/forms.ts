@@ -1,3 +1,5 @@
+import { sharedText } from './texts';
+
 interface Choice {
   value: string;
   text: string;
@@ -46,6 +48,7 @@ export const shownDefault = 'shown-default';
 
 /** Shows the default of each property that the node lacks (it is older than the property, or was written by hand), and chooses in the dropdowns. */
 export function showProperties(node: AnyNode, field: Field): void {
+  fillShared(field('name').closest('.car-form'));
   for (const [name, { value: preset, type }] of Object.entries(node._def.defaults)) {
     const value = node[name] ?? preset;
     const input = field(name);
@@ -56,6 +59,15 @@ export function showProperties(node: AnyNode, field: Field): void {
     if (node[name] === undefined) input.data(shownDefault, String(stateOf(input)));
   }
   describeFields(field('name').closest('.car-form'));
+}
+
+/** Fills in the texts of the configuration's catalogue, `label.vin`, or `[placeholder]placeholder.vin`. */
+function fillShared(form: JQuery): void {
+  form.find('[data-shared]').each((_, element) => {
+    const [, attribute, key = ''] = /^(?:\[(.+)\])?(.*)/.exec(String($(element).data('shared'))) ?? [];
+    if (attribute === undefined) $(element).text(sharedText(key));
+    else $(element).attr(attribute, sharedText(key));
+  });
 }
 
 /** Lets a screen reader read a hint with the field in the row above it, and no icon. */
@@ -95,12 +107,39 @@ export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
 }
 
-/** The vehicle that a new node on this tab uses: that of the last one there, else the only one, or the first where all are demo cars. */
-function defaultVehicle(tab: string | undefined): string | undefined {
-  const found: { id: string; service?: string }[] = [];
+/** The vehicle configurations that are not disabled. */
+function vehicles(): CarConfig[] {
+  const found: CarConfig[] = [];
   RED.nodes.eachConfig((config) => {
-    if (config.type === 'connected-vehicle' && (!config.z || config.z === tab)) found.push(config);
+    if (config.type === 'connected-vehicle' && !config.d) found.push(config);
   });
+  return found;
+}
+
+/** The label of a node that says what it does, with its car if the flows have several: “Lock · Wife car”. */
+export function labelOf(vehicle: string | undefined, text: string): string {
+  const found = vehicles();
+  const car = found.find(({ id }) => id === vehicle);
+  return car !== undefined && found.length > 1 ? `${text} · ${RED.utils.getNodeLabel(car, '')}` : text;
+}
+
+/** Draws the labels again when a car is added, renamed or removed: they name it as soon as there are two. */
+export function drawLabels({ type }: { type: string }): void {
+  if (type !== 'connected-vehicle') return;
+  RED.nodes.eachNode((node) => {
+    if (node.type.startsWith(type)) node.dirty = true;
+  });
+  RED.view.redraw();
+}
+
+/**
+ * The vehicle that a new node on this tab uses: that of the last one there, else the only one, or the first where all are demo cars. A command with several
+ * cars has none, because it would be sent to the wrong one.
+ */
+function defaultVehicle(type: string, tab: string | undefined): string | undefined {
+  const all = vehicles();
+  if (type === 'connected-vehicle-command' && all.length > 1) return undefined;
+  const found = all.filter(({ z }) => !z || z === tab);
   let ofTab: string | undefined;
   RED.nodes.eachNode(({ z, vehicle }) => {
     if (z === tab && found.some(({ id }) => id === vehicle)) ofTab = vehicle;
@@ -111,12 +150,13 @@ function defaultVehicle(tab: string | undefined): string | undefined {
 
 /** Gives a node that comes from the palette the default vehicle. A node that is pasted or imported is in the flows already. */
 export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {
-  if (!RED.nodes.node(this.id) && !this.vehicle) this.vehicle = defaultVehicle(RED.workspaces.active()) ?? '';
+  if (!RED.nodes.node(this.id) && !this.vehicle)
+    this.vehicle = defaultVehicle(this.type, RED.workspaces.active()) ?? '';
 }
 
 /** Chooses the default vehicle in the form of a node that has none. */
 export function chooseVehicle(node: EditorNode<{ vehicle: string }>): void {
-  const vehicle = defaultVehicle(node.z);
+  const vehicle = defaultVehicle(node.type, node.z);
   if (!node.vehicle && vehicle !== undefined) nodeField('vehicle').val(vehicle);
 }
 

@@ -28,6 +28,8 @@ export {
   interfaceNames,
   isCommandName,
   isReadName,
+  isRecord,
+  memberOf,
   needsOfCommand,
   needsOfRead,
   normalVin,

@@ -13,6 +13,12 @@ type EditorNode<Options> = Partial<Options> & {
   _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
 };
 
+/** A vehicle configuration. */
+type CarConfig = Pick<EditorNode<{ service: string }>, 'id' | 'type' | 'z' | 'service' | 'credentials'> & {
+  /** Disabled. */
+  d?: boolean;
+};
+
 interface EditorProperty<Options, Value> {
   value: Value;
   /** Type of the config node that the property names. */
@@ -65,6 +71,8 @@ interface FlowNode {
   z?: string;
   x?: number;
   y?: number;
+  /** To be drawn again. */
+  dirty?: boolean;
   name?: string;
   vehicle?: string | undefined;
   read?: string;
@@ -123,7 +131,11 @@ declare const RED: {
     subscribe(topic: string, callback: (topic: string, data: unknown) => void): void;
     on(event: 'connect', callback: () => void): void;
   };
-  events: { on(event: string, callback: () => void): void; off(event: string, callback: () => void): void };
+  events: {
+    on(event: string, callback: (node: { type: string }) => void): void;
+    off(event: string, callback: (node: { type: string }) => void): void;
+  };
+  utils: { getNodeLabel(node: object, otherwise: string): string };
   /** What can be undone, and what can be done again after that. */
   history: {
     depth(): number;
@@ -189,11 +201,7 @@ declare const RED: {
         }
       | null
       | undefined;
-    eachConfig(
-      callback: (
-        config: Pick<EditorNode<{ service: string }>, 'id' | 'type' | 'z' | 'service' | 'credentials'>,
-      ) => void,
-    ): void;
+    eachConfig(callback: (config: CarConfig) => void): void;
     /** Calls back with every node that is not a config node. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;

@@ -35,18 +35,22 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
 export const ownVin = (): string | undefined =>
   textOf(nodeField('vinType')) === 'str' ? textOf(nodeField('vin')) : undefined;
 
+/** Asks about the car of the open form of a node. */
+export function askCar<Members>(action: string, query: object, done: (answer: Answer<Members>) => void): void {
+  const vehicle = textOf(nodeField('vehicle'));
+  if (vehicle === '' || vehicle === '_ADD_') done({ error: { code: 'noVehicle', message: '' } } as Answer<Members>);
+  else ask(vehicle, action, { vin: ownVin() ?? '', ...query }, done);
+}
+
 /** Reads now, for the form of a node. An error of one read is in `errors`. */
-export function askValues(
+export const askValues = (
   query: { reads: readonly string[]; interface?: string },
   done: (answer: Answer<{ payloads: Record<string, unknown>; errors: (Refusal & { read: string })[] }>) => void,
-): void {
-  const vehicle = textOf(nodeField('vehicle'));
-  if (vehicle === '' || vehicle === '_ADD_') return done({ error: { code: 'noVehicle', message: '' } });
-  const { service = 'demo', demoCar = 'petrol', vin = '' } = RED.nodes.node(vehicle) ?? {};
+): void => {
   // As the editor has it: it needs no deploy.
-  const demo = service === 'demo' && { demoCar, vin: ownVin() || vin };
-  ask(vehicle, 'values', { vin: ownVin() ?? '', ...demo, ...query }, done);
-}
+  const { service = 'demo', demoCar = 'petrol', vin = '' } = RED.nodes.node(textOf(nodeField('vehicle'))) ?? {};
+  askCar('values', { ...(service === 'demo' && { demoCar, vin: ownVin() || vin }), ...query }, done);
+};
 
 /** Whether the car of the form is one that is read only after a deploy, and was not deployed yet. Says so below the buttons. */
 export function waitsForDeploy(): boolean {

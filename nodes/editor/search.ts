@@ -31,7 +31,7 @@ export function addSearch(list: JQuery): void {
       const heading = $(group).find('legend').text();
       const labels = $(group).find('label');
       const left = labels.filter((_at, line) =>
-        matches(`${heading} ${$(line).find('span').text()} ${textOf($(line).find('input'))}`, textOf(input)),
+        matches(`${heading} ${$(line).text()} ${textOf($(line).find('input'))}`, textOf(input)),
       );
       // `hide` and `show` would ask for the computed style of each of a hundred labels.
       labels.css('display', 'none');

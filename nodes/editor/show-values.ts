@@ -1,7 +1,9 @@
 import { isRecord } from '../../src/index';
 import { askValues, errorText } from './runtime-request';
 import { part } from './forms';
-import { sharedText, timeText } from './texts';
+import { sharedText, timeText, wordsOf } from './texts';
+
+const ofStatus = wordsOf('connected-vehicle-status');
 
 /** A value as the service gives it. */
 interface Value {
@@ -20,7 +22,8 @@ function textOf(found: unknown): string {
   const at = typeof timestamp === 'string' && !Number.isNaN(Date.parse(timestamp)) ? ` (${timeText(timestamp)})` : '';
   const text = value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value);
   const known = value === null || value === undefined ? sharedText('answer.unknown') : text;
-  return `${known}${typeof unit === 'string' ? ` ${unit}` : ''}${at}`;
+  const shownUnit = typeof unit === 'string' ? ` ${ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit })}` : '';
+  return `${known}${shownUnit}${at}`;
 }
 
 type Line = [path: string, text: string];
@@ -53,6 +56,25 @@ export function clearAnswer(): void {
   part('answer').empty().removeClass('answer warning');
 }
 
+export const lineOf = (text: string): JQuery => $('<div>').text(text);
+
+/** Shows that an answer is asked for. The returned function shows it, unless it was cleared or another one is asked for meanwhile. */
+export function beginAnswer(): (elements: () => JQuery[], isBad?: boolean) => void {
+  const show = (elements: JQuery[], isBad = false): void =>
+    void part('answer')
+      .empty()
+      .toggleClass('answer', true)
+      .toggleClass('warning', isBad)
+      .append(elements)
+      .get(0)
+      ?.scrollIntoView({ block: 'nearest' });
+  const asking = lineOf(sharedText('dialog.asking'));
+  show([asking]);
+  return (elements, isBad) => {
+    if (asking.parent().length > 0) show(elements(), isBad);
+  };
+}
+
 /**
  * Reads now, and shows each value with its path below the button.
  * @param isSeveral whether the message holds each read under its name
@@ -65,29 +87,19 @@ export function showAnswer(
   titleOf: (read: string) => string,
   done: () => void,
 ): void {
-  const show = (elements: JQuery[], isBad = false): void =>
-    void part('answer')
-      .empty()
-      .toggleClass('answer', true)
-      .toggleClass('warning', isBad)
-      .append(elements)
-      .get(0)
-      ?.scrollIntoView({ block: 'nearest' });
-  const lineOf = (text: string): JQuery => $('<div>').text(text);
-  const asking = lineOf(sharedText('dialog.asking'));
-  show([asking]);
+  const show = beginAnswer();
   askValues(query, ({ payloads = {}, errors = [], error }) => {
     done();
-    // The answer was cleared, or a later query is shown.
-    if (asking.parent().length === 0) return;
-    if (error) return show([lineOf(errorText(error))], true);
-    const failed = errors.map((refusal) =>
-      lineOf(`${titleOf(refusal.read)}: ${errorText(refusal)}`).addClass('warning'),
-    );
+    if (error) return show(() => [lineOf(errorText(error))], true);
+    const failed = (refusal: (typeof errors)[number]): JQuery =>
+      lineOf(`${titleOf(refusal.read)}: ${errorText(refusal)}`).addClass('warning');
     const lines = Object.entries(payloads).flatMap(([read, payload]) =>
       linesOf(`msg.payload${isSeveral ? memberPath(read) : ''}`, payload),
     );
-    const more = lines.length > maxLines ? [lineOf('…')] : [];
-    show([...lines.slice(0, maxLines).map(elementOf), ...more, ...failed]);
+    show(() => [
+      ...lines.slice(0, maxLines).map(elementOf),
+      ...(lines.length > maxLines ? [lineOf('…')] : []),
+      ...errors.map(failed),
+    ]);
   });
 }

@@ -27,6 +27,6 @@ export function showTest(id: string, events = $()): void {
   part('test').append(
     $('<div class="pair">').append(events, button),
     answer,
-    $('<div>').text(sharedText(isDeployed ? 'test.hint' : 'test.dirty')),
+    $('<div class="hint">').text(sharedText(isDeployed ? 'test.hint' : 'test.dirty')),
   );
 }

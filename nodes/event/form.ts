@@ -1,6 +1,6 @@
 import type { EventOptions } from './options';
 
-const { nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
+const { memberOf, nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-event';
 const say = wordsOf(type);
@@ -66,8 +66,18 @@ function showNeeded(): void {
     .val(events.includes(tested) ? tested : (events[0] ?? ''));
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
   part('where').toggle(events.some(shared.hasPlace));
-  const reason = validatePlaces(events, placesOf());
+  const places = placesOf();
+  const isEmpty = places.length === 0 && part('places').children().length > 0 && events.some(shared.hasPlace);
+  const reason = isEmpty ? say('reason.place') : validatePlaces(events, places);
   part('placeReason').text(reason === true ? '' : reason);
+}
+
+/** The event that a node waits for, with its place: “Arrived at Home”. */
+function labelOfEvents({ events: [event, ...others] = [], places = [] }: Partial<EventOptions>): string {
+  if (event === undefined || others.length > 0) return say('palette.name');
+  const [place, ...more] = [places].flat().map((one) => memberOf(one, 'name'));
+  const isOne = shared.hasPlace(event) && typeof place === 'string' && place !== '' && more.length === 0;
+  return isOne ? say(`at.${event}`, { place }) : say(`event.${event}`);
 }
 
 RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
@@ -102,8 +112,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   outputLabels: () => say('port.output'),
   paletteLabel: () => say('palette.name'),
   label() {
-    const [event, ...others] = this.events ?? [];
-    return this.name || say(event !== undefined && others.length === 0 ? `event.${event}` : 'palette.name');
+    return this.name || shared.labelOf(this.vehicle, labelOfEvents(this));
   },
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),

@@ -8,7 +8,7 @@ import {
   type VehicleEvent,
 } from '../../src/index';
 import type { Words } from '../node-red/i18n';
-import { onInput } from '../node-red/input-handler';
+import { onInput, noNews } from '../node-red/input-handler';
 import { eventOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
@@ -19,9 +19,10 @@ export function connectedVehicleEvent(own: FlowNode): void {
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
+  const textOf = (event: VehicleEvent): string => eventText(event, eventWordsOf(own.words), clock().now());
   const messageOf = (event: VehicleEvent, vin: string) => ({
     topic: event.event,
-    payload: { ...event, vin, text: eventText(event, eventWordsOf(own.words), clock().now()) },
+    payload: { ...event, vin, car: own.carName(vin), text: own.withCar(textOf(event), vin) },
     vehicle: { vin },
   });
 
@@ -49,11 +50,11 @@ export function connectedVehicleEvent(own: FlowNode): void {
     const { vin, events: chosen, runner, cause } = await carNode.running();
     const poll = carNode.ownPoll(msg);
     const sendEvent = (event: VehicleEvent): string => {
-      const ownPart = messageOf(event, vin);
-      send({ ...own.RED.util.cloneMessage(msg), ...ownPart });
-      nodeStatus.showWithTime('good', 'value', { value: ownPart.payload.text });
+      send({ ...own.RED.util.cloneMessage(msg), ...messageOf(event, vin) });
+      const text = textOf(event);
+      nodeStatus.showWithTime('good', 'value', { value: text });
       showsEvent = true;
-      return ownPart.payload.text;
+      return text;
     };
     const reads = poll?.reads ?? chosen.reads;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
@@ -65,7 +66,8 @@ export function connectedVehicleEvent(own: FlowNode): void {
     else if (!showsEvent && (reads.length > 0 || chosen.reads.length === 0)) nodeStatus.show('good', 'listening');
     showsEvent &&= failure === null && unread === null;
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
-    return failure !== null && (poll === undefined || isNewFailure) ? failure : undefined;
+    if (failure === null) return reads.length > 0 ? undefined : noNews;
+    return poll === undefined || isNewFailure ? failure : noNews;
   });
 }
 

@@ -120,7 +120,8 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
     const { watch = [...shared.defaultWatch] } = this;
     const kinds = shared.openingKinds.filter((kind) => watch.includes(kind));
     const isShort = kinds.length === watch.length && kinds.length > 0 && kinds.length < 3;
-    return this.name || (isShort ? kinds.map((kind) => say(`kind.${kind}`)).join(', ') : say('palette.name'));
+    const text = isShort ? kinds.map((kind) => say(`kind.${kind}`)).join(', ') : say('palette.name');
+    return this.name || shared.labelOf(this.vehicle, text);
   },
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),

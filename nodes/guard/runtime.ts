@@ -12,7 +12,7 @@ import {
   type GuardView,
 } from '../../src/index';
 import type { Words } from '../node-red/i18n';
-import { onInput } from '../node-red/input-handler';
+import { onInput, noNews } from '../node-red/input-handler';
 import { guardOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
@@ -21,7 +21,12 @@ import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
 export function connectedVehicleGuard(own: FlowNode): void {
   const nodeStatus = own.status;
-  const payloadOf = (event: GuardEvent) => ({ text: guardText(event, guardWordsOf(own.words)), ...event });
+  const textOf = (event: GuardEvent): string => guardText(event, guardWordsOf(own.words));
+  const payloadOf = (event: GuardEvent, vin: string) => ({
+    text: own.withCar(textOf(event), vin),
+    car: own.carName(vin),
+    ...event,
+  });
 
   const carNode = startCarNode(
     own,
@@ -43,7 +48,7 @@ export function connectedVehicleGuard(own: FlowNode): void {
     },
     ({ vin, guard }) => {
       const event = guard.sample(clock().now());
-      return { topic: event.type, payload: testPayload(own, payloadOf(event)), vehicle: { vin } };
+      return { topic: event.type, payload: testPayload(own, payloadOf(event, vin)), vehicle: { vin } };
     },
   );
 
@@ -59,10 +64,10 @@ export function connectedVehicleGuard(own: FlowNode): void {
       carNode.deliver(
         events,
         (event) => {
-          const ownPart = { topic: msg.topic || event.type, payload: payloadOf(event), vehicle: { vin } };
+          const ownPart = { topic: msg.topic || event.type, payload: payloadOf(event, vin), vehicle: { vin } };
           const out = { ...own.RED.util.cloneMessage(msg), ...ownPart };
           send(event.type === 'clear' ? [null, out] : [out, null]);
-          return ownPart.payload.text;
+          return textOf(event);
         },
         signal,
       );
@@ -85,7 +90,8 @@ export function connectedVehicleGuard(own: FlowNode): void {
     else if (opened.polls && !opened.hasRead) nodeStatus.show('waiting', 'checking');
     else showGuardState(own, guard.view(runner.state), failure);
     // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
-    return failure !== null && (poll === undefined || polled.isNewFailure) ? failure : undefined;
+    if (failure === null) return reads.length > 0 ? undefined : noNews;
+    return poll === undefined || polled.isNewFailure ? failure : noNews;
   });
 }
 

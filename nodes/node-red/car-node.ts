@@ -65,7 +65,7 @@ interface CarNode<Read, Event, Opened> {
   ownPoll(msg: Message): OwnPoll<Read> | undefined;
   /**
    * Sends stored events when no deploy is under way, then marks them as sent, and keeps them for the tab “Cars”.
-   * @param sendEvent returns the sentence that it sent
+   * @param sendEvent returns its sentence without the name of the car
    */
   deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void>;
 }
@@ -194,5 +194,7 @@ export async function openCar<Name extends string>(
   const vin = await typedProperty(own, options, 'vin', started);
   const value = await typedProperty(own, options, name, started);
   const { client, poller, signIn, cause } = await vehicle.account();
-  return { client, poller, signIn, cause, vin: await client.requireVin(vehicle.chooseVin(vin)), value };
+  const required = await client.requireVin(vehicle.chooseVin(vin));
+  own.showsCar(required);
+  return { client, poller, signIn, cause, vin: required, value };
 }

@@ -6,6 +6,7 @@ import { editorsOf } from './editors';
 import { packOf, whenOurs } from './storage';
 import { safeError } from './redaction';
 import { findVehicle, type VehicleNode } from './vehicle-node';
+import { carName, hasSeveralCars } from './car-name';
 import { deploysOf } from './deploys';
 import { isDeleted, type NodeOfFlow } from './flows';
 import { wordsOf, type Values, type Words } from './i18n';
@@ -27,6 +28,7 @@ export class FlowNode implements NodeOfFlow {
   readonly closing: AbortSignal;
   readonly #vehicle: string;
   #options: unknown;
+  readonly #ownMessages = new WeakSet<Message>();
 
   /** @param config as the flow file has it; `vehicle` names its config node */
   constructor(
@@ -94,9 +96,26 @@ export class FlowNode implements NodeOfFlow {
     const vehicle = this.vehicle();
     const account = await vehicle.account();
     this.status.note = () => expiryNote(this.words, account);
-    return {
-      account,
-      vin: vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(this, options, 'vin', msg))),
+    const vin = vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(this, options, 'vin', msg)));
+    this.showsCar(vin);
+    return { account, vin };
+  }
+
+  /** What people call a car of this node, or of another configuration. */
+  carName(vin: unknown, id = this.#vehicle): string {
+    return carName(this.RED, id, vin, wordsOf(this.RED, id));
+  }
+
+  /** A text that begins with the name of its car, if the flows have more than one configuration: “Wife car: …”. */
+  withCar(text: string, vin: unknown, id = this.#vehicle): string {
+    return hasSeveralCars(this.RED) ? wordsOf(this.RED, id).say('ofCar', { car: this.carName(vin, id), text }) : text;
+  }
+
+  /** The status is about this car from now on. It names the car as `withCar` does, unless the label of the node in the editor does. */
+  showsCar(vin: unknown, id = this.#vehicle): void {
+    this.status.about = (text) => {
+      const isInLabel = !this.node.name && id === this.#vehicle && this.carName(vin) === this.carName('');
+      return isInLabel ? text : this.withCar(text, vin, id);
     };
   }
 
@@ -144,11 +163,15 @@ export class FlowNode implements NodeOfFlow {
     return {
       send: (content: Content, msg: Message = { _msgid: this.RED.util.generateId() }): void => {
         contents.set(msg, content);
+        this.#ownMessages.add(msg);
         this.node.receive(msg);
       },
       contents,
     };
   }
+
+  /** Whether the node sent a message to itself. */
+  isOwnMessage = (msg: Message): boolean => this.#ownMessages.has(msg);
 
   /**
    * Begins something that needs a vehicle or a value of the context, and tries again until it has begun, because the flow may set the

@@ -1,4 +1,5 @@
 import { isRecord, type VehicleError } from '../../src/index';
+import { errorLogOf } from './error-log';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
 import { editorsOf } from './editors';
@@ -16,6 +17,9 @@ export interface Task {
   alone: boolean;
 }
 
+/** The result of a task that read nothing, or failed as the one before it, which has reported the failure. */
+export const noNews = Symbol('noNews');
+
 /** The result of a task whose message continues later, after a redeploy. */
 export const handedOver = Symbol('handedOver');
 
@@ -24,10 +28,14 @@ export const handedOver = Symbol('handedOver');
  * to `done`, too, but is not shown: the work has set the status itself. While another Node-RED uses the folder of the pack, every message
  * is refused. Closing the node aborts the running tasks and waits for them.
  */
-export function onInput(own: FlowNode, work: (task: Task) => Promise<void | typeof handedOver | VehicleError>): void {
+export function onInput(
+  own: FlowNode,
+  work: (task: Task) => Promise<void | typeof handedOver | typeof noNews | VehicleError>,
+): void {
   const { RED, node, status: nodeStatus, closing: signal } = own;
   // While another Node-RED uses the folder of the pack.
   onUse(own, (isUsed) => (isUsed ? nodeStatus.show('failed', 'inUse') : nodeStatus.clear('inUse')));
+  const errorLog = errorLogOf(own);
   let underWay = 0;
   let atRest = (): void => undefined;
 
@@ -43,8 +51,9 @@ export function onInput(own: FlowNode, work: (task: Task) => Promise<void | type
       throwIfInUse(RED);
       const result = await work({ ...task, send });
       if (result === handedOver) return;
-      isShown = result !== undefined;
-      if (result !== undefined) throw result;
+      isShown = typeof result === 'object';
+      if (typeof result === 'object') throw result;
+      if (result !== noNews) errorLog.works();
       if (sent !== undefined) takeOver(task.msg, sent);
       done();
     } catch (error) {
@@ -53,6 +62,7 @@ export function onInput(own: FlowNode, work: (task: Task) => Promise<void | type
       if (!isShown && !task.signal.aborted && !isInUse(RED)) nodeStatus.showFailure(failure);
       // It can be news about the session or the quota.
       editorsOf(RED).notify();
+      errorLog.failed(failure, own.isOwnMessage(task.msg));
       done(failure);
     } finally {
       underWay -= 1;

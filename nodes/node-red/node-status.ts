@@ -39,6 +39,8 @@ const outcomeStyles = {
 export class NodeStatus {
   /** Shown in place of the time while it is not null. */
   note: () => string | null = () => null;
+  /** Adds the name of the car to a text, if it needs one. */
+  about: (text: string) => string = (text) => text;
   /** Shown behind a failure in place of the time, such as the age of the value that was kept. */
   keptNote: string | null = null;
   /** Every status is sent to all open editors, so the same one is not sent twice. */
@@ -66,7 +68,7 @@ export class NodeStatus {
   show(style: StatusStyle, key: string, values?: Values, hasTime = false): void {
     try {
       const { say } = this.own.words;
-      const shown = say(`status.${key}`, values);
+      const shown = this.about(say(`status.${key}`, values));
       const note = !hasTime ? '' : style === 'failed' ? this.keptNote : this.note();
       const text = hasTime ? say('status.at', { text: shown, time: note ?? this.time(clock().now()) }) : shown;
       this.#keyWithoutTime = hasTime ? undefined : key;

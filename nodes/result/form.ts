@@ -22,7 +22,7 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   outputLabels: (index) => say(index === 0 ? 'port.verdict' : 'port.changes'),
   paletteLabel: () => say('palette.name'),
   label() {
-    return this.name || say('palette.name');
+    return this.name || shared.labelOf(this.vehicle, say('palette.name'));
   },
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),

@@ -74,6 +74,9 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
     const shown = overviewsOf(RED).find(vehicle)?.watch(command.record);
     nodeStatus.show('busy', 'watching', { count: following.size });
     const { say, word } = wordsOf(RED, vehicle);
+    const { command: name, vin } = command.record;
+    const car = own.carName(vin, vehicle);
+    own.showsCar(vin, vehicle);
     const messageOf = (report: FollowReport): Message => ({
       ...RED.util.cloneMessage(msg),
       topic: msg.topic || report.command,
@@ -89,9 +92,8 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
         signal: ending,
         clock: clock(),
       })) {
-        const name = command.record.command;
         const text = `${say(`command.${name}`, { defaultValue: name })}: ${word(update.reason)}`;
-        const report = safeRecord({ ...update.report, text });
+        const report = safeRecord({ ...update.report, car, text: own.withCar(text, vin, vehicle) });
         if (update.settled) {
           const settle = (): Promise<boolean> => subscriptions.settle(subscription, update, ending);
           return await deliver(subscription, report, settle, () => send([messageOf(report), null]), signal);

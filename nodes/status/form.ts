@@ -20,11 +20,13 @@ const someOf = (values: readonly string[]): readonly string[] =>
 /** One sentence on the answer of a read. */
 function givesOf(name: string): string {
   const type = shared.valueTypeOf(name);
-  if (type === undefined) return say(`gives.${name}`, { defaultValue: say('gives.group') });
+  const unit = unitOf(name);
+  const own = say(`gives.${name}`, { unit, defaultValue: '' });
+  if (own !== '' || type === undefined) return own || say('gives.group');
   if (type.kind === 'boolean')
     return say('gives.boolean', { true: say(`word.${type.words.true}`), false: say(`word.${type.words.false}`) });
   if ('values' in type) return say('gives.words', { values: someOf(type.values).join(', ') });
-  return say('gives.number', { unit: unitOf(name) });
+  return say('gives.number', { unit });
 }
 
 const isSeveral = (): boolean => textOf(field('readType')) === 'several';
@@ -46,7 +48,7 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
     const remark = isMissing ? say(isUnserved ? 'missing' : 'lacking') : unitOf(name);
     const line = shared.choiceLine(name, titleOfRead(name), chosen.includes(name), kind);
     line.find('input').attr('name', 'connected-vehicle-reads');
-    return line.toggleClass('missing', isMissing).append($('<small>').text(remark));
+    return line.toggleClass('missing', isMissing).append(' ', $('<small>').text(remark));
   };
   part('reads')
     .empty()
@@ -106,6 +108,13 @@ function askEquipment(done: (equipment: Equipment) => void): void {
   });
 }
 
+/** What a node reads: a title, the first two of several, or the name of the node type. */
+function labelOfReads({ read = 'windows', readType = 'str', reads = [] }: Partial<StatusOptions>): string {
+  if (read !== 'several') return readType === 'str' ? titleOfRead(read) : say('palette.name');
+  const titles = reads.slice(0, 2).map(titleOfRead);
+  return [...titles, ...(reads.length > 2 ? ['…'] : [])].join(', ') || say('palette.name');
+}
+
 RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   category: 'connected vehicle',
   categoryDescription: '@connected-vehicle/node-red/connected-vehicle-status:category',
@@ -145,9 +154,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   outputLabels: () => say('port.output'),
   paletteLabel: () => say('palette.name'),
   label() {
-    if (this.name) return this.name;
-    if (this.read === 'several') return say('readings', { count: this.reads?.length ?? 0 });
-    return (this.readType ?? 'str') === 'str' ? titleOfRead(this.read ?? 'windows') : say('palette.name');
+    return this.name || shared.labelOf(this.vehicle, labelOfReads(this));
   },
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),

@@ -56,6 +56,7 @@ function showService(): void {
 
 RED.events.on('flows:loaded', shared.loadCredentials);
 RED.events.on('deploy', shared.loadCredentials);
+for (const change of ['add', 'change', 'remove']) RED.events.on(`nodes:${change}`, shared.drawLabels);
 
 /** Each language in its own words, as the browser names it. */
 function showLanguages(chosen = ''): void {

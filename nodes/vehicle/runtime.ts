@@ -2,6 +2,7 @@ import type { Node } from 'node-red';
 import { asSentence, openAccount, VehicleError, type Account, type VehicleObserver } from '../../src/index';
 import { accountOptionsOf } from './account-options';
 import { signInsOf } from './sign-in';
+import { runVehicle } from '../node-red/car-name';
 import { demoAccountOptions } from './demo-car';
 import { overviewsOf } from './overview';
 import type { FlowNode } from '../node-red/flow-node';
@@ -88,7 +89,11 @@ export function connectedVehicle(own: FlowNode): void {
     redactor.learnVin(chosen);
     return chosen;
   };
-  Object.assign(node, { config, account, cause, chooseVin } satisfies Omit<VehicleNode, keyof Node>);
+  runVehicle(
+    RED,
+    Object.assign(node, { config, account, cause, chooseVin } satisfies Omit<VehicleNode, keyof Node>),
+    own.closing,
+  );
 
   onUse(own, (isUsed) => {
     if (!isUsed) return;

@@ -435,6 +435,49 @@ describe('The validators', () => {
     const event = 'connected-vehicle-event';
     assert.equal(labelOf(event, { events: ['locked'] }), `${event}.event.locked`);
     assert.equal(labelOf(event, { events: ['locked', 'unlocked'] }), `${event}.palette.name`);
+    // The stub of the texts fills nothing in.
+    assert.equal(labelOf(event, { events: ['arrived'], places: [{ name: 'Home' }] }), `${event}.at.arrived`);
+    for (const places of [undefined, [], [{}], [{ name: '' }], [{ name: 'Home' }, { name: 'Work' }], 'Home', [null]])
+      assert.equal(labelOf(event, { events: ['arrived'], places }), `${event}.event.arrived`, JSON.stringify(places));
+  });
+
+  it('name a status node by the first two of its reads, and a condition by its first row', () => {
+    const labelOf = (type: string, node: object): unknown => definition(type).label.call(node);
+    const status = 'connected-vehicle-status';
+    const title = (name: string): string => `${status}.read.${name}`;
+    const several = (...reads: string[]): unknown => labelOf(status, { read: 'several', reads });
+    assert.equal(several(), `${status}.palette.name`);
+    assert.equal(several('odometer'), title('odometer'));
+    assert.equal(several('odometer', 'doors'), `${title('odometer')}, ${title('doors')}`);
+    assert.equal(several('odometer', 'doors', 'windows'), `${title('odometer')}, ${title('doors')}, …`);
+    const condition = 'connected-vehicle-condition';
+    const level = { value: 'batteryChargeLevel', operator: '<=', operand: 30 };
+    const ofRows = (...conditions: unknown[]): unknown => labelOf(condition, { conditions });
+    assert.equal(ofRows(level), `${title('batteryChargeLevel')} ≤ 30 ${status}.unit.percent`);
+    assert.match(String(ofRows(level, level)), /percent, …$/);
+    const source = { ...level, operand: 'limit', operandType: 'msg' };
+    assert.equal(ofRows(source), `${title('batteryChargeLevel')} ≤ msg.limit`);
+    const place = { value: 'location', operator: 'within', operand: { name: 'Home' } };
+    assert.equal(ofRows(place), `${title('location')} ${condition}.operator.within Home`);
+    for (const unfinished of [{}, null, { value: 'odometer' }, { ...level, operand: '' }, 'none'])
+      assert.equal(ofRows(unfinished), `${condition}.palette.name`, JSON.stringify(unfinished));
+  });
+
+  it('name the car in the label of a node without a name, if there are two', () => {
+    const car = { id: 'car', type: 'connected-vehicle', name: 'My car' };
+    const other = { id: 'other', type: 'connected-vehicle', name: 'Wife car' };
+    const labelsOf = (held: HeldNode[], node: object): string[] =>
+      types
+        .filter((type) => type !== 'connected-vehicle')
+        .map((type) => definition(type, held).label.call({ vehicle: 'other', ...node }));
+    for (const label of labelsOf([car, other], {})) assert.match(label, / · Wife car$/);
+    for (const [held, node] of [
+      [[other], {}],
+      [[{ ...car, d: true }, other], {}],
+      [[car, other], { vehicle: '' }],
+      [[car, other], { name: 'Mine' }],
+    ] as [HeldNode[], object][])
+      for (const label of labelsOf(held, node)) assert.doesNotMatch(label, / · /);
   });
 
   for (const type of ['connected-vehicle-guard', 'connected-vehicle-event'])

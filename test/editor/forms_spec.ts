@@ -535,12 +535,12 @@ describe(`The forms in a browser${pendingNote}`, function () {
     const test = partOf(page, 'test');
     await test.locator('select').selectOption({ label: 'Arrived at a place' });
     await test.locator('button').dblclick();
-    await test.getByText('Sent: Test: Car is at Home').waitFor();
+    await test.getByText('Sent: Test: Demo car: Car is at Home').waitFor();
     assert.equal(await test.locator('button').isDisabled(), true, 'for a second');
     await picture(page, 'test-sent');
     await test.locator('select').selectOption({ label: 'Car locked' });
     await test.locator('button').click();
-    await test.getByText('Sent: Test: Car is locked').waitFor();
+    await test.getByText('Sent: Test: Demo car: Car is locked').waitFor();
     // A proxy that asks for a sign-in.
     await page.route('**/test', (route) => route.fulfill({ contentType: 'text/html', body: 'Sign in' }));
     await test.locator('button').click();
@@ -550,7 +550,10 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.waitForSelector('.red-ui-tray', { state: 'detached' });
     const texts = page.locator('.red-ui-debug-msg-payload');
     await texts.nth(1).waitFor({ state: 'attached' });
-    assert.deepEqual(await texts.allTextContents(), ['"Test: Car is at Home"', '"Test: Car is locked"']);
+    assert.deepEqual(await texts.allTextContents(), [
+      '"Test: Demo car: Car is at Home"',
+      '"Test: Demo car: Car is locked"',
+    ]);
     for (const changed of ['guard', await page.evaluate("RED.nodes.node('guard').vehicle")]) {
       await page.evaluate(`RED.nodes.node('${String(changed)}').changed = true`);
       await openForm('guard');

@@ -142,8 +142,9 @@ describe('The functions that the forms share', () => {
       return editor.shown.slice(1);
     };
     const odometer = { value: 5, unit: 'kilometers' };
-    assert.deepEqual(pathsOf(false, { odometer }), ['msg.payload.value', '5 kilometers']);
-    assert.deepEqual(pathsOf(true, { odometer }), ['msg.payload.odometer.value', '5 kilometers']);
+    const inWords = '5 connected-vehicle-status.unit.kilometers {"count":2,"defaultValue":"kilometers"}';
+    assert.deepEqual(pathsOf(false, { odometer }), ['msg.payload.value', inWords]);
+    assert.deepEqual(pathsOf(true, { odometer }), ['msg.payload.odometer.value', inWords]);
     assert.deepEqual(
       pathsOf(true, { windows: { rearRight: { value: 'OPEN' } }, 'engine-status': { engineStatus: { value: null } } }),
       [
@@ -173,8 +174,8 @@ describe('The functions that the forms share', () => {
       });
       editor.requests[0]?.answer({ findings: [{ about: 'token', result: 'good', code: null, until: time }] });
       editor.connectedVehicle.showAnswer({}, false, String, () => undefined);
-      editor.requests[1]?.answer({ payloads: { odometer: { value: 5, unit: 'km', timestamp: time } } });
-      assert.ok(editor.shown.at(-1)?.startsWith(`5 km (${day}13:05`), editor.shown.at(-1));
+      editor.requests[1]?.answer({ payloads: { odometer: { value: 5, timestamp: time } } });
+      assert.ok(editor.shown.at(-1)?.startsWith(`5 (${day}13:05`), editor.shown.at(-1));
     }
   });
 });

@@ -80,7 +80,8 @@ describe('The words of the editor', () => {
           const names = Object.keys(defaults).filter(
             (name) => !(name.replace(/Type$/, '') in defaults && name.endsWith('Type')),
           );
-          for (const name of [...names, ...Object.keys(credentials)]) assert.ok(text.includes(`(${name}) :`), name);
+          const described = new Set(propertiesOf(language, type).map(([, name]) => name));
+          for (const name of [...names, ...Object.keys(credentials)]) assert.ok(described.has(name), name);
           assert.ok(text.includes(`data-help-name="${type}"`));
           if (category !== 'config')
             for (const name of ['error.code', 'msg.vehicle.error']) assert.ok(text.includes(`\`${name}\``), name);

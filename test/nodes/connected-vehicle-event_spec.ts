@@ -75,7 +75,7 @@ describe(type, () => {
       const msg = flow.outputs[0]?.at(-1);
       const { test, text: sent, ...payload } = payloads().at(-1) ?? {};
       assert.deepEqual([msg?.['topic'], test, sent], [event, true, answer['text']]);
-      assert.deepEqual(Object.keys(payload), ['event', 'from', 'to', 'name', 'place', 'between', 'vin'], event);
+      assert.deepEqual(Object.keys(payload), ['event', 'from', 'to', 'name', 'place', 'between', 'vin', 'car'], event);
       assert.deepEqual(msg?.vehicle, { vin: service.car().vin });
       await clock.advance(1_000);
     }
@@ -109,6 +109,7 @@ describe(type, () => {
     assert.deepEqual(payload, {
       event: 'window-opened',
       vin: service.car().vin,
+      car: `Custom …${service.car().vin.slice(-6)}`,
       from: 'CLOSED',
       to: 'OPEN',
       name: 'rearRight',

@@ -88,6 +88,7 @@ describe(type, () => {
     const later = { ...opening, since: '2026-06-01T07:55:01.000Z', minutes: 5, confirmed: true };
     const payload = {
       text,
+      car: `Custom …${service.car().vin.slice(-6)}`,
       type: 'alert',
       at: '2026-06-01T08:00:00.000Z',
       reason: 'open-too-long',

@@ -48,7 +48,10 @@ export const help = (language: string, type: string): string => read('locales', 
 
 /** The content of the edit form. */
 export const template = (type: string): string =>
-  /<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
+  // As written: the build leaves out what Node-RED does not need.
+  (/<script type="text\/html"[^>]*>(.*?)<\/script>/s.exec(page(type))?.[1] ?? '')
+    .replace(/=([\w.-]+)(?=[ >])/g, '="$1"')
+    .replace(/data-shared="((?:\[[\w-]+\])?)/g, 'data-i18n="$1@connected-vehicle/node-red/connected-vehicle:');
 
 export const script = (type: string): string =>
   /<script type="text\/javascript">(.*?)<\/script>/s.exec(page(type))?.[1] ?? '';
@@ -195,6 +198,7 @@ export function definition(type: string, held: readonly HeldNode[] = []): Editor
     RED: {
       _: (key: string) => keyOf(key),
       events: { on: () => undefined },
+      utils: { getNodeLabel: (node: HeldNode) => node['name'] },
       nodes: {
         registerType: (name: string, found: EditorDefinition) => (registered[name] = found),
         ...holding(held),

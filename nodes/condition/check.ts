@@ -1,0 +1,116 @@
+import {
+  combine,
+  isRecord,
+  judge,
+  openingKeyOf,
+  parseCondition,
+  parseRow,
+  readAll,
+  VehicleError,
+  type Account,
+  type Condition,
+  type ConditionResult,
+  type ConditionValue,
+} from '../../src/index';
+import type { Words } from '../node-red/i18n';
+import { literalTypes } from '../node-red/typed-property';
+import { clock } from '../node-red/time';
+import { textOf } from '../node-red/reading-text';
+import type { ConditionOptions } from './options';
+
+/** A condition, or a row whose operand only a message brings; then its result is null. */
+export interface AskedCondition extends Condition {
+  isOpen?: true;
+}
+
+export interface Judged extends ConditionResult {
+  condition: AskedCondition;
+}
+
+/** Reads the values of conditions and judges each. */
+export async function judgeAll(
+  client: Account['client'],
+  conditions: readonly AskedCondition[],
+  { match, vin, maxAgeMs, signal }: { match: 'all' | 'any'; vin: string; maxAgeMs: number; signal: AbortSignal },
+) {
+  const reads = [...new Set(conditions.map(({ value }) => value.read))];
+  const { readings, failures } = await readAll(reads, (read, batch) =>
+    client.read(read, { vin, maxAgeMs, batch, signal }),
+  );
+  if (signal.aborted) throw failures.values().next().value;
+  const now = clock().now() + client.clockSkewMs;
+  const judged = conditions.map((condition): Judged => {
+    const { value, isOpen } = condition;
+    const one = judge(
+      isOpen ? { value, operator: 'older than', operand: 0 } : condition,
+      readings.get(value.read),
+      now,
+    );
+    return { condition, ...one, ...(isOpen && { result: null }) };
+  });
+  const results = judged.map(({ result }) => result);
+  return { judged, failures, now, result: combine(match, results) };
+}
+
+/**
+ * The conditions as a form has them. An operand that comes from another source than the form is not known there.
+ * @throws VehicleError CONFIG
+ */
+export function conditionsOfForm(rows: ConditionOptions['conditions']): AskedCondition[] {
+  requireRows(rows);
+  return rows.map((row, index) => {
+    const parsed = parseRow(index + 1, row);
+    return literalTypes.has(row.operandType)
+      ? parseCondition(index + 1, parsed, row.operand, 'CONFIG')
+      : { ...parsed, operand: null, isOpen: true };
+  });
+}
+
+/** @throws VehicleError CONFIG if there is none */
+export function requireRows(rows: ConditionOptions['conditions']): void {
+  if (rows.length === 0) throw new VehicleError('CONFIG', 'This node has no condition. Add one and deploy again.');
+}
+
+/** More of them would make the sentence too long to read. */
+const maxFacts = 5;
+
+/** "Battery level: 24 %, Charging cable: not plugged in". Never contains the position, because whoever gets a notification would see it. */
+export function factsText(words: Words, judged: readonly Judged[], now: number): string {
+  const texts = [...new Set(judged.map((one) => factText(words, one, now)))];
+  const facts = texts.slice(0, maxFacts).join(', ');
+  const count = texts.length - maxFacts;
+  return count > 0 ? words.say('condition.more', { facts, count }) : facts;
+}
+
+/** "Battery level: 24 %". */
+export const factText = (words: Words, one: Judged, now: number): string =>
+  words.say('condition.fact', { title: titleOf(words, one.condition.value), value: valueText(words, one, now) });
+
+function titleOf({ language, say }: Words, { read, member }: ConditionValue): string {
+  if (member === undefined) return say(`reading.title.${read}`);
+  const key = member === 'locked' ? 'carLocked' : openingKeyOf(member, read);
+  const title = say(member === 'allClosed' ? `guard.${read}` : `part.${key}`);
+  return title.charAt(0).toLocaleUpperCase(language) + title.slice(1);
+}
+
+function valueText(
+  words: Words,
+  { condition: { value, operator, operand, isOpen }, is, unit, measuredAt, result }: Judged,
+  now: number,
+): string {
+  const { say } = words;
+  const { type } = value;
+  if (is === null || (result === null && !isOpen)) return say('condition.unknown');
+  if (operator === 'older than') {
+    const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / 60_000));
+    return say('condition.age', { minutes });
+  }
+  if (type.kind === 'position') {
+    if (isOpen) return say('reading.location');
+    const place = isRecord(operand) ? String(operand['name']) : '';
+    return say(`condition.${(operator === 'within') === result ? 'within' : 'outside'}`, { place });
+  }
+  if (value.member !== undefined && type.kind === 'boolean')
+    return say(`reading.word.${type.words[is === true ? 'true' : 'false']}`);
+  return textOf({ value: is, unit }, words, value.read) ?? String(is);
+}

@@ -1,0 +1,67 @@
+import type { Node } from 'node-red';
+import { VehicleError } from '../../src/index';
+import { partOf } from '../per-node-red';
+import type { FlowNode } from './flow-node';
+
+/** What Node-RED has of a flow; its types have nothing of it. */
+interface RunningFlow {
+  log(entry: { msg: unknown }): void;
+}
+
+/** The failures that nodes have found by themselves and that last, each with the nodes that have it. They outlive a deploy. */
+class LastingFailures {
+  readonly #nodes = new Map<string, Set<string>>();
+
+  /** @returns whether no other node has it */
+  begin(failure: string, node: string): boolean {
+    if (this.#nodes.get(failure)?.has(node)) return false;
+    this.end(node);
+    const nodes = this.#nodes.get(failure) ?? new Set();
+    this.#nodes.set(failure, nodes.add(node));
+    return nodes.size === 1;
+  }
+
+  end(node: string): void {
+    for (const [failure, nodes] of this.#nodes) if (nodes.delete(node) && nodes.size === 0) this.#nodes.delete(failure);
+  }
+}
+
+/** What a node has to tell its error log. */
+export interface ErrorLog {
+  /** Prepares the call of `done` with this failure. @param isOwn whether the node began the work by itself */
+  failed(failure: VehicleError, isOwn: boolean): void;
+  /** The node works, or it is deleted. */
+  works(): void;
+}
+
+/**
+ * Node-RED gives an error to Catch nodes, and logs it where there is none. The debug sidebar shows an error as an object and cuts its text; so it gets the
+ * sentence instead, in the language of the vehicle configuration. What nodes find by themselves is logged once for each configuration, and not for each node
+ * and again after each deploy. Catch nodes get every error.
+ */
+export function errorLogOf(own: FlowNode): ErrorLog {
+  const { RED, node, config } = own;
+  const lasting = partOf(RED, LastingFailures);
+  let isLogged = true;
+  // A member that every running node has.
+  const { _flow: flow } = node as Node & { _flow?: RunningFlow };
+  if (flow !== undefined) {
+    const log = (entry: { msg: unknown }): void => {
+      const { msg } = entry;
+      if (isLogged) flow.log(msg instanceof VehicleError ? { ...entry, msg: own.words.word(msg.sentence) } : entry);
+    };
+    const error = node.error.bind(
+      Object.create(node, { _flow: { value: Object.create(flow, { log: { value: log } }) } }),
+    );
+    node.error = (...given: Parameters<Node['error']>) => error(...given);
+  }
+  own.onClose(async (isDeleted) => {
+    if (isDeleted) lasting.end(node.id);
+  });
+  return {
+    failed(failure, isOwn) {
+      isLogged = !isOwn || lasting.begin(`${config.vehicle} ${failure.message}`, node.id);
+    },
+    works: () => lasting.end(node.id),
+  };
+}
