@@ -35,14 +35,18 @@ export type InterfaceName = keyof typeof interfaces;
 export const interfaceNames = /* @__PURE__ */ Object.keys(interfaces) as InterfaceName[];
 
 /** The interfaces of the specification (docs/internals/service.md 1). */
-const specifiedInterfaces: readonly InterfaceName[] = ['connected-v2', 'connected-v1', 'extended-v1'];
+const specifiedInterfaces: ReadonlySet<InterfaceName> = /* @__PURE__ */ new Set([
+  'connected-v2',
+  'connected-v1',
+  'extended-v1',
+] as const);
 
 /**
  * Whether a service has the interfaces of the specification and no other. Its v2 then has the extent of docs/internals/service.md 9.4;
  * that of every other service also has what docs/internals/vendor-api.md 1.10 lists.
  */
 export const isAsSpecified = (available: readonly InterfaceName[]): boolean =>
-  available.every((name) => specifiedInterfaces.includes(name));
+  available.every((name) => specifiedInterfaces.has(name));
 
 /**
  * What `auto` takes of the routes that a service has, newest first (docs/internals/contract.md 3): the newest. At a service as specified,

@@ -86,7 +86,16 @@ type Changes = Partial<Omit<AccountOptions, 'service' | 'pack'>> &
 /** An account on a simulated service, as a `custom` configuration gives it; limits out of the way unless asked for. */
 export function openTestAccount(
   simulator: Pick<Simulator, 'url'>,
-  { service = 'custom', token = 'demo-token', settings = {}, interfaces, clock, store, redactor, ...changes }: Changes = {},
+  {
+    service = 'custom',
+    token = 'demo-token',
+    settings = {},
+    interfaces,
+    clock,
+    store,
+    redactor,
+    ...changes
+  }: Changes = {},
 ): SendingAccount & { log: CommandLog } {
   const pack = packOf({ ...(clock && { clock }), ...(store && { store }), ...(redactor && { redactor }) });
   const account = openAccount({
