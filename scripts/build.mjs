@@ -143,7 +143,7 @@ async function minifyForm(html) {
 
 const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8'));
 
-const catalogueOfReads = () => createRequire(import.meta.url)(`${root}dist/src/catalogue/reads.js`);
+const catalogue = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
 /** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), where each of them looks for its texts. */
 const sharedWords = {
@@ -190,7 +190,7 @@ const sharedWords = {
     }),
   }),
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, service, read }) => {
-    const { readNames, titleOf } = catalogueOfReads();
+    const { readNames, titleOf } = catalogue('reads');
     const title = Object.fromEntries(readNames.map((name) => [name, read[name] ?? titleOf(name)]));
     return {
       ...texts,
@@ -205,7 +205,8 @@ const sharedWords = {
 
 /** Reads by the scopes that they need, for the help. */
 function listOfReads() {
-  const { readNames, readScopes } = catalogueOfReads();
+  const { readNames } = catalogue('reads');
+  const { readScopes } = catalogue('scopes');
   const byScopes = {};
   for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
   const lines = Object.entries(byScopes).map(([scopes, names]) => `- \`${names.join('`, `')}\`: \`${scopes}\``);

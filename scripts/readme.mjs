@@ -16,6 +16,7 @@ import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dis
 import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
 import { definition } from '../dist/test/support/editor-halves.js';
+import { demoRows, shownOf } from '../dist/test/support/demo-answers.js';
 import { said } from '../dist/test/support/sentences.js';
 import { pageOf, withReleasedLinks } from './documents.mjs';
 
@@ -40,6 +41,19 @@ function valueOf(name) {
   if (type?.values) return type.values.map(code).join(', ');
   if (type?.unit) return `number, ${type.unit}`;
   return gives[name] ?? gives.group;
+}
+
+/** The answers of the demo cars beside the recorded ones of the vendor's demo car. */
+async function demoCars() {
+  const rows = await demoRows();
+  return table(
+    ['answer', 'member', 'vendor’s demo car', 'petrol car of the demo', 'electric car of the demo'],
+    rows.map(({ path, member, ...cars }) => [
+      code(path === '' ? '/vehicles/{vin}' : path),
+      code(member),
+      ...[cars.recorded, cars.petrol, cars.electric].map((value) => shownOf(value)),
+    ]),
+  );
 }
 
 /** The reads that one request answers at Volvo Cars; empty where it answers one only. */
@@ -339,6 +353,7 @@ const tables = {
   help: helpOf,
   message,
   sentences,
+  demoCars,
 };
 
 async function rewrite(path, change) {

@@ -2,11 +2,11 @@ import { defaultAccess, services, type AccessName, type InterfaceName } from '..
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
-/** The versions of the connected interface that have a read or a command; `v2Unlisted`: the specification does not list it there. */
+/** The versions of the connected interface that have a read or a command; `v1First`: `auto` takes version 1 of the two. */
 interface Versions {
   v1: boolean;
   v2: boolean;
-  v2Unlisted?: boolean;
+  v1First?: boolean;
 }
 
 /** A read or a command as the reader calls it, where it is served, and what it needs; without versions: of another interface. */
@@ -43,7 +43,7 @@ export function showNeeds(needs: readonly Needs[]): void {
 }
 
 /**
- * Says what the choice of an interface means (`auto` is version 2 where it is offered, docs/internals/contract.md 3), as a warning
+ * Says what the choice of an interface means (`auto` is the newest that the service has, docs/internals/contract.md 3), as a warning
  * where the chosen version does not serve what is asked for. A service with one version leaves nothing to choose.
  */
 function showInterface(served: readonly { title: string; versions: Versions }[]): void {
@@ -60,7 +60,7 @@ function showInterface(served: readonly { title: string; versions: Versions }[])
   const titles = missing.map(({ title }) => title).join(', ');
   const warning = titles && sharedText('interfaceHint.missing', { version: choice.slice(1), titles });
   const only2 = !served.some((one) => has(one, 'v1'));
-  const first1 = served.every(({ versions }) => versions.v2Unlisted);
+  const first1 = served.every(({ versions }) => versions.v1First);
   const automatic =
     choice === 'auto' && served.length > 0
       ? sharedText(`interfaceHint.${only2 ? 'only2' : first1 ? 'first1' : 'first2'}`)

@@ -24,9 +24,7 @@ class DemoService {
   /** Both cars of the demo are always there, because the VIN decides which of them a request is about. */
   start(): Promise<Simulator> {
     if (this.running !== null) return this.running;
-    const { startSimulator, demoCars } = simulator();
-    const cars = Object.values(demoCars);
-    this.running = startSimulator({ open: true, cars, clock: clock(), keepsProcessAlive: false });
+    this.running = simulator().startDemo({ clock: clock(), keepsProcessAlive: false });
     this.since = clock().now();
     // The next vehicle tries again.
     this.running.catch(() => (this.running = null));

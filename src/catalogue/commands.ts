@@ -1,4 +1,4 @@
-import { json } from './reads';
+import { isAsSpecified, json, type InterfaceName } from './reads';
 
 /**
  * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/internals/vendor-api.md 1.10;
@@ -11,7 +11,7 @@ export interface CommandRoute {
   contentType: string;
   /** The member that the body holds. */
   body?: 'unlockDuration' | 'runtimeMinutes';
-  /** The specification does not list this route: it is used where v1 is not available, or when it is chosen by name. */
+  /** The specification does not list this route: at a service as specified, `auto` takes v1. */
   unlisted?: true;
 }
 
@@ -130,9 +130,16 @@ export const requestDetails = {
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',
 } as const;
 
-/** The versions of the connected interface that have a command; `v2Unlisted`: the specification does not list it there. */
-export function versionsOfCommand(name: CommandName): { v1: boolean; v2: boolean; v2Unlisted: boolean } {
+/**
+ * The versions of the connected interface that have a command; `v1First`: `auto` takes v1 where these interfaces are available, because
+ * the specification does not list v2.
+ */
+export function versionsOfCommand(
+  name: CommandName,
+  available: readonly InterfaceName[],
+): { v1: boolean; v2: boolean; v1First: boolean } {
   const { routes }: Command = commands[name];
-  const v2 = routes['connected-v2'];
-  return { v1: 'connected-v1' in routes, v2: v2 !== undefined, v2Unlisted: v2?.unlisted === true };
+  const [v1, v2] = [routes['connected-v1'], routes['connected-v2']];
+  const v1First = v1 !== undefined && v2?.unlisted === true && isAsSpecified(available);
+  return { v1: v1 !== undefined, v2: v2 !== undefined, v1First };
 }

@@ -34,7 +34,30 @@ export const interfaces = {
 export type InterfaceName = keyof typeof interfaces;
 export const interfaceNames = /* @__PURE__ */ Object.keys(interfaces) as InterfaceName[];
 
-/** The values of the property `interface`; `auto` is v2 where the service offers it and v1 where it does not (docs/internals/contract.md 3). */
+/** The interfaces of the specification (docs/internals/service.md 1). */
+const specifiedInterfaces: ReadonlySet<InterfaceName> = /* @__PURE__ */ new Set([
+  'connected-v2',
+  'connected-v1',
+  'extended-v1',
+] as const);
+
+/**
+ * Whether a service has the interfaces of the specification and no other. Its v2 then has the extent of docs/internals/service.md 9.4;
+ * that of every other service also has what docs/internals/vendor-api.md 1.10 lists.
+ */
+export const isAsSpecified = (available: readonly InterfaceName[]): boolean =>
+  available.every((name) => specifiedInterfaces.has(name));
+
+/**
+ * What `auto` takes of the routes that a service has, newest first (docs/internals/contract.md 3): the newest. At a service as specified,
+ * a route that the specification does not list comes last.
+ */
+export const newestOf = <Route extends { unlisted?: true }>(
+  routes: readonly Route[],
+  available: readonly InterfaceName[],
+): Route | undefined => (isAsSpecified(available) ? routes.find(({ unlisted }) => !unlisted) : undefined) ?? routes[0];
+
+/** The values of the property `interface`; `auto` is the newest that the service has (docs/internals/contract.md 3). */
 export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
 export type InterfaceChoice = (typeof interfaceChoices)[number];
 
@@ -245,12 +268,14 @@ interface ReadRoute {
   request: string;
   /** Whether the fuel type of the car, which is in its details, decides which member of the answer is the value. */
   needsFuelType?: boolean;
+  /** The specification does not list this route. */
+  unlisted?: true;
 }
 
 export interface ReadRow {
   /** The heading in the list of reads. */
   theme: Theme | 'connected';
-  /** The first one whose interface the service has is asked. */
+  /** The newest first. */
   routes: readonly ReadRoute[];
   /** The property `interface` chooses between the versions of the connected interface. */
   hasVersions?: true;
@@ -328,21 +353,24 @@ function resourceRow(name: ResourceName): ReadRow {
   const { theme } = resource;
   const extended = routeTo('extended-v1', name, resourcePath.replace('{resource}', name), [resource.scope]);
   if (grouped.group === null) return { theme, routes: [extended], value: resource, onlyExtended: grouped.reason };
-  const ofGroup = { ...groupRoute(grouped.group), needsFuelType: 'withoutFuel' in grouped };
-  return { theme, routes: [extended, ofGroup], value: resource };
+  const ofGroup = { ...groupRoute(grouped.group), needsFuelType: 'withoutFuel' in grouped, unlisted: true } as const;
+  return { theme, routes: [ofGroup, extended], value: resource };
 }
 
-/** The route of a read at a service with these interfaces; undefined if the service does not have it. */
+/**
+ * The route of a read at a service with these interfaces; undefined if the service does not have it. For a single value, `v1` is the
+ * extended interface, if that has it.
+ */
 export function routeOf(
   name: ReadName,
   available: readonly InterfaceName[],
   choice: InterfaceChoice = 'auto',
 ): ReadRoute | undefined {
   const { routes, hasVersions } = reads[name];
-  return routes.find(
-    ({ interface: iface }) =>
-      available.includes(iface) && (choice === 'auto' || !hasVersions || iface === `connected-${choice}`),
-  );
+  const usable = routes.filter((route) => available.includes(route.interface));
+  if (hasVersions && choice !== 'auto') return usable.find((route) => route.interface === `connected-${choice}`);
+  const extended = choice === 'v1' ? usable.find((route) => route.interface === 'extended-v1') : undefined;
+  return extended ?? newestOf(usable, available);
 }
 
 /** The name of the request that answers a read: all reads with the same name need one request together. */
@@ -368,11 +396,6 @@ export const readNames = /* @__PURE__ */ Object.keys(reads) as ReadName[];
 /** Object.hasOwn, not `in`: a message may name `constructor`. */
 export const isReadName = (name: string): name is ReadName => Object.hasOwn(reads, name);
 export const isResourceName = (name: string): name is ResourceName => Object.hasOwn(resources, name);
-/** The scopes that a read needs where a service has every interface, `openid` included (docs/internals/service.md 4.1 and 2.8). */
-export const readScopes = (name: ReadName): readonly string[] => [
-  'openid',
-  ...(routeOf(name, interfaceNames)?.scopes ?? []),
-];
 
 /** Everything that can be read, by the headings of the list and in its order. */
 export const readThemes = (): [heading: string, names: readonly AnyReadName[]][] => [

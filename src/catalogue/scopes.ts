@@ -1,6 +1,7 @@
 import { commandRow, commands, requestDetails, versionsOfCommand, type CommandName } from './commands';
 import {
   apiOfRead,
+  interfaceNames,
   readNames,
   routeOf,
   versionsOfRead,
@@ -35,6 +36,9 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
   return needsFuelType ? [...scopes, ...scopesOfRead('details', available)] : scopes;
 }
 
+/** The scopes that a read needs where a service has every interface, `openid` included. */
+export const readScopes = (name: ReadName): readonly string[] => ['openid', ...scopesOfRead(name, interfaceNames)];
+
 /** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/internals/vendor-api.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
@@ -54,7 +58,7 @@ export const needsOfRead = (name: ReadName, available: readonly InterfaceName[])
 export const needsOfCommand = (name: CommandName, available: readonly InterfaceName[]) => ({
   access: accessOfCommand(name),
   scopes: scopesOfCommand(name, available),
-  versions: versionsOfCommand(name),
+  versions: versionsOfCommand(name, available),
 });
 
 /**

@@ -1,5 +1,5 @@
 import { commandPattern, commands, isCommandName, type Command, type CommandName } from '../catalogue/commands';
-import { json, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
+import { json, newestOf, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
@@ -63,18 +63,16 @@ export async function commandRoute(
   };
 }
 
-/**
- * The route of v2 where the service offers it, that of v1 where it does not (docs/internals/contract.md 3). One that the specification
- * does not list comes last.
- */
+/** The route that a message or a node chose, or that `auto` takes (docs/internals/contract.md 3). */
 function chooseInterface(name: CommandName, choice: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
   const { routes }: Command = commands[name];
   const usable = (choice === 'auto' ? (['v2', 'v1'] as const) : [choice]).flatMap((version) => {
     const iface = `connected-${version}` as const;
     const route = routes[iface];
-    return route !== undefined && availableInterfaces.includes(iface) ? [{ iface, route }] : [];
+    if (route === undefined || !availableInterfaces.includes(iface)) return [];
+    return [{ iface, route, ...(route.unlisted && { unlisted: route.unlisted }) }];
   });
-  const best = usable.find(({ route }) => !route.unlisted) ?? usable[0];
+  const best = newestOf(usable, availableInterfaces);
   if (best === undefined) throw noInterface(name, new Set(Object.keys(routes) as InterfaceName[]), choice);
   return best;
 }

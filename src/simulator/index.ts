@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Car } from './car/car';
+import { demoCars } from './car/profiles';
 import { Control, isControl } from './control/control';
 import { failing, FaultList, type Faults } from './service/faults';
 import { withDefaults, type SimulatorOptions } from './service/options';
@@ -66,6 +67,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
   };
 }
+
+/** The service of the demo: its cars answer as the real service does, and need neither a key nor a sign-in. */
+export const startDemo = (options: Pick<SimulatorOptions, 'clock' | 'keepsProcessAlive'> = {}): Promise<Simulator> =>
+  startSimulator({ ...options, open: true, dialect: 'real', cars: Object.values(demoCars) });
 
 export * from './car/profiles';
 export { clickCar, parseClick, viewOf, type CarClick, type SimulatedCarView } from './control/click';

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandNames, eventNames, openingKinds, openings } from '../../src/index';
 import { guardWordKeys } from '../support/guard-words';
-import { resources, themes, readNames, readScopes } from '../../src/catalogue/reads';
+import { resources, themes, readNames } from '../../src/catalogue/reads';
+import { readScopes } from '../../src/catalogue/scopes';
 import { errorCodes } from '../../src/errors';
 import { outcomes } from '../../src/catalogue/outcomes';
 import {

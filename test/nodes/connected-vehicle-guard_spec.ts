@@ -236,7 +236,7 @@ describe(type, () => {
     service.faults.add({
       match: { path: '/command-accessibility' },
       status: 403,
-      body: { error: { message: 'FORBIDDEN', description: 'Access is denied' } },
+      body: { error: { message: 'FORBIDDEN', description: 'Access Denied' } },
     });
     await until(() => codes().length === 2);
     await pass(10);

@@ -56,9 +56,10 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   'Send any command from a message': [
     ['no such command', 'Why', /"This vehicle has no command “fly”/],
     ['lock', 'Outcome', /^"lock: succeeded, verified"$/],
-    ['flash', 'On the way', /^"WAITING"$/],
     // The car takes one command at a time, whichever flow sends it.
-    [null, 'Outcome', /^"flash: succeeded"$/],
+    ['flash', 'Outcome', /^"flash: succeeded"$/],
+    ['honk-flash, version 1', 'On the way', /^"WAITING"$/],
+    [null, 'Outcome', /^"honk-flash: succeeded"$/],
   ],
   // One message for each of its three nodes.
   'The whole car': [['Read everything', 'The whole car', isWholeCar]],

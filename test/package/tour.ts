@@ -43,8 +43,8 @@ export interface Stop {
 
 /** The result of a stop. */
 export interface Seen {
-  /** In a few words; null where the dialect does not have the endpoint. */
-  answer: string | null;
+  /** In a few words. */
+  answer: string;
   /** Deviations from the expected answer; empty where all was well. */
   problems: string[];
 }
@@ -113,10 +113,6 @@ function vinOf(stop: Stop): string {
   return newerReadOf(stop.name) !== undefined ? livingCar.vin : demoCar.vin;
 }
 
-/** The specification has flash, honk and honk-flash on v1 alone, and the plain dialect keeps to it. */
-const isServed = ({ name, interface: iface, unlisted }: Stop, dialect: Dialect): boolean =>
-  dialect === 'real' || !unlisted || iface !== 'connected-v2' || !/flash|honk/.test(name);
-
 /** Deploys the flows of the tour and makes every stop. */
 export async function tour(nodeRed: RealNodeRed): Promise<Tour> {
   const commandCars = stops.filter(({ kind }) => kind === 'command').map((stop) => ({ ...demoCar, vin: vinOf(stop) }));
@@ -160,7 +156,6 @@ const compareProfiles = async (nodeRed: RealNodeRed): Promise<ProfileTable> =>
 const makeStops = (nodeRed: RealNodeRed, dialect: Dialect, service: Simulator): Promise<Seen[]> =>
   Promise.all(
     stops.map(async (stop) => {
-      if (!isServed(stop, dialect)) return { answer: null, problems: [] };
       return check(stop, await ask(nodeRed, dialect, { ...stop, vin: vinOf(stop) }), service);
     }),
   );
@@ -178,9 +173,11 @@ interface Question extends Pick<Stop, 'kind' | 'name'> {
 }
 
 async function ask(nodeRed: RealNodeRed, dialect: Dialect, stop: Question): Promise<Answer> {
-  const choice = { 'connected-v1': 'v1', 'connected-v2': newerReadOf(stop.name) !== undefined ? 'auto' : 'v2' }[
-    stop.interface as string
-  ];
+  const choice = {
+    'connected-v1': 'v1',
+    'extended-v1': 'v1',
+    'connected-v2': newerReadOf(stop.name) !== undefined ? 'auto' : 'v2',
+  }[stop.interface as string];
   const body = JSON.stringify({ [stop.kind]: stop.name, interface: choice ?? 'auto', vin: stop.vin });
   const response = await fetch(`${nodeRed.url}tour/${dialect}/${stop.kind}`, {
     method: 'POST',
@@ -342,7 +339,7 @@ export function profileTable(table: ProfileTable): string {
 /** The tour as a table for a person. */
 export function tourTable(rows: readonly TourRow[]): string {
   const cell = ({ answer, problems }: Seen): string =>
-    problems.length === 0 ? (answer ?? '–') : `**failed**: ${problems.join('; ')}`;
+    problems.length === 0 ? answer : `**failed**: ${problems.join('; ')}`;
   const lines = rows.map((row) => [
     row.interface,
     `${row.method} ${row.path}`,

@@ -14,6 +14,7 @@ import {
   type Clock,
   type CommandLog,
   type CommandRecord,
+  type InterfaceName,
   type ReadName,
   type VehicleClient,
 } from '../../src/index';
@@ -78,16 +79,27 @@ type Changes = Partial<Omit<AccountOptions, 'service' | 'pack'>> &
     service?: ServiceName;
     token?: string;
     settings?: Record<string, string>;
+    /** Those of a `custom` service. Default: every one. */
+    interfaces?: readonly InterfaceName[];
   };
 
 /** An account on a simulated service, as a `custom` configuration gives it; limits out of the way unless asked for. */
 export function openTestAccount(
   simulator: Pick<Simulator, 'url'>,
-  { service = 'custom', token = 'demo-token', settings = {}, clock, store, redactor, ...changes }: Changes = {},
+  {
+    service = 'custom',
+    token = 'demo-token',
+    settings = {},
+    interfaces,
+    clock,
+    store,
+    redactor,
+    ...changes
+  }: Changes = {},
 ): SendingAccount & { log: CommandLog } {
   const pack = packOf({ ...(clock && { clock }), ...(store && { store }), ...(redactor && { redactor }) });
   const account = openAccount({
-    service: resolveService(service, { baseUrl: simulator.url, ...settings }),
+    service: resolveService(service, { baseUrl: simulator.url, ...settings, ...(interfaces && { interfaces }) }),
     apiKey: 'demo-key',
     tokens: pastedToken(token),
     limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },

@@ -42,4 +42,6 @@ const readJson = (name: string): object => JSON.parse(readFileSync(join(folder, 
 export const recorded = readdirSync(join(folder, 'answers')).map(
   (file) => ({ name: file.replace('.json', ''), ...readJson(`answers/${file}`) }) as Recorded,
 );
+/** The answers of the vendor's own demo car, verbatim. */
+export const vendorDemoCar = readJson('vendor-demo-car/2026-09.json') as Omit<Recorded, 'name'>;
 export const recordedFailures = readJson('failures.json') as RecordedFailure[];

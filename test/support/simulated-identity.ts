@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { commands, requestDetails } from '../../src/catalogue/commands';
-import { groups } from '../../src/catalogue/groups';
-import { readNames, readScopes } from '../../src/catalogue/reads';
+import { reads } from '../../src/catalogue/reads';
 import { escapeHtml, htmlPage, type Answer, type ServiceRequest } from '../../src/simulator/service/answer';
 import { systemClock, type Clock } from '../../src/util/clock';
 
@@ -23,8 +22,8 @@ const grantMonths = 6;
 /** Every scope that the simulated service knows (docs/internals/service.md 5.2, docs/internals/vendor-api.md 4.4). */
 export const everyScope: readonly string[] = [
   ...new Set([
-    ...readNames.flatMap(readScopes),
-    ...groups.odometer.scopes,
+    'openid',
+    ...Object.values(reads).flatMap(({ routes }) => routes.flatMap(({ scopes }) => scopes)),
     ...Object.values(commands).flatMap((command): readonly string[] => command.scopes),
     ...requestDetails.scopes,
   ]),

@@ -219,7 +219,9 @@ export class Car {
   /** The service takes a command. The car does it, or not, when it is due. */
   invoke(request: InvocationRequest): Invocation {
     this.#runDue();
-    const invocation = new Invocation(request, this.#state.commandPlan, this.#clock.now());
+    const { commandPlan } = this.#state;
+    const answerAfterMs = isReached(this.#state) ? commandPlan.answerAfterMs : limitOf(commandPlan.answerAfterMs);
+    const invocation = new Invocation(request, { ...commandPlan, answerAfterMs }, this.#clock.now());
     this.#invocations.set(invocation.id, invocation);
     if (this.#invocations.size > logLength) this.#invocations.delete(this.#invocations.keys().next().value ?? '');
     for (const step of invocation.timeline) this.#at(step.at, (at) => this.#reach(invocation, step.acts, at));
@@ -423,10 +425,17 @@ const advanced = (meters: Record<string, ResourceValue>, km: number): Record<str
     }),
   );
 
+/** v2 waits for a car for at most so long (docs/internals/vendor-api.md 1.9). */
+const longestWait = 150_000;
+
+/** How long v2 waits for a car that does not answer: 150 s, or scaled down like the time of one that does. */
+const limitOf = (answerAfterMs: number): number => Math.max(answerAfterMs, Math.min(answerAfterMs * 5, longestWait));
+
+const isReached = ({ reachable, asleep, powerSaving }: CarState): boolean => reachable && !asleep && !powerSaving;
+
 /** The result of a command when it reaches the car (docs/internals/service.md 3). */
 function outcomeOf(state: CarState, command: string): string {
-  if (!state.reachable) return 'CONNECTION_FAILURE';
-  if (state.asleep || state.powerSaving) return 'VEHICLE_IN_SLEEP';
+  if (!isReached(state)) return state.reachable ? 'VEHICLE_IN_SLEEP' : 'CONNECTION_FAILURE';
   if (state.inUse) return 'REJECTED';
   if (isLock(command) && Object.entries(state.doors).some(([name, word]) => name !== 'tankLid' && isOpen(word)))
     return 'UNABLE_TO_LOCK_DOOR_OPEN';

@@ -14,10 +14,11 @@ interface GroupMember {
   /** What it shows; the time of the member is that of this path. */
   path: string;
   unit: string | null;
-  /** @param resource the value of a resource */
+  /**
+   * Null where the car has none, as the charge of a petrol car is.
+   * @param resource the value of a resource
+   */
   value(state: CarState, resource: (name: ResourceName) => ResourceValue): ResourceValue;
-  /** The whole member is null where it has no value, as the charge of a petrol car is. */
-  isAbsent?: true;
 }
 
 type GroupName = GroupReadName | 'odometer';
@@ -34,26 +35,28 @@ function groupsOfCatalogue(): Record<GroupName, Record<string, GroupMember>> {
     const member = (unit: string | null, value: GroupMember['value']): GroupMember => ({
       path: modelPathOf(name) ?? `resources.${name}`,
       unit,
-      value: (state, resource) => (resource(name) === null ? null : value(state, resource)),
+      value,
     });
     if ('bulbs' in row)
       for (const [lamp, failure] of Object.entries(row.bulbs))
         made[row.group][lamp] = member(null, (_state, resource) => lampWord(failure, resource(name)));
     else if ('words' in row)
-      made[row.group][row.spellings[0] ?? ''] = member(null, (_state, resource) =>
-        name === 'serviceWarningStatus'
-          ? serviceWarning(resource(name), resource('serviceWarningTrigger'))
-          : wordOf(row.words, resource(name)),
-      );
+      made[row.group][row.spellings[0] ?? ''] = member(null, (_state, resource) => {
+        if (name === 'serviceWarningStatus') return serviceWarning(resource(name), resource('serviceWarningTrigger'));
+        // Nothing has triggered a warning that is not there (docs/internals/vendor-api.md 6.1).
+        const isIdle = name === 'serviceWarningTrigger' && resource('serviceWarningStatus') === 'NORMAL';
+        return isIdle ? null : wordOf(row.words, resource(name));
+      });
     else made[row.group][row.spellings[0] ?? ''] = member(unitOf(name), (_state, resource) => resource(name));
   }
   // `keys` forgets the names.
   for (const name of Object.keys(parts.statistics) as StatisticName[])
     made.statistics[name] = part(`statistics.${name}`, statisticsMembers[name].unit, (state) => state.statistics[name]);
   made.statistics['distanceToEmptyBattery'] = part('energy.electricRange', 'kilometers', rangeKm);
-  made.statistics['distanceToEmptyTank'] = part('resources.distanceToEmpty', 'kilometers', (state) =>
-    hasTank(state) ? (state.resources.distanceToEmpty ?? null) : null,
-  );
+  made.statistics['distanceToEmptyTank'] = part('resources.distanceToEmpty', 'kilometers', (state, resource) => {
+    const range = hasTank(state) ? resource('distanceToEmpty') : null;
+    return typeof range === 'number' ? Math.floor(range) : null;
+  });
   made.fuel['batteryChargeLevel'] = part('energy.batteryChargeLevel', 'percent', ({ plugIn, battery: { level } }) =>
     plugIn && level !== null ? Math.floor(level) : null,
   );
@@ -65,8 +68,8 @@ function unitOf(name: ResourceName): string | null {
   return 'unit' in resource ? unitOnWire(resource.unit) : null;
 }
 
-function part(path: string, unit: string, value: (state: CarState) => ResourceValue): GroupMember {
-  return { path, unit: unitOnWire(unit), value, isAbsent: true };
+function part(path: string, unit: string, value: GroupMember['value']): GroupMember {
+  return { path, unit: unitOnWire(unit), value };
 }
 
 /** Words of docs/internals/service.md 2.8 that v2 does not have. */
@@ -80,11 +83,16 @@ const coarser: Partial<Record<string, string>> = {
 const wordOf = (words: Readonly<Record<string, string | boolean>>, value: ResourceValue): string =>
   Object.keys(words).find((word) => words[word] === value) ?? coarser[String(value)] ?? 'UNSPECIFIED';
 
-/** A lamp fails where its kind does (`HIGH_BEAM_ANY`: on both sides), or several kinds. Null: `bulbFailure` has no word for it. */
-const lampWord = (failure: string | null, value: ResourceValue): string =>
-  failure !== null && [failure, failure.replace(/_(LEFT|RIGHT)$/, '_ANY'), 'MULTIPLE'].includes(String(value))
+/**
+ * A lamp fails where its kind does (`HIGH_BEAM_ANY`: on both sides), or several kinds.
+ * @param failure null: `bulbFailure` has no word for the lamp
+ */
+function lampWord(failure: string | null, value: ResourceValue): string {
+  if (value === null) return 'UNSPECIFIED';
+  return failure !== null && [failure, failure.replace(/_(LEFT|RIGHT)$/, '_ANY'), 'MULTIPLE'].includes(String(value))
     ? 'FAILURE'
     : 'NO_WARNING';
+}
 
 const occasions: Partial<Record<string, string>> = {
   CALENDAR_TIME: 'REGULAR_MAINTENANCE',
@@ -94,6 +102,7 @@ const occasions: Partial<Record<string, string>> = {
 
 /** `TIME_EXCEEDED` because of `DISTANCE` -> `DISTANCE_DRIVEN_OVERDUE_FOR_SERVICE`. */
 function serviceWarning(status: ResourceValue, trigger: ResourceValue): string {
+  if (status === null) return 'UNSPECIFIED';
   if (status === 'NORMAL') return 'NO_WARNING';
   const words = Object.entries(groupedResources.serviceWarningStatus.words);
   const occasion = occasions[String(trigger)] ?? '?';

@@ -61,6 +61,11 @@ export class Invocation implements InvocationRequest {
     return this.timeline.findLast((step) => step.at <= now);
   }
 
+  /** When the last step of the plan comes: v2 answers then. */
+  get endsAt(): number {
+    return this.timeline.at(-1)?.at ?? this.receivedAt;
+  }
+
   /** When the status last changed. */
   updatedAt(now: number): number {
     return this.hasPassed(now) ? (this.#releasedUntil ?? now) : (this.#stepAt(now)?.at ?? this.receivedAt);

@@ -5,11 +5,15 @@ export const optionalCommands = ['climatization-start', 'climatization-stop', 'e
 
 const climate = ['climatization-start', 'climatization-stop'];
 
-/** The petrol car of the demo: locked and closed, but somebody forgot a window. Cars of 2019 list every command (docs/internals/vendor-api.md 15). */
+/**
+ * The petrol car of the demo: locked and closed, but somebody forgot a window. Cars of 2019 list every command
+ * (docs/internals/vendor-api.md 15). The vendor's demo car cannot tell its washer fluid and a tire either (14.4, 14.5).
+ */
 export const demoCar: CarOptions = {
   vin: 'YV4952NA4F120DEMO',
   details: { modelYear: 2019 },
   windows: { rearRight: 'OPEN' },
+  resources: { washerFluidLevel: null, frontLeftTyrePressure: null },
   extraCommands: [...optionalCommands],
 };
 

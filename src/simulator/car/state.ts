@@ -134,7 +134,7 @@ export const parts = {
       { afterMs: 2000, status: 'WAITING' },
       { afterMs: 4000, status: byRule },
     ]),
-    /** How long a v2 command blocks. */
+    /** How long a v2 command blocks, if the car answers. A car that is not reached takes longer: `limitOf`. */
     answerAfterMs: first(wait, 1500),
     /** The time from the end of a command until reads show its effect (docs/internals/vendor-api.md 1.9: the doors lag). */
     effectAfterMs: first(wait, 0),

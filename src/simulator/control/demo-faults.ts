@@ -1,14 +1,21 @@
 import type { FaultOptions } from '../service/faults';
 
-/** Faults that a person sets with a click. Each lets the next request to the service fail. */
+/** The 150 s that the real service waits for a car (docs/internals/vendor-api.md 1.9), for a person who looks at the demo. */
+const limitMs = 7_500;
+const nextCommand = { method: 'POST' };
+
+/** Faults that a person sets with a click. Each lets the next request to the service fail, or answers the next command in another way. */
 export const demoFaults = {
   // A person who looks at the demo does not wait for hours, as the real service lets its users wait.
   quota: { error: 'quota', refillIn: '00:01:00' },
   outage: { error: 'outage-text' },
   token: { error: 'token-refused' },
-  timeout: { error: 'gateway-timeout' },
+  timeout: { error: 'gateway-timeout', latencyMs: limitMs },
   cut: { cut: 'before-headers' },
   slow: { latencyMs: 20_000 },
+  // The car acts: what a flow makes of these answers shows with the next read (docs/internals/vendor-api.md 1.9, 6.2).
+  delivered: { match: nextCommand, members: { 'data.invokeStatus': { json: 'DELIVERED' } } },
+  late: { match: nextCommand, latencyMs: limitMs, members: { 'data.invokeStatus': { json: 'TIMEOUT' } } },
 } as const satisfies Record<string, FaultOptions>;
 
 export type DemoFault = keyof typeof demoFaults;

@@ -53,7 +53,7 @@ export const refusals = {
     message: 'Access denied due to missing header {header}. Make sure to include the key in requests.',
   },
   'not-linked': { status: 403, shape: 'status', description: 'No relationship to UUID' },
-  'scope-missing': { status: 403, description: 'Access is denied' },
+  'scope-missing': { status: 403, description: 'Access Denied' },
   'energy-forbidden': {
     status: 403,
     shape: 'energy',

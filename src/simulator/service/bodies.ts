@@ -58,7 +58,7 @@ export const envelope = (data: unknown, { interface: name, operationId, isReal }
   isReal && name === 'connected-v1' ? { status: 200, operationId, data } : { data };
 
 /**
- * The windows or doors. Version 1 lacks the openings that not every car has; the real v2 has names of its own, six digits of the
+ * The windows or doors. Version 1 lacks the openings that not every car has; the real v2 has names of its own, nine digits of the
  * second, and a unit that is null (docs/internals/vendor-api.md 1.5, 1.6, 2.1, 6.1).
  */
 export function openingsBody(car: Car, read: OpeningRead, { interface: from, isReal }: ViewContext): Body {
@@ -68,9 +68,9 @@ export function openingsBody(car: Car, read: OpeningRead, { interface: from, isR
   for (const { kind, name, v2, ifFitted } of openingsOf[read]) {
     if (!isV2 && ifFitted) continue;
     body[isV2 ? v2 : name] = {
-      value: kind === 'lock' ? car.state.lock : (words[name] ?? null),
+      timestamp: withDigits(car.measuredAt(kind === 'lock' ? 'lock' : `${read}.${name}`), isV2 ? 9 : 3),
       ...(isV2 && { unit: null }),
-      timestamp: withDigits(car.measuredAt(kind === 'lock' ? 'lock' : `${read}.${name}`), isV2 ? 6 : 3),
+      value: kind === 'lock' ? car.state.lock : (words[name] ?? null),
     };
   }
   return body;
@@ -115,7 +115,7 @@ export function commandList(car: Car, { url, isReal }: ViewContext): { command: 
 const wireName = (name: string): string =>
   name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
-/** On v2 the specification has lock, lock-reduced-guard and unlock only; what a car has besides is a command of v2. */
+/** The list of the specification names v2 for lock, lock-reduced-guard and unlock only; what a car has besides is a command of v2. */
 function isOnV2(name: string): boolean {
   const routes = commandRow(name)?.routes;
   return routes?.['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
@@ -213,13 +213,13 @@ export function locationBody(car: Car, operationId: string): Body {
   };
 }
 
-/** The data node of a group of v2 (docs/internals/vendor-api.md 14): nanoseconds everywhere but in the statistics. */
+/** The data node of a group of v2 (docs/internals/vendor-api.md 14): nanoseconds everywhere but in the statistics; null for a member without a value (6.1). */
 export function groupBody(car: Car, group: keyof typeof groups): Body {
   const body: Body = {};
-  for (const [key, { path, unit, isAbsent, value: valueOf }] of Object.entries(groups[group])) {
+  for (const [key, { path, unit, value: valueOf }] of Object.entries(groups[group])) {
     const value = valueOf(car.state, (name) => car.resource(name));
     const timestamp = withDigits(car.measuredAt(path), group === 'statistics' ? 3 : 9);
-    body[key] = value === null && isAbsent ? null : { timestamp, unit, value };
+    body[key] = value === null ? null : { timestamp, unit, value };
   }
   return body;
 }

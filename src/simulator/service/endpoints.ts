@@ -76,7 +76,7 @@ interface EndpointParts {
 
 const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
 
-/** The routes of the catalogue (docs/internals/service.md 4.1 to 4.3); in the real dialect also the commands of docs/internals/vendor-api.md. */
+/** The routes of the catalogue: docs/internals/service.md 4.1 to 4.3, and what docs/internals/vendor-api.md adds. */
 export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
   ...readEndpoints(parts),
   ...commandEndpoints(parts),
@@ -148,7 +148,7 @@ const commandEndpoints = (parts: EndpointParts): Endpoint[] =>
     const { routes, scopes }: Command = commands[name];
     return (['connected-v1', 'connected-v2'] as const).flatMap((from): Endpoint[] => {
       const route = routes[from];
-      if (route === undefined || (route.unlisted === true && !parts.isReal)) return [];
+      if (route === undefined) return [];
       const endpoint: Endpoint = {
         method: 'POST',
         path: interfaces[from].path + route.path,
@@ -233,9 +233,9 @@ async function carryOut(
   const { car, context } = call;
   const { operationId } = context;
   const invocation = car.invoke({ ...body, id: randomUUID(), operationId, command, interface: 'connected-v2' });
-  const end = invocation.receivedAt + car.state.commandPlan.answerAfterMs;
+  const { endsAt } = invocation;
   // A timer of the system may fire a millisecond early, when the command has not ended yet.
-  while (clock.now() < end) await clock.sleep(end - clock.now(), signal);
+  while (clock.now() < endsAt) await clock.sleep(endsAt - clock.now(), signal);
   const status = car.statusOf(invocation);
   if (isReal && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
   return ok(endedBody(car, invocation, status, isReal));

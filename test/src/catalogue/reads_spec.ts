@@ -5,7 +5,6 @@ import {
   apiOfRead,
   interfaceNames,
   needsVehicle,
-  readScopes,
   requestNameOf,
   routeOf,
   titleOf,
@@ -14,9 +13,11 @@ import {
   type InterfaceName,
   type ReadName,
 } from '../../../src/catalogue/reads';
-import { signInScopes } from '../../../src/catalogue/scopes';
+import { readScopes, signInScopes } from '../../../src/catalogue/scopes';
 
 const living: readonly InterfaceName[] = ['connected-v2', 'energy-v2', 'location-v1'];
+/** Those of docs/internals/service.md 1. */
+const specified: readonly InterfaceName[] = ['connected-v2', 'connected-v1', 'extended-v1'];
 
 describe('What can be read', () => {
   it('is listed by headings, in the order of the list', () => {
@@ -62,7 +63,13 @@ describe('What can be read', () => {
       ['windows', ['connected-v1'], 'v2', null],
       ['details', interfaceNames, 'v1', null],
       ['fuel', interfaceNames, 'v1', null],
-      ['odometer', interfaceNames, 'v2', 'extended-v1 /vehicles/{vin}/resources/odometer'],
+      ['odometer', interfaceNames, 'auto', 'connected-v2 /vehicles/{vin}/odometer'],
+      ['odometer', interfaceNames, 'v1', 'extended-v1 /vehicles/{vin}/resources/odometer'],
+      ['odometer', interfaceNames, 'v2', 'connected-v2 /vehicles/{vin}/odometer'],
+      ['odometer', specified, 'auto', 'extended-v1 /vehicles/{vin}/resources/odometer'],
+      ['odometer', specified, 'v2', 'extended-v1 /vehicles/{vin}/resources/odometer'],
+      ['windows', specified, 'auto', 'connected-v2 /vehicles/{vin}/windows'],
+      ['cabOpen', interfaceNames, 'auto', 'extended-v1 /vehicles/{vin}/resources/cabOpen'],
       ['odometer', living, 'v1', 'connected-v2 /vehicles/{vin}/odometer'],
       ['cabOpen', living, 'auto', null],
       ['chargingPower', living, 'v1', 'energy-v2 /vehicles/{vin}/state'],
@@ -133,7 +140,7 @@ describe('A command', () => {
     name: Parameters<typeof needsOfCommand>[0],
     access: string,
     v1: boolean,
-    v2Unlisted: boolean,
+    v1First: boolean,
     proof: string | null,
   ][] = [
     ['lock', 'lock', true, false, 'doors'],
@@ -142,15 +149,16 @@ describe('A command', () => {
     ['flash', 'honk-flash', true, true, null],
     ['honk', 'honk-flash', true, true, null],
     ['honk-flash', 'honk-flash', true, true, null],
-    ['climatization-start', 'climate', false, true, null],
-    ['climatization-stop', 'climate', false, true, null],
-    ['engine-start', 'engine', false, true, 'engine-status'],
-    ['engine-stop', 'engine', false, true, 'engine-status'],
+    ['climatization-start', 'climate', false, false, null],
+    ['climatization-stop', 'climate', false, false, null],
+    ['engine-start', 'engine', false, false, 'engine-status'],
+    ['engine-stop', 'engine', false, false, 'engine-status'],
   ];
-  for (const [name, access, v1, v2Unlisted, proof] of commands)
+  for (const [name, access, v1, v1First, proof] of commands)
     it(`${name} needs the access ${access}; ${proof === null ? 'no read shows' : `the read ${proof} shows`} its effect`, () => {
       const needs = needsOfCommand(name, interfaceNames);
-      assert.deepEqual([needs.access, needs.versions], [access, { v1, v2: true, v2Unlisted }]);
+      assert.deepEqual([needs.access, needs.versions], [access, { v1, v2: true, v1First: false }]);
+      assert.deepEqual(needsOfCommand(name, specified).versions, { v1, v2: true, v1First });
       assert.equal(proofReadOf(name), proof);
       assert.equal(needsOfCommand(name, ['connected-v1']).scopes.length, v1 ? 1 : 0);
     });

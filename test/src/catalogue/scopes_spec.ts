@@ -100,11 +100,9 @@ describe('The scopes', () => {
   });
 
   it('of a read are those of the interface that answers it', () => {
-    assert.deepEqual(scopesOfRead('fuelAmount', all), ['exve:fuel_status']);
-    assert.deepEqual(scopesOfRead('fuelAmount', availableInterfaces), [
-      'conve:fuel_status',
-      'conve:battery_charge_level',
-    ]);
+    assert.deepEqual(scopesOfRead('fuelAmount', ['connected-v2', 'connected-v1', 'extended-v1']), ['exve:fuel_status']);
+    for (const newest of [all, availableInterfaces])
+      assert.deepEqual(scopesOfRead('fuelAmount', newest), ['conve:fuel_status', 'conve:battery_charge_level']);
     assert.deepEqual(scopesOfRead('cabOpen', availableInterfaces), []);
     assert.deepEqual(scopesOfRead('doors', availableInterfaces), ['conve:doors_status', 'conve:lock_status']);
     assert.deepEqual(scopesOfRead('details', ['connected-v1']), []);

@@ -6,7 +6,7 @@ import { Bench, credentials } from './support';
 
 const v1 = '/connected-vehicle/v1/vehicles/{vin}';
 const v2 = '/connected-vehicle/v2/vehicles/{vin}';
-const denied = { error: { message: 'FORBIDDEN', description: 'Access is denied' } };
+const denied = { error: { message: 'FORBIDDEN', description: 'Access Denied' } };
 
 describe('access to the simulated service', () => {
   const bench = new Bench();
@@ -197,7 +197,7 @@ describe('other settings of the simulated service', () => {
       assert.deepEqual(onV1.body['error'], denied.error);
       assert.equal(onV1.body['status'], 403);
       const extended = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount', { authorization });
-      assert.equal(extended.body['exveErrorMsg'], 'Access is denied');
+      assert.equal(extended.body['exveErrorMsg'], 'Access Denied');
       assert.deepEqual((await bench.get('/connected-vehicle/v2/nothing')).body, {
         statusCode: 404,
         message: 'Resource not found',

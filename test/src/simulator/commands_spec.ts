@@ -379,13 +379,29 @@ describe('a v2 command to the simulated car', () => {
     });
   });
 
-  for (const name of ['flash', 'honk', 'honk-flash']) {
-    it(`takes ${name} on the real service`, async () => {
-      await start('real');
-      assert.equal((await bench.postV2(name)).body['data']?.['invokeStatus'], 'COMPLETED');
-      assert.deepEqual(bench.simulator.car().performed, [name]);
-    });
-  }
+  it('waits five times as long for a car that does not answer, at most for 150 s', async () => {
+    await start('real');
+    const waits: number[] = [];
+    for (const answerAfterMs of [1500, 60_000, 155_000]) {
+      bench.simulator.car().set({ asleep: true, commandPlan: { answerAfterMs } });
+      const from = bench.clock.now();
+      const reply = bench.postV2('lock');
+      await bench.clock.whenSleeping();
+      const { endsAt = 0 } = bench.simulator.car().invocations.at(-1) ?? {};
+      await bench.clock.advance(endsAt - from);
+      assert.equal((await reply).body['data']?.['invokeStatus'], 'VEHICLE_IN_SLEEP');
+      waits.push(endsAt - from);
+    }
+    assert.deepEqual(waits, [7500, 150_000, 155_000]);
+  });
+
+  for (const dialect of ['plain', 'real'] as const)
+    for (const name of ['flash', 'honk', 'honk-flash'])
+      it(`takes ${name}, which the specification lists for v1 alone (${dialect})`, async () => {
+        await start(dialect);
+        assert.equal((await bench.postV2(name)).body['data']?.['invokeStatus'], 'COMPLETED');
+        assert.deepEqual(bench.simulator.car().performed, [name]);
+      });
 
   it('follows the last word of a plan', async () => {
     await start('real');

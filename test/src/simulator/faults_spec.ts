@@ -34,7 +34,7 @@ const bodies: [FaultOptions, number, unknown][] = [
       },
     },
   ],
-  [{ error: 'scope-missing' }, 403, { error: { message: 'FORBIDDEN', description: 'Access is denied' } }],
+  [{ error: 'scope-missing' }, 403, { error: { message: 'FORBIDDEN', description: 'Access Denied' } }],
   [
     { error: 'client-not-allowed' },
     403,
