@@ -71,7 +71,7 @@ const limits = [
   { of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' },
 ] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; what: string }[];
 
-const done = Promise.resolve();
+const nothingToStore = Promise.resolve();
 
 /** Requests that are counted and stored before they are sent. */
 interface Reservation {
@@ -149,7 +149,7 @@ export class RateLimiter {
     const { clock, membership = null } = options;
     this.#options = { reserveForCommands: 0.04, ...options, membership };
     this.#clock = clock;
-    this.#reservations = byName(apiNames, () => ({ left: 0, size: 0, storing: done }));
+    this.#reservations = byName(apiNames, () => ({ left: 0, size: 0, storing: nothingToStore }));
   }
 
   /**
@@ -194,7 +194,7 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     if (this.#waits || this.#nextSlot(kind, options.api, time).at > time) return this.#wait(kind, options);
     const counting = this.#count(kind, options, time);
-    if (counting !== done) await raceAbort(counting, options.signal);
+    if (counting !== nothingToStore) await raceAbort(counting, options.signal);
   }
 
   /** Begins to read what other processes have counted. The next request waits for this, and then needs only one access to the store. */
@@ -276,7 +276,7 @@ export class RateLimiter {
       const storing = this.#save();
       reservation.storing = storing;
       void storing.then(() => {
-        if (reservation.storing === storing) reservation.storing = done;
+        if (reservation.storing === storing) reservation.storing = nothingToStore;
       });
     }
     return reservation.storing;
