@@ -68,7 +68,8 @@ export function conditionsOfForm(rows: ConditionOptions['conditions']): AskedCon
 
 /** @throws VehicleError CONFIG if there is none */
 export function requireRows(rows: ConditionOptions['conditions']): void {
-  if (rows.length === 0) throw new VehicleError('CONFIG', 'This node has no condition. Add one and deploy again.', {
+  if (rows.length === 0)
+    throw new VehicleError('CONFIG', 'This node has no condition. Add one and deploy again.', {
       status: { word: 'ADD_CONDITION' },
     });
 }
