@@ -251,8 +251,7 @@ describe('The examples in trouble', function () {
       node.type === 'inject' ? { ...node, once: false } : node,
     );
     service.car().set({ resources: { washerFluidLevel: 'NORMAL' } });
-    for (const path of ['/statistics', '/diagnostics'])
-      service.faults.add({ match: { path }, error: 'not-supported' });
+    for (const path of ['/statistics', '/diagnostics']) service.faults.add({ match: { path }, error: 'not-supported' });
     await press('At 7:00');
     const sentence = String(await next('Notify'));
     assert.match(sentence, /; not known: range, service, washer fluid\.$/);
