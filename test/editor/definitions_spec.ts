@@ -400,10 +400,12 @@ describe('The validators', () => {
     assert.equal(judge([guard], guard, '60'), true);
     const parkedGuard = { ...guard, onlyWhileNotInUse: true };
     assert.equal(judge([parkedGuard], parkedGuard, '60'), `${shared}calls`);
-    // Resources of one group are one request where the extended interface is gone.
+    // Resources of one group are one request by v2, and one each by the extended interface of v1.
     const hood = status('hood', 'hoodOpen', 60);
     const both = [hood, status('tailgate', 'tailGateOpen', 60)];
-    assert.equal(judge([...both, fuel], fuel, '60'), `${shared}calls`);
+    const byV1 = both.map((node) => ({ ...node, interface: 'v1' }));
+    assert.equal(judge([...byV1, fuel], fuel, '60'), `${shared}calls`);
+    assert.equal(judge([...both, fuel], fuel, '60'), true);
     assert.equal(judge([...both, fuel], fuel, '60', { service: 'volvo-cars' }), true);
     assert.equal(judge([doors], doors, '1', { service: 'demo' }), true, 'a simulated car has no quota');
     // The quota of a day is counted for each API.
