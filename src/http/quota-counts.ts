@@ -19,7 +19,7 @@ const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 /** A request counts for so much longer than the service counts it, for its way to the service. */
-const wayMs = second;
+export const wayMs = second;
 /** Stored times that are so near to the end of a bucket are at its end: processes measure the clock of a shared store with small differences. */
 const sameBucketMs = 100;
 const bucketMs = { minute: second, day: 5 * minute } as const;
@@ -79,6 +79,8 @@ export class QuotaCounts {
   readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
   /** Of all processes, also of this one. */
   limits: (Quota & { until: number })[] = [];
+  /** How far the time of the last record was ahead. */
+  #loadedAhead = 0;
 
   /** The window that a limit is about. */
   windowOf(of: keyof Quota, api: ApiName): SlidingWindow {
@@ -142,7 +144,9 @@ export class QuotaCounts {
     const toStored = (window: SlidingWindow, bucket: number): [number, number][] => {
       const counts = new Map<number, number>();
       for (const [until, count] of window.entries(time)) {
-        const end = endOfBucket(until + ahead, bucket);
+        // What was loaded stays in its bucket: otherwise each difference between the clocks of processes would make it last longer.
+        const loaded = Math.abs(ahead - this.#loadedAhead) < wayMs ? Math.round(until + this.#loadedAhead) : NaN;
+        const end = loaded % bucket === 0 ? loaded : endOfBucket(until + ahead, bucket);
         counts.set(end, (counts.get(end) ?? 0) + count);
       }
       return [...counts];
@@ -171,6 +175,7 @@ export class QuotaCounts {
    */
   load(record: QuotaRecord, time: number, elapsedMs: number): void {
     const ahead = record.savedAt + elapsedMs - time;
+    this.#loadedAhead = ahead;
     const fromStored = (stored: readonly [number, number][]): [number, number][] =>
       stored.map(([until, count]) => [until - ahead, count]);
     this.minute.replace(fromStored(record.minute));

@@ -9,7 +9,15 @@ import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
-import { parseRecord, QuotaCounts, quotaNames, type Quota, type QuotaRecord, type RateLimitCode } from './quota-counts';
+import {
+  parseRecord,
+  QuotaCounts,
+  quotaNames,
+  wayMs,
+  type Quota,
+  type QuotaRecord,
+  type RateLimitCode,
+} from './quota-counts';
 
 /** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
 export type RequestKind = 'read' | 'follow' | 'command';
@@ -267,7 +275,7 @@ export class RateLimiter {
     this.#counts.add(api, kind === 'command', time);
     const reservation = this.#reservations[api];
     // A command is stored by itself, because it counts for more than a reserved read.
-    if (kind === 'command') return this.#save();
+    if (kind === 'command') return this.#save().then(() => this.#leave(kind, options, time));
     if (reservation.left > 0) reservation.left -= 1;
     else {
       const most = Math.min(maxReserved, Math.floor(this.#limit('requestsPerMinute') / 5));
@@ -279,7 +287,18 @@ export class RateLimiter {
         if (reservation.storing === storing) reservation.storing = nothingToStore;
       });
     }
-    return reservation.storing;
+    if (reservation.storing === nothingToStore) return nothingToStore;
+    return reservation.storing.then(() => this.#leave(kind, options, time));
+  }
+
+  /** Counts a request that was stored late when it leaves: with others that waited for the disk, it could be one too many. */
+  async #leave(kind: RequestKind, options: AcquireOptions, countedAt: number): Promise<void> {
+    const { api, signal } = options;
+    const time = this.#clock.monotonic();
+    if (time - countedAt <= wayMs || signal?.aborted === true) return;
+    this.#counts.add(api, kind === 'command', countedAt, -1);
+    if (this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, options, true);
+    this.#counts.add(api, kind === 'command', time);
   }
 
   /** One at a time, so that each finds what the one before has counted. */
@@ -287,7 +306,7 @@ export class RateLimiter {
     const { membership } = this.#options;
     const taking = this.#saving.then(async () => {
       await membership?.renew();
-      return untilChanged((isAgain) => this.#take(kind, options.api, isAgain), this.#pause);
+      return untilChanged((isAgain) => this.#take(kind, options, isAgain), this.#pause);
     });
     this.#saving = taking.then(
       () => undefined,
@@ -324,6 +343,7 @@ export class RateLimiter {
 
   /** @param isAgain the caller stops waiting by itself when the signal is aborted */
   #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, isAgain = false): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
         if (signal !== undefined) waiter.end(reasonOf(signal));
@@ -410,9 +430,10 @@ export class RateLimiter {
   /**
    * Counts a request in a shared store.
    * @returns false if there is no room for it; null if another process was faster, or if what is known may be outdated
-   * @throws StateFault
+   * @throws StateFault; the reason of the signal, of a caller that has given up
    */
-  async #take(kind: RequestKind, api: ApiName, isAgain: boolean): Promise<boolean | null> {
+  async #take(kind: RequestKind, { api, signal }: AcquireOptions, isAgain: boolean): Promise<boolean | null> {
+    if (signal?.aborted === true) throw reasonOf(signal);
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
     if (isAgain || isOutdated || !this.#isLoaded) await this.#load();
     const begun = this.#clock.monotonic();

@@ -30,7 +30,7 @@ interface Earlier {
 
 /**
  * Removes what an earlier version has stored and this one cannot read, and says so, with each command whose result is lost. Of a
- * collection whose first file is of this version, so are the others.
+ * collection whose first readable file is of this version, so are the others.
  * @param folder that has a folder for each collection
  * @returns whether there was any
  */
@@ -45,9 +45,14 @@ export async function removeEarlier(
     for (const name of await namesIn(join(folder, collection), files)) {
       const file = join(folder, collection, name);
       const text = await files.readFile(file, 'utf8').catch(() => '');
-      if (!retired.has(collection) && !isEarlier(text)) break;
+      const json = parseJson(text);
+      if (!retired.has(collection) && !isEarlier(text)) {
+        // A file that a crash cut off says nothing of the others.
+        if (json === undefined) continue;
+        break;
+      }
       found.push(file);
-      const { success, data } = openSchema.safeParse(parseJson(text));
+      const { success, data } = openSchema.safeParse(json);
       if (success) open.set(data.value.record.id, data.value.record);
     }
   if (found.length === 0) return false;

@@ -528,6 +528,32 @@ describe('the rate limiter of an API key', () => {
       }
     });
 
+    it('is not exceeded where the store takes long at times', async () => {
+      const store = new MemoryStateStore();
+      const write = store.write.bind(store);
+      let takesMs = 0;
+      store.write = async (...given) => {
+        if (takesMs > 0) await clock.sleep(takesMs);
+        return write(...given);
+      };
+      const limiter = limiterOf({ store, requestsPerMinute: 10 });
+      await clock.advance(0);
+      const sent: number[] = [];
+      const ask = (): void =>
+        void acquire(limiter, 'read', { maxWaitMs: 5 * minute }).then(
+          () => sent.push(clock.monotonic()),
+          () => undefined,
+        );
+      takesMs = 40 * second;
+      for (let i = 0; i < 40; i += 1) ask();
+      await clock.advance(40 * second);
+      takesMs = 0;
+      await clock.advance(5 * minute);
+      const most = Math.max(...sent.map((first) => sent.filter((at) => at >= first && at - first < minute).length));
+      assert.ok(most <= 10, `${most} in a minute`);
+      assert.ok(sent.length >= 40, String(sent.length));
+    });
+
     it('sends nothing before it is stored, and what was waiting for a place neither', async () => {
       let isStored = (): void => undefined;
       const write = store.write.bind(store);

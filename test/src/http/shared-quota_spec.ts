@@ -106,6 +106,47 @@ describe('the quota of a key that several processes share', () => {
     assert.ok(most > 0 && most <= 2 * processes.length, String(most));
   });
 
+  it('counts a request for no longer, however differently processes measure the clock of the store', async () => {
+    const [near, far] = [all.start('flows', limits), all.start('flows', limits)];
+    await all.clock.advance(10 * second);
+    for (let sent = 0; sent < 200; sent += 1) {
+      // An answer is late when the process is busy, and so is its clock.
+      far.line.answersInMs = sent % 8 < 4 ? 400 : 0;
+      void read(far).catch(() => undefined);
+      if (sent % 5 === 0) void read(near).catch(() => undefined);
+      await all.clock.advance(1.3 * second);
+    }
+    await all.clock.advance(minute + 3 * second);
+    const { limiter } = near.pack.stateOfKey(all.service.url, 'demo-key');
+    const used = async (): Promise<unknown> => {
+      limiter.refresh();
+      await all.clock.advance(second);
+      const { usedThisMinute, usedToday } = limiter.snapshot();
+      return [usedThisMinute, usedToday];
+    };
+    assert.deepEqual(await used(), [0, 240]);
+    await all.clock.advance(24 * 60 * minute + 10 * minute);
+    assert.deepEqual(await used(), [0, 0]);
+  });
+
+  it('counts no request whose caller gave up before it was its turn', async () => {
+    const process = all.start('flows', limits);
+    await all.clock.advance(2 * second);
+    const { limiter } = process.pack.stateOfKey(all.service.url, 'demo-key');
+    process.line.answersInMs = second;
+    const giving = new AbortController();
+    const deadline = all.clock.monotonic() + minute;
+    const asked = Array.from({ length: 10 }, () =>
+      limiter.acquire('read', { api: 'connected', deadline, signal: giving.signal }),
+    );
+    asked.forEach((one) => one.catch(() => undefined));
+    await all.clock.advance(second / 2);
+    giving.abort();
+    await all.clock.advance(minute / 2);
+    assert.ok(limiter.snapshot().usedToday <= 1, String(limiter.snapshot().usedToday));
+    assert.equal(limiter.snapshot().waiting, 0);
+  });
+
   it('is exceeded on no day', async () => {
     const few = { ...limits, requestsPerDay: 20 };
     const processes = [all.start('flows', few), all.start('flows', few)];
