@@ -18,7 +18,7 @@ import { errorCodes } from '../dist/src/errors.js';
 import { definition } from '../dist/test/support/editor-halves.js';
 import { demoRows, shownOf } from '../dist/test/support/demo-answers.js';
 import { said } from '../dist/test/support/sentences.js';
-import { pageOf, withReleasedLinks } from './documents.mjs';
+import { withReleasedLinks } from './documents.mjs';
 
 const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const jsonOf = async (path) => JSON.parse(await readFile(pathTo(path), 'utf8'));
@@ -78,7 +78,7 @@ async function helpOf(type, heading) {
       .slice(heading === 'Summary' ? 0 : heading.length)
       .replace(/^More in \[[^\n]*\n?/gm, '')
       // From a page in docs/nodes.
-      .replaceAll(`](${pageOf('docs/')}`, '](../')
+      .replaceAll('](docs/', '](../')
       .trim()
   );
 }

@@ -1,10 +1,9 @@
-import { isRedirectUrl, type Finding } from '../../src/index';
+import { isRedirectUrl, type AccessName, type Finding, type InterfaceName } from '../../src/index';
 import { chosenIn, configField as field, part, textOf } from './forms';
 import { commandOf, nodesOf, readsOfNode } from './node-reads';
 import { ask, errorText, type Answer } from './runtime-request';
 import { sharedText, timeText, type Say } from './texts';
 import type { Validity } from './validators';
-import type { VehicleOptions } from '../vehicle/options';
 
 /** What the form of the configuration needs before its dialog is loaded, and what other forms and the tab “Cars” need of it. */
 
@@ -40,9 +39,14 @@ export function validateRedirectUrl(value = ''): Validity {
   return isAnswered || sharedText('reason.redirectPath', { address: callbackUrl() });
 }
 
+/** The lists of boxes that a form of the vehicle can have, and the names in each. */
+interface Lists {
+  access: AccessName;
+  interfaces: InterfaceName;
+}
+
 /** The names that are ticked in a list of the open form. */
-export const listOf = <List extends 'access' | 'interfaces'>(list: List): VehicleOptions[List] =>
-  chosenIn(list) as VehicleOptions[List]; // The values that the boxes were made with.
+export const listOf = <List extends keyof Lists>(list: List): Lists[List][] => chosenIn(list) as Lists[List][]; // The values that the boxes were made with.
 
 /** The reads and commands of each node that uses a configuration. */
 export const usesOf = (id: string): object[] =>

@@ -400,11 +400,14 @@ describe('The validators', () => {
     assert.equal(judge([guard], guard, '60'), true);
     const parkedGuard = { ...guard, onlyWhileNotInUse: true };
     assert.equal(judge([parkedGuard], parkedGuard, '60'), `${shared}calls`);
-    // Resources of one group are one request where the extended interface is gone.
-    const hood = status('hood', 'hoodOpen', 60);
-    const both = [hood, status('tailgate', 'tailGateOpen', 60)];
-    assert.equal(judge([...both, fuel], fuel, '60'), `${shared}calls`);
-    assert.equal(judge([...both, fuel], fuel, '60', { service: 'volvo-cars' }), true);
+    // Resources of one group are one request; version 1 asks the extended interface for each of them.
+    const both = [status('hood', 'hoodOpen', 60), status('tailgate', 'tailGateOpen', 60)];
+    const bothOfV1 = both.map((node) => ({ ...node, interface: 'v1' }));
+    for (const service of ['custom', 'volvo-cars'])
+      assert.equal(judge([...both, fuel], fuel, '60', { service }), true, service);
+    assert.equal(judge([...bothOfV1, fuel], fuel, '60'), `${shared}calls`);
+    const withoutExtended = { interfaces: ['connected-v1', 'connected-v2'] };
+    assert.equal(judge([...bothOfV1, fuel], fuel, '60', withoutExtended), true);
     assert.equal(judge([doors], doors, '1', { service: 'demo' }), true, 'a simulated car has no quota');
     // The quota of a day is counted for each API.
     const [charging, location] = [status('charging', 'charging', 60), status('location', 'location', 60)];

@@ -215,7 +215,7 @@ describe(`What forms and the tab "Cars" begin in a browser${pendingNote}`, funct
           .map(([name, now]) => `${name}: ${before[name] ?? 0} after ${few} openings, ${now} after ${many}`);
       let found = await left();
       for (let tries = 0; tries < 250 && found.length > 0; tries += 1) {
-        await page.waitForTimeout(20);
+        await new Promise((resolve) => setTimeout(resolve, 20));
         found = await left();
       }
       assert.deepEqual(found, []);

@@ -135,7 +135,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       const membership = new Membership({ store, group: 'copies', clock });
       const record =
         what === 'result' &&
-        (await openTestAccount(service, { clock }).client.send('flash', { vin: service.car().vin }));
+        (await openTestAccount(service, { clock }).client.send('flash', { vin: service.car().vin, interface: 'v1' }));
       // Meanwhile it waits to be sent, for 30 seconds at most.
       const endDeploy = await flow.beginDeploy();
       flow.send(record ? { payload: record } : {});

@@ -250,11 +250,11 @@ describe('The examples in trouble', function () {
     nodes = await deployExample(nodeRed, service, 'Morning report in one sentence', (node) =>
       node.type === 'inject' ? { ...node, once: false } : node,
     );
-    for (const path of ['distanceToEmpty', 'serviceWarningStatus'])
-      service.faults.add({ match: { path }, error: 'not-supported' });
+    service.car().set({ resources: { washerFluidLevel: 'NORMAL' } });
+    for (const path of ['/statistics', '/diagnostics']) service.faults.add({ match: { path }, error: 'not-supported' });
     await press('At 7:00');
     const sentence = String(await next('Notify'));
-    assert.match(sentence, /; not known: range, service\.$/);
+    assert.match(sentence, /; not known: range, service, washer fluid\.$/);
     assert.doesNotMatch(sentence, / km|service is/);
     service.faults.clear();
     sidebar.clear();

@@ -58,6 +58,7 @@ describe('The services', () => {
       mediaTypeVendor: 'volvocars',
       authorizeUrl: 'https://volvoid.eu.volvocars.com/as/authorization.oauth2',
       tokenUrl: 'https://volvoid.eu.volvocars.com/as/token.oauth2',
+      issuer: { url: 'https://volvoid.eu.volvocars.com', domain: 'volvocars.com' },
       redirectUrl: '',
       availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1'],
     });

@@ -144,7 +144,7 @@ describe('the watch', () => {
   ] as const) {
     it(`calls a command that ends with ${status} ${outcome}`, async () => {
       service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 5000, status }));
-      const verdict = verdictOf(await follow(await client.send('flash', { vin })));
+      const verdict = verdictOf(await follow(await client.send('flash', { vin, interface: 'v1' })));
       assert.equal(verdict.outcome, outcome);
       assert.equal(verdict.requestStatus, status);
       assert.equal(verdict.verified, null);
@@ -162,7 +162,7 @@ describe('the watch', () => {
           { afterMs: 8000, status: 'COMPLETED' },
         ),
       );
-    assert.equal(verdictOf(await follow(await client.send('honk', { vin }))).outcome, 'succeeded');
+    assert.equal(verdictOf(await follow(await client.send('honk', { vin, interface: 'v1' }))).outcome, 'succeeded');
   });
 
   it('ends undetermined when the time runs out, never with success', async () => {
@@ -174,7 +174,7 @@ describe('the watch', () => {
 
   it('ends undetermined when the link expires', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
-    const record = await client.send('honk', { vin });
+    const record = await client.send('honk', { vin, interface: 'v1' });
     const expires = new Date(clock.now() + 10_000).toISOString();
     const verdict = verdictOf(await follow({ ...record, async: record.async && { ...record.async, expires } }));
     assert.equal(verdict.outcome, 'undetermined');
@@ -184,7 +184,7 @@ describe('the watch', () => {
 
   it('ends in time where the link names no date for its end', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
-    const record = await client.send('honk', { vin });
+    const record = await client.send('honk', { vin, interface: 'v1' });
     const verdict = verdictOf(
       await follow(parseRecord({ ...record, async: { ...record.async, expires: 'soon' } }), { timeoutMs: 20_000 }),
     );
@@ -194,7 +194,7 @@ describe('the watch', () => {
   it('polls once more when its time is up', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 900, status: 'COMPLETED' }));
     assert.equal(
-      verdictOf(await follow(await client.send('honk', { vin }), { timeoutMs: 1_000 })).outcome,
+      verdictOf(await follow(await client.send('honk', { vin, interface: 'v1' }), { timeoutMs: 1_000 })).outcome,
       'succeeded',
     );
   });
@@ -252,7 +252,7 @@ describe('the watch', () => {
 
   it('does not poll past the end of its time, however slow the service is', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
-    const record = await client.send('flash', { vin });
+    const record = await client.send('flash', { vin, interface: 'v1' });
     service.faults.add({ match: { path: '/requests/' }, latencyMs: 1e9 });
     const before = clock.now();
     const verdict = verdictOf(await follow(record, { timeoutMs: 20_000 }));
@@ -302,7 +302,7 @@ describe('the watch', () => {
   });
 
   it('polls once after a restart, however late', async () => {
-    const record = await client.send('flash', { vin });
+    const record = await client.send('flash', { vin, interface: 'v1' });
     const startedAt = clock.now();
     await clock.advance(3_600_000);
     const verdict = verdictOf(
@@ -313,7 +313,7 @@ describe('the watch', () => {
 
   it('ends in time though the clock is set back', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
-    const record = await client.send('honk', { vin });
+    const record = await client.send('honk', { vin, interface: 'v1' });
     service.clearRequests();
     const watch = follow(record, { timeoutMs: 30_000 });
     await clock.whenSleeping(2);
@@ -393,7 +393,7 @@ describe('the watch', () => {
   });
 
   it('keeps what else the record holds', async () => {
-    const record = parseRecord({ ...(await client.send('flash', { vin })), mine: 1 });
+    const record = parseRecord({ ...(await client.send('flash', { vin, interface: 'v1' })), mine: 1 });
     assert.equal((verdictOf(await follow(record)) as unknown as Record<string, unknown>)['mine'], 1);
   });
 
