@@ -61,7 +61,7 @@ export interface Account {
    */
   read(name: AnyReadName, options: ReadOptions & { clear?: boolean }): Promise<Reading>;
   quota(): QuotaSnapshot;
-  /** Until when the service has blocked the API of a read, in milliseconds since 1970; null where it has not. */
+  /** Until when the service has blocked the API of a read, in milliseconds since 1970; null if it has not. */
   blockedUntil(read: AnyReadName): number | null;
   token(): TokenDescription;
   /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */

@@ -6,6 +6,7 @@ import { throwIfInUse } from '../node-red/storage';
 import { demoAccountOptions } from '../vehicle/demo-car';
 import { parseBody, parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from '../vehicle/options';
+import type { SignInForm } from '../vehicle/sign-in';
 import { storedNodes } from '../node-red/flows';
 import { findVehicle, type VehicleNode } from '../node-red/vehicle-node';
 
@@ -48,10 +49,7 @@ export const formBody = z.lazy(() =>
 type FormBody = z.infer<typeof formBody>;
 
 /** The values of the open dialog, with the deployed configuration for those that it leaves out. */
-export interface Form {
-  id: string;
-  options: VehicleOptions;
-  credentials: VehicleCredentials;
+export interface Form extends SignInForm {
   /** The deployed node, where the form says the same. */
   same: VehicleNode | null;
 }

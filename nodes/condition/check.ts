@@ -19,11 +19,11 @@ import { textOf } from '../node-red/reading-text';
 import type { ConditionOptions } from './options';
 
 /** A condition, or a row whose operand only a message brings; then its result is null. */
-export interface AskedCondition extends Condition {
+interface AskedCondition extends Condition {
   isOpen?: true;
 }
 
-export interface Judged extends ConditionResult {
+interface Judged extends ConditionResult {
   condition: AskedCondition;
 }
 

@@ -16,7 +16,7 @@ export const editorLanguage = (): string => RED.i18n.lang();
 /** The languages that the texts of nodes can have. */
 export const textLanguages = ['de', 'en-US', 'fr', 'nl', 'nb', 'sv'] as const;
 
-/** The language in which a new configuration writes: that of the editor; empty where the nodes do not have it. */
+/** The language in which a new configuration writes: that of the editor; empty if the nodes do not have it. */
 export const presetLanguage = (): string =>
   textLanguages.find((language) => editorLanguage().slice(0, 2) === language.slice(0, 2)) ?? '';
 

@@ -5,7 +5,7 @@ import { ask, errorText, type Answer } from './runtime-request';
 import { sharedText, timeText, type Say } from './texts';
 import type { Validity } from './validators';
 
-/** What the form of the configuration and others need of its dialog before that is loaded. */
+/** What the form of the configuration needs before its dialog is loaded, and what other forms and the tab “Cars” need of it. */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 
@@ -14,7 +14,7 @@ export const stored = '__PWRD__';
 
 export type Line = [text: string, isBad?: boolean];
 
-/** Shows lines of text, as warnings where they are bad. */
+/** Shows lines of text, as warnings if they are bad. */
 export function showLines(name: string, ...lines: Line[]): void {
   part(name)
     .empty()

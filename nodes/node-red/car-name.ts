@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { memberOf, normalVin, shortVin, vinPattern } from '../../src/index';
-import type { Words } from '../node-red/i18n';
-import { nonBlank } from '../node-red/message';
+import type { Words } from './i18n';
+import { nonBlank } from './message';
 import { partOf } from '../per-node-red';
 import { redactor } from './redaction';
 import type { VehicleNode } from './vehicle-node';

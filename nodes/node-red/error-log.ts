@@ -8,7 +8,7 @@ interface RunningFlow {
   log(entry: { msg: unknown }): void;
 }
 
-/** The failures that nodes have found by themselves and that last, each with the nodes that have it. They outlive a deploy. */
+/** The failures that last and that nodes have found without a message of a flow, each with the nodes that have it. They outlive a deploy. */
 class LastingFailures {
   readonly #nodes = new Map<string, Set<string>>();
 
@@ -27,16 +27,16 @@ class LastingFailures {
 }
 
 /** What a node has to tell its error log. */
-export interface ErrorLog {
-  /** Prepares the call of `done` with this failure. @param isOwn whether the node began the work by itself */
+interface ErrorLog {
+  /** Prepares the call of `done` with this failure. @param isOwn whether the node began the work without a message of a flow */
   failed(failure: VehicleError, isOwn: boolean): void;
   /** The node works, or it is deleted. */
   works(): void;
 }
 
 /**
- * Node-RED gives an error to Catch nodes, and logs it where there is none. The debug sidebar shows an error as an object and cuts its text; so it gets the
- * sentence instead, in the language of the vehicle configuration. What nodes find by themselves is logged once for each configuration, and not for each node
+ * Node-RED gives an error to Catch nodes, and logs it if there is none. The debug sidebar shows an error as an object and cuts its text; so it gets the
+ * sentence instead, in the language of the vehicle configuration. What nodes find without a message of a flow is logged once for each configuration, and not for each node
  * and again after each deploy. Catch nodes get every error.
  */
 export function errorLogOf(own: FlowNode): ErrorLog {

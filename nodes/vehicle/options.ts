@@ -19,7 +19,7 @@ export const vehicleOptions = z.lazy(() =>
     readOnly: flag(false),
     /** The permissions that the sign-in asks for besides reading the status. */
     access: listOf(accessNames, defaultAccess),
-    /** Scopes that the sign-in asks for besides, with blanks between them. */
+    /** Further scopes that the sign-in asks for, with spaces between them. */
     moreScopes: text,
     /** The interfaces that a `custom` service has. */
     interfaces: listOf(interfaceNames, interfaceNames),

@@ -19,7 +19,7 @@ const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number()
 const maxUndeployedMs = 24 * 60 * 60_000;
 
 /** What a sign-in needs of an open dialog. */
-interface SignInForm {
+export interface SignInForm {
   id: string;
   options: VehicleOptions;
   credentials: VehicleCredentials;

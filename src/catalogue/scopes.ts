@@ -36,7 +36,7 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
   return needsFuelType ? [...scopes, ...scopesOfRead('details', available)] : scopes;
 }
 
-/** The scopes that a read needs where a service has every interface, `openid` included. */
+/** The scopes that a read needs if a service has every interface, `openid` included. */
 export const readScopes = (name: ReadName): readonly string[] => ['openid', ...scopesOfRead(name, interfaceNames)];
 
 /** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/internals/vendor-api.md 2.2). */
@@ -62,7 +62,7 @@ export const needsOfCommand = (name: CommandName, available: readonly InterfaceN
 });
 
 /**
- * The scopes of a text with blanks between them, as they are written, because capitals matter, and each once. Null where a character is
+ * The scopes of a text with spaces between them, as they are written, because capitals matter, and each once. Null if a character is
  * not part of a scope (RFC 6749 3.3), or is a comma or a semicolon, which a person takes for a separator.
  */
 export function parseScopes(text: string): string[] | null {

@@ -19,7 +19,7 @@ export interface ServiceProfile {
   mediaTypeVendor: string;
   authorizeUrl: string;
   tokenUrl: string;
-  /** Its document takes precedence over both addresses where it answers. Null: these addresses alone. */
+  /** Its document takes precedence over both addresses if it answers. Null: these addresses alone. */
   issuer: Issuer | null;
   redirectUrl: string;
   /** The interfaces that the service has: `auto` chooses among these only. */

@@ -161,7 +161,7 @@ export class Dispatcher {
   }
 
   /**
-   * The commands that may still be under way; null while those of an earlier version may be, which are not known. A simulated service knows
+   * The commands that may still be in progress; null while those of an earlier version may be, which are not known. A simulated service knows
    * nothing from before it was started.
    */
   async #pending(): Promise<LoggedCommand[] | null> {

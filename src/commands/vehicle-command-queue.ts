@@ -137,7 +137,7 @@ export class VehicleCommandQueue {
   /**
    * Restores commands without a known end from before this process began. No command enters before `find` has found them. If the stored
    * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
-   * @param find null where they are not known yet
+   * @param find returns null while they are not known
    */
   restorePending(find: () => Promise<readonly LoggedCommand[] | null>): void {
     // A shared queue has outlived the process.

@@ -105,11 +105,11 @@ export type Operator = (typeof operators)[keyof typeof operators][number] | 'old
 
 export const operatorsOf = ({ kind }: ValueKind): readonly Operator[] => [...operators[kind], 'older than'];
 
-/** Two numbers. Blanks are single ones. */
+/** Two numbers, with single spaces. */
 const range = /^(-?\d+(?:[.,]\d+)?)(?: ?(?:-|–|;|to|and|bis|und|à|et|tot|en|til|till|og|och) ?| )(-?\d+(?:[.,]\d+)?)$/;
 const maxRangeText = 100;
 
-/** The two numbers of a text; none where it is another one. */
+/** The two numbers of a range; empty for any other text. */
 function boundsIn(text: string): string[] {
   if (text.length > maxRangeText) return [];
   return range.exec(text.trim().replace(/\s+/g, ' '))?.slice(1) ?? [];

@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 
 /**
  * An event as a sentence for a person, without a full stop: "Rear-right window is open".
- * @param now milliseconds since 1970: of an end within a day, the time is named, too
+ * @param now milliseconds since 1970: if the sign-in ends within a day, the sentence also has the time
  */
 export function eventText({ event, from, to, name, place, between }: VehicleEvent, words: EventWords, now = 0): string {
   const until = Date.parse(between.until);

@@ -5,7 +5,7 @@ import { SlidingWindow } from './sliding-window';
 
 /** The limits of one API key (docs/internals/contract.md 2). */
 export interface Quota {
-  /** For each API by itself. */
+  /** For each API separately. */
   requestsPerDay: number;
   /** For all APIs together, like `commandsPerMinute`. */
   requestsPerMinute: number;
@@ -137,9 +137,13 @@ export class QuotaCounts {
    */
   toRecord(
     time: number,
-    { savedAt, ...rest }: { savedAt: number; uptime: number; epoch: string; reserved: Record<ApiName, number> },
+    {
+      savedAt,
+      uptime,
+      epoch,
+      reserved,
+    }: { savedAt: number; uptime: number; epoch: string; reserved: Record<ApiName, number> },
   ): QuotaRecord {
-    const { uptime, epoch, reserved } = rest;
     const ahead = savedAt - time;
     const toStored = (window: SlidingWindow, bucket: number): [number, number][] => {
       const counts = new Map<number, number>();

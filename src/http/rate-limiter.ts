@@ -24,7 +24,7 @@ export type RequestKind = 'read' | 'follow' | 'command';
 
 export interface AcquireOptions {
   api: ApiName;
-  /** Until when the request may wait, in monotonic time. One that has passed fails at once where the request cannot be sent now. */
+  /** Until when the request may wait, in monotonic time. One that has passed fails at once if the request cannot be sent now. */
   deadline: number;
   signal?: AbortSignal | undefined;
 }
@@ -39,7 +39,7 @@ export interface QuotaSnapshot {
   /** The part of day and minute that plain reads may use; the rest is reserved for commands. */
   readsPerDay: number;
   readsPerMinute: number;
-  /** ISO-8601: until when the connected vehicle API is blocked; null where it is not. */
+  /** ISO-8601: until when the connected vehicle API is blocked; null if it is not. */
   blockedUntil: string | null;
   rateLimitCode: RateLimitCode | null;
   waiting: number;
@@ -52,7 +52,7 @@ interface RateLimiterOptions {
   clock: Clock;
   /** Stores the counts, so that they outlive a restart. */
   store: Pick<StateStore, 'read' | 'write'>;
-  /** Of this process in `store`, where it shares the counts with others. Default: it is the only one. */
+  /** Of this process in `store`, if it shares the counts with others. Default: it is the only one. */
   membership?: Membership | null;
   /** The key of the counts in `store`. */
   key: string;
@@ -141,7 +141,7 @@ export class RateLimiter {
   #saving: Promise<void> = Promise.resolve();
   /** Of the record in a shared store. */
   #version: string | null = null;
-  /** Whether another process changes it, too: then it is read before it is written. */
+  /** Whether another process also changes it: then it is read before it is written. */
   #isContended = false;
   /** Names the record that has what this process sent; empty if none has. */
   #epoch = '';
@@ -193,7 +193,7 @@ export class RateLimiter {
   /**
    * Waits until a request of this kind may be sent, and counts it.
    * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED;
-   * CONFIG while another process uses the directory of the counts; STORE_UNAVAILABLE while a shared store is away
+   * CONFIG while another process uses the directory of the counts; STORE_UNAVAILABLE while a shared store cannot be reached
    */
   async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
     if (!this.#hasBegun) await raceAbort(this.#begin(), options.signal);
@@ -212,7 +212,7 @@ export class RateLimiter {
 
   /**
    * Blocks requests until a time that the service has named, a day at most. A spent quota blocks its API, a rate limit every API.
-   * A later call never shortens a block.
+   * A later call never shortens a pause.
    */
   blockUntil(code: RateLimitCode, until: Date, api: ApiName): void {
     const time = this.#clock.monotonic();
@@ -229,7 +229,7 @@ export class RateLimiter {
     this.#serveWaiting();
   }
 
-  /** Until when the service has blocked an API, in milliseconds since 1970; null where it has not. */
+  /** Until when the service has blocked an API, in milliseconds since 1970; null if it has not. */
   blockedUntil(api: ApiName): number | null {
     const pause = this.#counts.pauses[api];
     return pause === null || pause.until <= this.#clock.monotonic() ? null : this.#wallTimeOf(pause.until);
@@ -274,7 +274,7 @@ export class RateLimiter {
     if (this.#options.membership !== null) return this.#countShared(kind, options);
     this.#counts.add(api, kind === 'command', time);
     const reservation = this.#reservations[api];
-    // A command is stored by itself, because it counts for more than a reserved read.
+    // A command is stored alone, because it counts for more than a reserved read.
     if (kind === 'command') return this.#save().then(() => this.#leave(kind, options, time));
     if (reservation.left > 0) reservation.left -= 1;
     else {
@@ -306,7 +306,7 @@ export class RateLimiter {
     const { membership } = this.#options;
     const taking = this.#saving.then(async () => {
       await membership?.renew();
-      return untilChanged((isAgain) => this.#take(kind, options, isAgain), this.#pause);
+      return untilChanged((isAgain) => this.#take(kind, options, isAgain), this.#pauseBeforeRetry);
     });
     this.#saving = taking.then(
       () => undefined,
@@ -468,7 +468,7 @@ export class RateLimiter {
         await this.#load();
         note();
         return (await this.#writeShared()) || null;
-      }, this.#pause);
+      }, this.#pauseBeforeRetry);
     this.#saving = this.#saving.then(() => membership?.eventually(change));
   }
 
@@ -485,7 +485,8 @@ export class RateLimiter {
   }
 
   /** Random, so that processes that change the record at the same time do not meet again. */
-  readonly #pause = (tries: number): Promise<void> => this.#clock.sleep(Math.random() * Math.min(10 * tries, 200));
+  readonly #pauseBeforeRetry = (tries: number): Promise<void> =>
+    this.#clock.sleep(Math.random() * Math.min(10 * tries, 200));
 
   #toRecord(): QuotaRecord {
     const { membership } = this.#options;

@@ -22,7 +22,7 @@ const timeLimitMs = 3_000;
 /** How long an answer is used, and how long none is asked for after one that cannot be used. */
 const usedForMs = 24 * 3_600_000;
 const pauseMs = 3_600_000;
-/** The same where the addresses may be wrong, or a person signs in. */
+/** The same if the addresses may be wrong, or if a person signs in. */
 const freshForMs = 5 * 60_000;
 
 /**
@@ -42,7 +42,7 @@ export class Discovery {
   }
 
   /**
-   * The addresses that the issuer gives, or gave last; null where it gave none that can be trusted. All callers share the request under way.
+   * The addresses that the issuer gives, or gave last; null if it gave none that can be trusted. All callers share the request in progress.
    * @param isFresh the addresses at hand may be wrong, or a person signs in
    */
   async find(issuer: Issuer, { isFresh = false } = {}): Promise<Addresses | null> {

@@ -10,7 +10,7 @@ const grantSchema = z.lazy(() =>
   z.object({
     /** Counts the refreshes, so that the later of two grants is known; 0 for a pasted refresh token that was not refreshed yet. */
     generation: z.int(),
-    /** Empty where the sign-in gave none: then it ends with its access token. */
+    /** Empty if the sign-in returned none: then it ends with its access token. */
     refreshToken: z.string(),
     /** Empty where the last answer gave none. */
     accessToken: z.string(),

@@ -68,7 +68,7 @@ export interface SignedIn {
   missing: MissingScopes[];
   /** ISO-8601, of the first access token; null where the service does not say. */
   expiresAt: string | null;
-  /** That the sign-in does not renew itself; null where it does. */
+  /** The warning that the sign-in does not renew itself; null if it does. */
   warning: Sentence | null;
 }
 

@@ -201,7 +201,7 @@ export class TokenManager {
    */
   async onUnauthorized(token: string): Promise<boolean> {
     if (token !== this.#grant?.accessToken) return true;
-    // The service answers 401 at random to a good token, too, and nothing could replace this one.
+    // The service also answers 401 at random to a good token, and nothing could replace this one.
     if (this.#grant.refreshToken === '') return this.#isWorthSecondTry();
     if (token !== this.#refusedToken) {
       this.#refusedToken = token;

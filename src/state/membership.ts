@@ -208,7 +208,7 @@ export class Membership {
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
 
-  /** Calls back when the store has lost the record of this process: it may have lost others, too. @returns ends the calls */
+  /** Calls back when the store has lost the record of this process: it may also have lost others. @returns ends the calls */
   onForgotten(call: () => void): () => void {
     this.#onForgotten.add(call);
     return () => void this.#onForgotten.delete(call);

@@ -73,7 +73,7 @@ const descriptiveText = z.catch(
   null,
 );
 
-/** Null where the service has no picture. */
+/** Null if the service has no picture. */
 const imageUrl = z.pipe(
   text,
   z.transform((url) => (url?.trim() ? url : null)),

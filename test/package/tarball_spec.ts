@@ -93,7 +93,9 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Stop', 'Notify', /^"The engine is off"$/],
   ],
   'Charged, tell me': [['How far is it?', 'Answer', /^"\d+ %, charging, \d h \d+ min left"$/]],
-  'Plug in before the night': [['At 21:00', 'Notify', /^"Battery level: \d+ %, Charging cable: plugged in"$/]],
+  'Plug in before the night': [
+    ['At 21:00', 'Notify', /^"Electric demo car: Battery level: \d+ %, Charging cable: plugged in"$/],
+  ],
   'Solar surplus through a wallbox': [
     ['Sun: 4600 W', 'In words', /^"Charge with 16 A, \d+ %"$/],
     ['Clouds: 200 W', 'In words', /^"Stop at \d+ %: too little sun"$/],

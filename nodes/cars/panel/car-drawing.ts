@@ -71,7 +71,7 @@ const isAsRead = (demo: CarViewState, read: CarViewState): boolean =>
   demo.locked === read.locked &&
   openingNames.every((name) => [demo[name], read[name]].includes('absent') || demo[name] === read[name]);
 
-/** `Rear-right window open` for each part that is not closed, as the status of a node says it, and the lock where it is unlocked. */
+/** `Rear-right window open` for each part that is not closed, as the status of a node shows it, and the lock if it is unlocked. */
 function openPartsOf(state: CarViewState, { parts, states }: CarViewWords): string[] {
   const text = (part: string, word: string): string => say('state.of', { part, word });
   const open = openingNames.flatMap((name) => {

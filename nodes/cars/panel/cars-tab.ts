@@ -35,7 +35,7 @@ export function openCarsTab(content: HTMLElement): () => void {
     }
   };
   let isCounting = false;
-  /** A deploy or an import tells of each node. */
+  /** A deploy or an import reports each node. */
   const countSoon = (): void => {
     if (isCounting) return;
     isCounting = true;

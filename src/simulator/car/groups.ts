@@ -15,7 +15,7 @@ interface GroupMember {
   path: string;
   unit: string | null;
   /**
-   * Null where the car has none, as the charge of a petrol car is.
+   * Null if the car has none, such as the charge of a petrol car.
    * @param resource the value of a resource
    */
   value(state: CarState, resource: (name: ResourceName) => ResourceValue): ResourceValue;

@@ -68,6 +68,7 @@ describe('The services', () => {
       mediaTypeVendor: 'vendor',
       authorizeUrl: '',
       tokenUrl: '',
+      issuer: null,
       redirectUrl: '',
       availableInterfaces: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
     };

@@ -56,7 +56,7 @@ describe('the quota of a key that several processes share', () => {
       for (const process of processes) readAlways(process, until);
       await all.clock.advance(4 * minute);
       assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
-      // 4 of the 100 are kept for commands, and a request counts for 62 seconds at most.
+      // 4 of the 100 are kept for commands, and a request counts for 63 seconds at most.
       assert.ok(reads.length >= 4 * 90, `${reads.length} in 4 minutes`);
     });
 
