@@ -104,19 +104,26 @@ const naming = {
 /** A hybrid that is plugged in has a value for every newer read. */
 const livingCar: CarOptions = { ...hybridCar, vin: 'TOURHYBR1DPLUGGED', charger: { connection: 'CONNECTED' } };
 
+/** The demo car tells neither its washer fluid nor one of its tires. */
+const wholeCar: CarOptions = {
+  ...demoCar,
+  vin: 'TOURWHOLECAR00000',
+  resources: { washerFluidLevel: 'NORMAL', frontLeftTyrePressure: 'NORMAL' },
+};
+
 /** The kinds of cars, by name. */
 const profiles = Object.entries(carProfiles) as [string, CarOptions][];
 
 /** Commands run at the same time, so each has a car of its own. */
 function vinOf(stop: Stop): string {
   if (stop.kind === 'command') return `TOUR${String(stops.indexOf(stop)).padStart(13, '0')}`;
-  return newerReadOf(stop.name) !== undefined ? livingCar.vin : demoCar.vin;
+  return newerReadOf(stop.name) !== undefined ? livingCar.vin : wholeCar.vin;
 }
 
 /** Deploys the flows of the tour and makes every stop. */
 export async function tour(nodeRed: RealNodeRed): Promise<Tour> {
   const commandCars = stops.filter(({ kind }) => kind === 'command').map((stop) => ({ ...demoCar, vin: vinOf(stop) }));
-  const cars = [...profiles.map(([, car]) => car), livingCar, ...commandCars];
+  const cars = [...profiles.map(([, car]) => car), livingCar, wholeCar, ...commandCars];
   const services = await Promise.all(dialects.map((dialect) => startSimulator({ dialect, cars, ...naming[dialect] })));
   try {
     await nodeRed.admin('POST', 'flows', {
@@ -253,10 +260,14 @@ function livingProblems(name: ReadName, payload: Leaf, { location }: Answer): st
         ? []
         : wrong('the location');
     }
-    default:
-      return Object.values(payload).length > 0 && Object.values(payload).every((member) => isTold(member as Leaf))
+    default: {
+      // Without a warning there is nothing that triggered it.
+      const { serviceTrigger, ...members } = payload;
+      const isUntold = serviceTrigger === undefined || !isTold(serviceTrigger as Leaf);
+      return isUntold && Object.values(members).length > 0 && Object.values(members).every((one) => isTold(one as Leaf))
         ? []
         : wrong('the group');
+    }
   }
 }
 
