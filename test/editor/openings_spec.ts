@@ -163,6 +163,7 @@ describe(`What forms and the tab "Cars" begin in a browser${pendingNote}`, funct
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
+  let isVersion5 = false;
 
   before(async function () {
     browser = await launchBrowser(this);
@@ -174,6 +175,7 @@ describe(`What forms and the tab "Cars" begin in a browser${pendingNote}`, funct
       prepare: (opened) => opened.addInitScript(keepAccount),
     });
     await page.evaluate(keepAccountOfNodeRed);
+    isVersion5 = String(await page.evaluate('RED.settings.version')).startsWith('5.');
   });
 
   after(async () => {
@@ -198,6 +200,8 @@ describe(`What forms and the tab "Cars" begin in a browser${pendingNote}`, funct
     await page.evaluate("RED.sidebar.show('info')");
   };
   const count = (): Promise<Record<string, number>> => page.evaluate('countBegun()');
+  /** Node-RED 5 keeps the links of each form that it has opened, its own ones too. The pack puts no listener on a link of a form. */
+  const isOfNodeRed = (name: string): boolean => isVersion5 && name === 'listener of a: click';
 
   for (const [what, open] of [
     ...['car', ...types].map((id) => [`the form of ${id}`, () => openForm(id)] as const),
@@ -213,7 +217,7 @@ describe(`What forms and the tab "Cars" begin in a browser${pendingNote}`, funct
       // A timer that has begun may end by itself.
       const left = async (): Promise<string[]> =>
         Object.entries(await count())
-          .filter(([name, now]) => now - (before[name] ?? 0) >= many - few)
+          .filter(([name, now]) => now - (before[name] ?? 0) >= many - few && !isOfNodeRed(name))
           .map(([name, now]) => `${name}: ${before[name] ?? 0} after ${few} openings, ${now} after ${many}`);
       let found = await left();
       for (let tries = 0; tries < 250 && found.length > 0; tries += 1) {
