@@ -52,7 +52,6 @@ async function bundleRuntime() {
   const { metafile } = await build({
     entryPoints: [
       ...nodeTypes.map((type) => ({ in: `${from}register.ts`, out: type })),
-      { in: `${from}cli.ts`, out: 'cli' },
       { in: `${from}runtime.ts`, out: 'runtime' },
       { in: `${root}src/errors.ts`, out: 'errors' },
       { in: `${root}src/simulator/index.ts`, out: 'simulator' },

@@ -27,7 +27,6 @@ export const formBody = z.lazy(() =>
       accessToken: typed,
       clientId: typed,
       clientSecret: typed,
-      refreshToken: typed,
     }),
     /** The address of this editor. A sign-in without a redirect URL returns to it. */
     callback: z._default(shortText, ''),

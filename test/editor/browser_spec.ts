@@ -334,7 +334,6 @@ describe(`The editor in a browser${pendingNote}`, function () {
       has_apiKey: true,
       has_accessToken: true,
       has_clientSecret: false,
-      has_refreshToken: false,
     });
     assert.doesNotMatch(JSON.stringify(flows), /of-the-test/);
     assert.doesNotMatch(await page.content(), /of-the-test/);
