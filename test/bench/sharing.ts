@@ -28,7 +28,12 @@ export async function sharing(): Promise<Row[]> {
       { what: '39 resources at once: values', value: Object.keys(vehicle.reads).length, atLeast: 39 },
       { what: '39 resources at once: in flight', value: all.mostInFlight, atMost: 6 },
       { what: '39 resources at once: sockets', value: all.sockets, atMost: 6 },
-      { what: '39 messages at once: requests', value: separate.requests, atMost: requestsForAll, atLeast: requestsForAll },
+      {
+        what: '39 messages at once: requests',
+        value: separate.requests,
+        atMost: requestsForAll,
+        atLeast: requestsForAll,
+      },
       { what: '39 messages at once: sockets', value: separate.sockets, atMost: 6 },
     ];
   } finally {
