@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { groupedResources, groups } from '../../src/catalogue/groups';
-import type { VehicleClient } from '../../src/index';
+import type { VehicleClient } from '../../src/client';
 import { resourceNames, resources, type Resource } from '../../src/catalogue/reads';
 import type { ResourceReading } from '../../src/wire/readings';
 import { demoCar, startSimulator, type Simulator } from '../support/simulator';
