@@ -48,7 +48,7 @@ export const formBody = z.lazy(() =>
 type FormBody = z.infer<typeof formBody>;
 
 /** The values of the open dialog, with the deployed configuration for those that it leaves out. */
-export interface Form extends SignInForm {
+interface Form extends SignInForm {
   /** The deployed node, where the form says the same. */
   same: VehicleNode | null;
 }

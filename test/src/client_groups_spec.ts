@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { groupedResources } from '../../src/catalogue/groups';
-import type { VehicleClient } from '../../src/index';
+import type { VehicleClient } from '../../src/client';
 import { resourceNames } from '../../src/catalogue/reads';
 import { demoCar, startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount, readSeveral } from '../support/account';
