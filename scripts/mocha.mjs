@@ -1,6 +1,7 @@
 // Runs files of tests, without the choice of files in .mocharc.json.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -12,10 +13,10 @@ const withoutConfig = [
 ];
 
 /** The compiled specs below a folder of dist/test. */
-export const specsBelow = (folder) =>
+export const specsBelow = (folder = '') =>
   readdirSync(`${root}dist/test/${folder}`, { recursive: true })
     .filter((file) => file.endsWith('_spec.js'))
-    .map((file) => `dist/test/${folder}/${file.replaceAll('\\', '/')}`)
+    .map((file) => join('dist/test', folder, file.replaceAll('\\', '/')))
     .sort();
 
 /** @returns the exit code of a Node.js program in the checkout; `env` is added to the environment */

@@ -8,7 +8,7 @@ import { basename, delimiter, join } from 'node:path';
 import { root, runMocha, runNode, specsBelow } from './mocha.mjs';
 
 const asked = process.argv.slice(2);
-const options = ['--parallel', '--jobs', '2', '--forbid-only', '--reporter', 'scripts/tally.cjs'];
+const options = ['--parallel', '--jobs', '3', '--forbid-only', '--reporter', 'scripts/tally.cjs'];
 const require = createRequire(import.meta.url);
 
 const ofRuntime = ['nodes', 'package'];

@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
 import { formIsOpen, launchBrowser, openEditor, pendingNote } from '../support/editor-browser';
-import { isLong } from '../support/long';
+import { describeLong } from '../support/long';
 import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** How often each form is opened until the first count, and until the second one. */
-const [few, many] = [2, isLong ? 20 : 5];
+const [few, many] = [2, 20];
 
 const types = ['status', 'command', 'command-status', 'guard', 'event', 'condition'];
 const flow = [
@@ -158,7 +158,7 @@ function keepAccountOfNodeRed(): void {
   };
 }
 
-describe(`What forms and the tab "Cars" begin in a browser${pendingNote}`, function () {
+describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, function () {
   this.timeout(240_000);
   let nodeRed: RealNodeRed;
   let browser: Browser;
@@ -173,7 +173,7 @@ describe(`What forms and the tab "Cars" begin in a browser${pendingNote}`, funct
     page = await openEditor(browser, nodeRed.url, {
       complaints,
       // Forms that open faster than a person opens them ask more often than the addresses of the pack answer in a minute.
-      isKnown: (text) => isLong && text.includes('status of 429 (Too Many Requests)'),
+      isKnown: (text) => text.includes('status of 429 (Too Many Requests)'),
       prepare: (opened) => opened.addInitScript(keepAccount),
     });
     await page.evaluate(keepAccountOfNodeRed);

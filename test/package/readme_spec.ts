@@ -50,6 +50,6 @@ describe('README.md', () => {
     );
     const taken = filesOf('docs/images').filter((file) => file.endsWith('.png'));
     assert.deepEqual(shown.sort(), taken.sort());
-    for (const picture of shown) assert.ok(statSync(join(root, picture)).size < 100 * 1024, picture);
+    for (const picture of shown) assert.ok(statSync(join(root, picture)).size < 256 * 1024, picture);
   });
 });
