@@ -42,7 +42,7 @@ export const clientOf = (
 });
 
 /** Configurations with the same pasted token share their readings; a sign-in is used by its config node alone. */
-const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
+const tokenOwnerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 
 /**
@@ -71,7 +71,7 @@ export function accountOptionsOf(
         session: sessionOf(RED),
         clock: clock(),
       }),
-    owner: ownerOf(id, credentials),
+    tokenOwner: tokenOwnerOf(id, credentials),
     ...settingsOf(RED, options),
   };
 }

@@ -367,7 +367,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
 
   it('says of a pasted token what is wrong with it, and not that another field is empty', async () => {
     await page.locator('#node-config-input-clientId').fill('');
-    await page.locator('.car-form summary').getByText('Paste tokens').click();
+    await page.locator('.car-form summary').getByText('Paste a token').click();
     await page.locator('#node-config-input-accessToken').fill('two words');
     await press('check');
     await part('result')

@@ -74,7 +74,7 @@ describe('A request', () => {
       // A request uses two methods of it.
       limiter: limiter as unknown as RateLimiter,
       shared: new SharedReads<Answer>(clock),
-      owner: 'owner',
+      tokenOwner: 'owner',
       shareForMs,
       transport: {
         send: async (request) => {

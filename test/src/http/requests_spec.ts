@@ -37,7 +37,7 @@ describe('requests', () => {
       tokens: pastedToken('secret'),
       limiter,
       shared: new SharedReads<Answer>(clock),
-      owner: 'owner',
+      tokenOwner: 'owner',
       shareForMs: 0,
       transport: { send, close: async () => undefined },
       redactor: createRedactor(),

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Membership } from '../../../src/index';
+import { Membership, VehicleError } from '../../../src/index';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { Session } from '../../../src/session/session';
@@ -142,6 +142,16 @@ describe('a sign-in that several processes share', () => {
     assert.deepEqual(service.requests, ['1', '2', '2']);
     answer();
     await settled(unanswered);
+  });
+
+  it('is refreshed again by another process when one got no answer, though that one lives', async () => {
+    const [one, other] = [start(), start()];
+    service.holds = Promise.reject(new VehicleError('NETWORK', 'Cut.'));
+    await assert.rejects(settled(one.get()), { code: 'NETWORK' });
+    await one.close();
+    service.holds = null;
+    await settled(other.get().catch(() => undefined));
+    assert.deepEqual(service.requests, ['1', '1']);
   });
 
   it('is refreshed by nobody for the time in which a restarted store may have forgotten who refreshes', async () => {
