@@ -63,20 +63,19 @@ describe('A car without a sunroof', () => {
 });
 
 describe('A state of the sunroof', () => {
-  const cases = [
-    ['OPEN', true],
-    ['NEW_WORD', true],
-    ['UNSPECIFIED', false],
-    [null, false],
-    [undefined, false],
-    [true, false],
-  ] as const;
-  for (const [value, isFitted] of cases)
-    it(`${String(value)} ${isFitted ? 'proves' : 'does not prove'} that the car has one`, async () => {
+  it('proves that the car has one if it is a word other than UNSPECIFIED', async () => {
+    for (const [value, isFitted] of [
+      ['NEW_WORD', true],
+      ['UNSPECIFIED', false],
+      [null, false],
+      [undefined, false],
+      [true, false],
+    ] as const) {
       const facts = new CarFacts(new MemoryStateStore());
       await facts.observe('ABC12345678901234', 'windows', { sunroof: { value } });
-      assert.equal(await facts.isFitted('ABC12345678901234', 'sunroof'), isFitted);
-    });
+      assert.equal(await facts.isFitted('ABC12345678901234', 'sunroof'), isFitted, String(value));
+    }
+  });
 });
 
 describe('An opening that the car was known to have', () => {

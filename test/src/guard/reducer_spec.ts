@@ -202,6 +202,19 @@ describe('The guard: since when', () => {
     assert.deepEqual(run.ask('10:08'), ['cannot-tell asked: frontLeft window']);
   });
 
+  it('ignores an answer with an older timestamp', () => {
+    const run = new GuardRun();
+    run.windows('10:00', closed);
+    run.windows('10:10', open);
+    run.tick('10:20');
+    assert.deepEqual(
+      run.members('10:25', members({ frontLeft: 'CLOSED' }, '10:05')),
+      [],
+      'no all clear from before it was opened',
+    );
+    assert.deepEqual(run.ask('10:25', 'frontLeftWindow'), ['asked: frontLeft window 15']);
+  });
+
   it('calls an opening from before a restart unconfirmed until it is read again', () => {
     const run = new GuardRun();
     run.windows('10:00', open);
@@ -256,6 +269,15 @@ describe('The guard: the all clear', () => {
       'clear closed: frontLeft window, frontRight window, rearLeft window, rearRight window',
     ]);
     assert.deepEqual(run.windows('11:30', closed), []);
+  });
+
+  it('is not sent while an opening is unknown', () => {
+    const run = new GuardRun();
+    run.windows('10:00', open);
+    run.tick('10:10');
+    assert.deepEqual(run.windows('10:12', { frontLeft: 'UNSPECIFIED' }), []);
+    assert.deepEqual(run.windows('10:14', { frontLeft: 'CLOSED', rearLeft: null }), []);
+    assert.equal(run.windows('10:16', closed).length, 1);
   });
 });
 
