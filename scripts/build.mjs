@@ -65,8 +65,6 @@ async function bundleRuntime() {
     // Whitespace only: names stay in stack traces.
     minifyWhitespace: true,
     legalComments: 'none',
-    // For `npm run measure`.
-    sourcemap: process.argv.includes('--source-maps') && 'external',
     metafile: true,
   });
   const contents = Object.entries(metafile.outputs)

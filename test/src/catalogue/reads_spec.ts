@@ -23,7 +23,7 @@ describe('What can be read', () => {
   it('is listed by headings, in the order of the list', () => {
     const themes = {
       connected: 'windows doors details vehicles commands accessibility',
-      doors: 'cabOpen frontLeftDoorOpen frontRightDoorOpen rearLeftDoorOpen rearRightDoorOpen hoodOpen tailGateOpen',
+      doors: 'frontLeftDoorOpen frontRightDoorOpen rearLeftDoorOpen rearRightDoorOpen hoodOpen tailGateOpen cabOpen',
       windows: 'frontLeftWindowOpen frontRightWindowOpen rearLeftWindowOpen rearRightWindowOpen',
       lock: 'carLocked',
       charging:

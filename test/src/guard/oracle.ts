@@ -102,7 +102,7 @@ interface Said {
 }
 
 /** Everything that must be said, in order. */
-export function whatMustBeSaid(history: History): GuardEvent[] {
+export function expectedEvents(history: History): GuardEvent[] {
   const said: Said[] = [];
   const happened: Happened[] = [];
   const wakeMoments: number[] = [];

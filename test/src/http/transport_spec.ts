@@ -8,14 +8,13 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { VehicleError } from '../../../src/index';
 import {
-  connectTimeoutMs,
   createTransport,
   maxBodyBytes,
   readConnections,
   type Transport,
   type TransportRequest,
 } from '../../../src/http/transport';
-import { isReset } from '../../../src/http/network-faults';
+import { connectTimeoutMs, isReset } from '../../../src/http/network-faults';
 import { ManualClock } from '../../support/manual-clock';
 import { testCertificate } from '../../support/test-certificate';
 
