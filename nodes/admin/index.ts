@@ -116,7 +116,7 @@ export function editorRoutes(RED: NodeAPI): EditorRoutes {
       withTimeLimit((signal) => checkAccount(account, { vin, nodes, signal })),
     );
     const store = sharedStoreOf(RED);
-    const ofStore = store === null ? [] : await checkStore(store, packOf(RED).membership);
+    const ofStore = store === null ? [] : await checkStore(store, packOf(RED).presence);
     return redactor.value({ findings: [...ofStore, ...findings] });
   });
 

@@ -59,7 +59,7 @@ export async function runCli(given: readonly string[]): Promise<number> {
 function readersOf(RED: NodeAPI, userDir: string): string {
   const place = sharedStoreOf(RED)?.place;
   if (place === undefined) return `The Node-RED that keeps its files in ${userDir}, and none with a shared store,`;
-  const group = packOf(RED).membership?.group ?? null;
+  const group = packOf(RED).presence.group;
   return group === null
     ? `The Node-RED of the machine ${hostname()} and the user directory ${userDir} without a group, with the shared store at ${place},`
     : `Every copy of the group ${group}, with the shared store at ${place},`;

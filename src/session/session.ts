@@ -1,6 +1,6 @@
 import { createTransport } from '../http/transport';
 import { systemClock, type Clock } from '../util/clock';
-import type { Membership } from '../state/membership';
+import { LocalPresence, type Presence } from '../state/presence';
 import { Discovery } from './discovery';
 import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-store';
 import type { Send } from './oauth';
@@ -11,8 +11,8 @@ export interface SessionOptions {
   store: GrantStore;
   /** Must work as long as the process does. */
   send: Send;
-  /** Of this process, where others use the store, too. */
-  membership?: Membership | null;
+  /** Of this process in the store. Default: no other process uses it. */
+  presence?: Presence;
   clock?: Clock;
   /** 0 to 1. */
   random?: () => number;
@@ -31,17 +31,23 @@ export class Session {
   saved = 0;
   readonly #send: Send;
   readonly #discovery: Discovery;
-  readonly #membership: Membership | null;
+  readonly #presence: Presence;
   readonly #managers = new Map<string, TokenManager>();
 
-  constructor({ store, send, membership = null, clock = systemClock, random = Math.random }: SessionOptions) {
+  constructor({
+    store,
+    send,
+    clock = systemClock,
+    presence = new LocalPresence(clock),
+    random = Math.random,
+  }: SessionOptions) {
     this.store = store;
     this.clock = clock;
     this.random = random;
     this.#send = send;
     this.#discovery = new Discovery({ send, clock });
-    this.#membership = membership;
-    const now = (): Promise<number> => membership?.store.now() ?? Promise.resolve(clock.now());
+    this.#presence = presence;
+    const now = (): Promise<number> => presence.renew().then(() => presence.now());
     this.signIns = new SignIns({ send, discovery: this.#discovery, clock, now, store, grants: this });
   }
 
@@ -58,7 +64,7 @@ export class Session {
         store,
         send: this.#send,
         discovery: this.#discovery,
-        membership: this.#membership,
+        presence: this.#presence,
         clock,
         random,
         turn,
@@ -96,10 +102,10 @@ export class Session {
 /** Opens the stored sign-ins. Requests go to the token endpoint one by one. */
 export function openSession({
   clock = systemClock,
-  membership = null,
+  presence = new LocalPresence(clock),
   ...options
-}: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'membership'>): Session {
-  return new Session({ store: new GrantStore(options), send: sendOnce(clock), membership, clock });
+}: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
+  return new Session({ store: new GrantStore(options), send: sendOnce(clock), presence, clock });
 }
 
 /** Each request has a connection of its own, which ends with it. A proxy that cannot be read rejects the request, not the session. */

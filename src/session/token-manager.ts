@@ -3,7 +3,7 @@ import { clockTime, sentence, type Sentence } from '../sentence';
 import { linkSignals, raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
-import type { Membership } from '../state/membership';
+import type { Presence } from '../state/presence';
 import { untilChanged } from '../state/state-store';
 import { nobodySignedIn, secondTries } from '../http/token-source';
 import type { Discovery } from './discovery';
@@ -29,7 +29,7 @@ export interface TokenManagerOptions {
   send: Send;
   discovery: Discovery;
   /** Null where no other process uses the store. */
-  membership: Membership | null;
+  presence: Presence;
   clock: Clock;
   random: () => number;
   /** Of all managers of the grant. */
@@ -121,9 +121,9 @@ export class TokenManager {
     this.#isForgotten = false;
     if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
     if (this.#users > 1) return;
-    // A member that has ended may have begun a refresh: this process repeats it.
+    // A process that has ended may have begun a refresh: this process repeats it.
     const takeOver = (): void => void (this.#grant !== null && this.#refresh().catch(ignore));
-    this.#options.membership?.onGone(takeOver, this.#stopping.signal);
+    this.#options.presence.onGone(takeOver, this.#stopping.signal);
   }
 
   /** The last release cancels everything that waits; a refresh that has been sent goes on, and its answer is saved. */
@@ -248,7 +248,7 @@ export class TokenManager {
       if (this.turn.unsaved !== null) await this.#save(this.turn.unsaved);
       const stored = await this.#options.store.read(this.key);
       if (this.#isForgotten) throw cancelledError();
-      if (this.#options.membership !== null && isOlder(stored, this.#grant)) {
+      if (isOlder(stored, this.#grant)) {
         await this.#save(this.#grant);
         continue;
       }
@@ -295,10 +295,9 @@ export class TokenManager {
 
   /** Only one process refreshes: the others wait for a second and look at the grant again. */
   async #refreshClaimed(known: Grant, version: string | null): Promise<Grant | Refusal | 'overtaken'> {
-    const { membership, key } = this.#options;
-    if (membership === null) return this.#refreshMarked(known, version, () => true);
-    const waitMs = Math.min(membership.store.settlesInMs, maxSettleMs);
-    const claim = waitMs > 0 ? null : await membership.claim(`refresh/${key}`);
+    const { presence, key } = this.#options;
+    const waitMs = Math.min(presence.settlesInMs, maxSettleMs);
+    const claim = waitMs > 0 ? null : await presence.claim(`refresh/${key}`);
     if (claim === null) {
       await this.#clock.sleep(Math.max(waitMs, lookAgainMs), this.#stopping.signal);
       return 'overtaken';
