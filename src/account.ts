@@ -102,7 +102,7 @@ export function openAccount(options: AccountOptions): Account {
   const { limits, tokenOwner = randomUUID(), id = tokenOwner, service } = options;
   const { limiter, shared } = pack.stateOfKey(service.baseUrl, apiKey);
   const endUse = limiter.use(limits);
-  const endMembership = pack.membership?.use();
+  const endPresence = pack.presence.use();
   const shareForMs = options.shareForMs ?? 5_000;
   const requests = new Requests({
     apiKeyHeader: service.apiKeyHeader,
@@ -186,7 +186,7 @@ export function openAccount(options: AccountOptions): Account {
       await tokens.close();
       await transport.close();
       await commandsEnded;
-      await endMembership?.();
+      await endPresence();
     },
   };
 }

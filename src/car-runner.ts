@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readAll, type Reading } from './car/reading';
 import type { ReadName } from './catalogue/reads';
 import type { ReadOptions } from './client';
 import { VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
-import type { Membership } from './state/membership';
 import { Outbox } from './state/outbox';
-import { StateFault, untilChanged, type StateStore } from './state/state-store';
+import { LocalPresence, type Presence } from './state/presence';
+import { readToChange, StateFault, untilChanged, type StateStore } from './state/state-store';
 import { endingAt } from './util/abort';
 import type { Clock } from './util/clock';
+import { Serial } from './util/serial';
 
 /** The answers of a poll, by the name of the read, and the reads that failed. */
 export interface PolledCar<Read extends ReadName> {
@@ -46,11 +46,11 @@ export interface CarRunnerOptions {
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /** The key of the record with state and unsent events. With a membership, the runner adds the VIN, because nodes with the same id in the copies of a flow can have different cars. */
+  /** The key of the record with state and unsent events. In a group, the runner adds the VIN, because nodes with the same id in the copies of a flow can have different cars. */
   key: string;
   clock: Clock;
-  /** The membership of this process among the copies of the flow. Default: it is the only one. */
-  membership?: Pick<Membership, 'id' | 'isStill' | 'hasEnded'> | null;
+  /** This process among the copies of the flow. Default: it is the only one. */
+  presence?: Pick<Presence, 'id' | 'group' | 'isStill' | 'hasEnded'>;
   /** Whether this process reads the car, and not another copy of the flow. Default: it does. */
   isActive?: () => boolean;
   /** Called when a step without a reading is due. */
@@ -103,21 +103,21 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #isStale = false;
   /** The events that steps have returned and that are still in the record: for each, as JSON, the process that sends it, or null after it was sent. */
   readonly #given = new Map<string, string | null>();
-  /** The sender without a membership. No other process writes the record then, so another sender in it is an earlier run of this Node-RED. */
-  readonly #runId = randomUUID();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #presence: Pick<Presence, 'id' | 'group' | 'isStill' | 'hasEnded'>;
+  readonly #changes = new Serial();
   #cancel: () => void = () => undefined;
   #hasEnded = false;
   #startedAt: number;
   /** Wall time minus monotonic time, as of the last step. */
   #wallOffset: number;
 
-  /** The key of the record, with the VIN if there is a membership. */
+  /** The key of the record, with the VIN in a group. */
   readonly key: string;
 
   private constructor(reducer: CarReducer<Read, State, Input, Event>, options: CarRunnerOptions) {
-    const { clock, key, vin, membership = null } = options;
-    this.key = membership === null ? key : `${key}/${vin}`;
+    const { clock, key, vin, presence = new LocalPresence(clock) } = options;
+    this.key = presence.group === null ? key : `${key}/${vin}`;
+    this.#presence = presence;
     this.#reducer = reducer;
     this.#options = options;
     this.#startedAt = clock.now();
@@ -142,10 +142,6 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#isStale = true;
   }
 
-  get #sender(): string {
-    return this.#options.membership?.id ?? this.#runId;
-  }
-
   get #isActive(): boolean {
     return this.#options.isActive?.() ?? true;
   }
@@ -161,11 +157,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   async #load(): Promise<void> {
     const { store, vin, clock } = this.#options;
-    const read = await store.read(this.key).catch((error: unknown) => {
-      if (error instanceof StateFault && error.fault === 'damaged') return undefined;
-      throw error;
-    });
-    this.#version = read === undefined ? undefined : (read?.version ?? null);
+    const read = await readToChange(store, this.key);
+    this.#version = read?.version ?? null;
     const parsed = recordShape.safeParse(read?.value);
     const { state, unsent } = parsed.success && parsed.data.vin === vin ? parsed.data : {};
     this.#state = this.#reducer.resume(state, clock.now());
@@ -175,10 +168,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** Whether events that a step has returned may be sent. Call it in the statement before the events are sent. False if another process may have taken them over. */
   mayBeSent(events: readonly Event[]): boolean {
-    const { membership = null } = this.#options;
-    return (
-      membership === null || events.every((event) => membership.isStill(this.#given.get(JSON.stringify(event)) ?? ''))
-    );
+    return events.every((event) => this.#presence.isStill(this.#given.get(JSON.stringify(event)) ?? ''));
   }
 
   /** Called when the next nodes have the events. */
@@ -195,7 +185,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** Takes a step now. Returns the events to send, which are stored as unsent until `markSent`: first those that were left, then those of this step. */
   async step(input: Input): Promise<Event[]> {
     const { clock, client, onDropped } = this.#options;
-    const sender = this.#sender;
+    const sender = this.#presence.id;
     const startedAt = clock.monotonic();
     let isDropped = false;
     const events = await this.#change((before, unsent, ended) => {
@@ -286,8 +276,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   async end(): Promise<void> {
     this.#hasEnded = true;
     this.#cancel();
-    if (this.#isActive || this.#outbox.messagesOf(this.#sender).length > 0)
-      await this.#change((state, outbox) => ({ state, outbox: outbox.released(this.#sender) }), true);
+    if (this.#isActive || this.#outbox.messagesOf(this.#presence.id).length > 0)
+      await this.#change((state, outbox) => ({ state, outbox: outbox.released(this.#presence.id) }), true);
   }
 
   /**
@@ -315,18 +305,13 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       this.#fault = null;
       return outbox;
     };
-    const changed = this.#last.then(() => untilChanged(attempt));
-    this.#last = changed.catch(() => undefined);
-    return changed;
+    return this.#changes.run(() => untilChanged(attempt));
   }
 
   /** The senders that have ended, of what was not sent. @throws StateFault */
   async #ended(): Promise<ReadonlySet<string>> {
-    const { membership = null } = this.#options;
     const ended = new Set<string>();
-    for (const { sender } of this.#outbox.entries)
-      if (sender !== this.#sender && (sender === '' || membership === null || (await membership.hasEnded(sender))))
-        ended.add(sender);
+    for (const { sender } of this.#outbox.entries) if (await this.#presence.hasEnded(sender)) ended.add(sender);
     return ended;
   }
 

@@ -3,7 +3,7 @@ import { isReadName } from './catalogue/reads';
 import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
 import { VehicleError, asVehicleError, type ErrorCode } from './errors';
 import { sentence, type Sentence } from './sentence';
-import type { Membership } from './state/membership';
+import type { Presence } from './state/presence';
 import type { RedisStateStore } from './state/redis-store';
 import { parseVin } from './vin';
 
@@ -62,7 +62,7 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
 }
 
 /** Asks a shared store for its state, its persistence and its members. It never fails: a failure is a finding. */
-export async function checkStore(store: RedisStateStore, membership: Membership | null): Promise<Finding[]> {
+export async function checkStore(store: RedisStateStore, { others }: Presence): Promise<Finding[]> {
   const { place } = store;
   const report = await store.report().catch(asVehicleError);
   if (report instanceof VehicleError) return [bad('store', report)];
@@ -87,7 +87,7 @@ export async function checkStore(store: RedisStateStore, membership: Membership 
     );
   return [
     ...problems.map((problem) => bad('store', new VehicleError('CONFIG', problem))),
-    finding('store', 'good', { label: [place, ...(membership?.others ?? [])].join(', ') }),
+    finding('store', 'good', { label: [place, ...others].join(', ') }),
   ];
 }
 

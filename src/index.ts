@@ -124,6 +124,8 @@ export { combine, judge, parseCondition, parseRow, type Condition, type Conditio
 
 // The state that outlives a restart.
 export { DirectoryInUse, DirectoryOwner } from './state/owner';
+export { FilePresence } from './state/file-presence';
+export { LocalPresence, type Presence } from './state/presence';
 export { Membership } from './state/membership';
 export { RedisStateStore } from './state/redis-store';
 export { FileStateStore } from './state/file-state-store';

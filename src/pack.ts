@@ -6,7 +6,7 @@ import type { Answer } from './http/requests';
 import { SharedReads } from './http/shared-reads';
 import { createRedactor, type Redactor } from './redact';
 import type { Sentence } from './sentence';
-import type { Membership } from './state/membership';
+import { LocalPresence, type Presence } from './state/presence';
 import { hashed, MemoryStateStore, type StateStore } from './state/state-store';
 import { systemClock, type Clock } from './util/clock';
 
@@ -14,8 +14,8 @@ export interface PackOptions {
   clock?: Clock;
   /** Keeps what outlives a restart: the counts of the quota, the facts about the cars, and the commands. Default: they end with the process. */
   store?: StateStore;
-  /** Of this process, in a store that it shares with others, whose store is the default of `store`. Default: no other process uses the store. */
-  membership?: Membership;
+  /** Of this process in `store`. Default: no other process uses it. */
+  presence?: Presence;
   /** Removes the secrets that it knows from the service's answers. Default: one that knows none yet. */
   redactor?: Redactor;
   /** Is called with a sentence for the user that is not part of a message. */
@@ -28,8 +28,7 @@ export interface PackOptions {
 export class Pack {
   readonly clock: Clock;
   readonly store: StateStore;
-  /** Null where no other process uses the store: then nothing has to be claimed. */
-  readonly membership: Membership | null;
+  readonly presence: Presence;
   readonly redactor: Redactor;
   readonly facts: CarFacts;
   readonly log: CommandLog;
@@ -39,18 +38,19 @@ export class Pack {
   constructor(options: PackOptions = {}) {
     const {
       clock = systemClock,
-      membership = null,
-      store = membership?.store ?? new MemoryStateStore(),
+      presence = new LocalPresence(clock),
+      store = new MemoryStateStore(),
       redactor = createRedactor(),
       warn,
       onCommand,
     } = options;
     this.clock = clock;
     this.store = store;
-    this.membership = membership;
+    this.presence = presence;
+
     this.redactor = redactor;
     this.facts = new CarFacts(store, clock);
-    this.log = new CommandLog({ store, membership, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
+    this.log = new CommandLog({ store, presence, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
   }
 
   /**
@@ -60,9 +60,9 @@ export class Pack {
   stateOfKey(baseUrl: string, apiKey: string) {
     // The key itself is stored nowhere.
     const key = hashed(`${baseUrl}\n${apiKey}`);
-    const { clock, membership, store } = this;
+    const { clock, presence, store } = this;
     const state = this.#keys.get(key) ?? {
-      limiter: new RateLimiter({ clock, store, membership, key: `quota/${key}` }),
+      limiter: new RateLimiter({ clock, store, presence, key: `quota/${key}` }),
       shared: new SharedReads(clock),
     };
     this.#keys.set(key, state);
@@ -71,9 +71,9 @@ export class Pack {
 
   /** The queue of a service: a car takes one command at a time, and a command outlives the account that sent it. */
   queueFor(baseUrl: string): VehicleCommandQueue {
-    const { clock, membership, store } = this;
-    const shared = membership && { membership, store };
-    const queue = this.#queues.get(baseUrl) ?? new VehicleCommandQueue({ clock, baseUrl, ...shared });
+    const { clock, presence, store } = this;
+    const options = { clock, baseUrl, presence, ...(presence.isShared && { store }) };
+    const queue = this.#queues.get(baseUrl) ?? new VehicleCommandQueue(options);
     this.#queues.set(baseUrl, queue);
     return queue;
   }

@@ -89,7 +89,7 @@ export const routes = {
         withTimeLimit((signal) => checkAccount(account, { vin, nodes: body.nodes, signal })),
       );
       const store = sharedStoreOf(RED);
-      const ofStore = store === null ? [] : await checkStore(store, packOf(RED).membership);
+      const ofStore = store === null ? [] : await checkStore(store, packOf(RED).presence);
       return redactor.value({ findings: [...ofStore, ...findings] });
     },
   }),

@@ -44,11 +44,11 @@ export function connectedVehicleCommand(own: FlowNode): void {
   const { node, sharedId } = own;
   own.showCause();
   const nodeStatus = own.status;
-  const { membership, store } = own.pack;
+  const { presence, store } = own.pack;
   const arming = new Arming({
     clock: clock(),
     onEnd: () => nodeStatus.clear('armed'),
-    shared: membership?.group == null ? null : { store, node: sharedId, now: () => membership.now() },
+    shared: presence.group === null ? null : { store, node: sharedId, now: () => presence.now() },
   });
   /** The commands that wait here, for their turn or for a car that takes commands. */
   const waiting = new Set<CommandAttempt>();
@@ -66,7 +66,7 @@ export function connectedVehicleCommand(own: FlowNode): void {
   const cancel = async (): Promise<void> => {
     for (const attempt of waiting) attempt.cancel(cancelledByMessage());
     await arming.disarm();
-    if (membership !== null) await cancelWaiting(store, membership, sharedId);
+    await cancelWaiting(store, presence, sharedId);
   };
 
   const arm = async (attempt: CommandAttempt, seconds: number): Promise<void> => {
@@ -74,7 +74,7 @@ export function connectedVehicleCommand(own: FlowNode): void {
       Object.assign(attempt, await arming.take(seconds));
     } catch (error) {
       // Another copy of the flow, which got the same message, has used the arming.
-      if (!membership?.joinsCommands || !(error instanceof VehicleError)) throw error;
+      if (!presence.joinsCommands || !(error instanceof VehicleError)) throw error;
       attempt.unarmed = error;
     }
   };
@@ -184,7 +184,7 @@ function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg:
     resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
   };
   own.beginWithRetries(begin, () => warn('notRead'));
-  own.pack.membership?.onGone(() => void begin(false).catch(() => warn('notRead')), closing);
+  own.pack.presence.onGone(() => void begin(false).catch(() => warn('notRead')), closing);
 
   own.onClose(async (isDeleted) => {
     await resuming;

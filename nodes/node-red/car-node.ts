@@ -83,20 +83,20 @@ export function startCarNode<Read, Event, Opened>(
   sampleOf: (opened: Opened, event: unknown) => { topic: string; payload: { text: string } },
 ): CarNode<Read, Event, Opened> {
   const { node, deploys, closing } = own;
-  const { store, membership } = own.pack;
-  const group = membership?.group == null ? null : membership;
+  const { store } = own.pack;
+  const presence = own.pack.presence.amongCopies;
   const key = `${collection}/${node.id}`;
   const polls = own.selfMessages<OwnPoll<Read>>();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
   /** False in a group, until this process holds the claim on the node. */
-  let isActive = group === null;
+  let isActive = presence.group === null;
 
   const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
   const options: RunnerContext<Read>['options'] = {
     store,
     key,
     clock: clock(),
-    membership: group,
+    presence,
     isActive: () => isActive,
     onDue: () => wake([]),
     onSaveFailed: () => own.warn(`${collection}.notKept`),
@@ -168,7 +168,7 @@ export function startCarNode<Read, Event, Opened>(
       const send = (): void => void (texts = events.map(sendEvent));
       const mayBeSent = (): boolean => runner.mayBeSent(events);
       // After a pause, another process may have taken them over.
-      await group?.renew().catch(() => undefined);
+      await presence.renew().catch(() => undefined);
       if ((await deploys.send(send, { signal, mayBeSent })) !== 'sent') {
         runner.giveBack(events);
         if (!signal.aborted) wake([]);

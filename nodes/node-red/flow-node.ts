@@ -57,7 +57,7 @@ export class FlowNode implements NodeOfFlow {
    */
   get sharedId(): string {
     const vin = nonBlank(memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'vin'));
-    if (this.pack.membership?.group == null || vin === undefined) return this.node.id;
+    if (this.pack.presence.group === null || vin === undefined) return this.node.id;
     return `${this.node.id}/${normalVin(vin)}`;
   }
 
@@ -216,7 +216,7 @@ export class FlowNode implements NodeOfFlow {
     const { node } = this;
     // Closed while it was opened: its signal ends nothing any more.
     if (closing.aborted) return;
-    const { membership } = this.pack;
+    const presence = this.pack.presence.amongCopies;
     let end: (() => void) | null = null;
     const change = (isHeld: boolean): void => {
       end?.();
@@ -226,15 +226,14 @@ export class FlowNode implements NodeOfFlow {
     // While the store is away, it is unknown whether another copy reads.
     const showWhy = (): void => {
       if (end !== null || closing.aborted) return;
-      if (membership?.store.fault) this.status.show('failed', 'failed.STORE_UNAVAILABLE');
+      if (presence.fault) this.status.show('failed', 'failed.STORE_UNAVAILABLE');
       else this.status.show('waiting', 'standby');
     };
     closing.addEventListener('abort', () => end?.());
-    if (membership === null || membership.group === null) return change(true);
-    closing.addEventListener('abort', membership.store.onChange(showWhy));
-    showWhy();
+    closing.addEventListener('abort', presence.onChange(showWhy));
     // Nodes with the same id in the copies can have different cars.
-    membership.hold(`node/${membership.group}/${node.id}/${vin}`, change, closing);
+    presence.hold(`node/${presence.group}/${node.id}/${vin}`, change, closing);
+    showWhy();
   }
 
   /**

@@ -2,15 +2,17 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import {
-  DirectoryInUse,
   DirectoryOwner,
+  FilePresence,
   FileStateStore,
+  LocalPresence,
   MemoryStateStore,
   Membership,
   openSession,
   Pack,
   Seal,
   SealedStateStore,
+  type Presence,
   type Sentence,
   type Session,
   type StateStore,
@@ -49,17 +51,19 @@ class Storage {
         if (store.fault !== null) warn(store.fault.sentence);
         editorsOf(RED).notify();
       });
-      const membership = new Membership({ store, name: hostname(), group, joinsCommands, clock: clock() });
-      this.session = openSession({ state: store, scope, membership, onSecret, clock: clock() });
-      this.pack = new Pack({ ...options, membership });
+      const presence = new Membership({ store, name: hostname(), group, joinsCommands, clock: clock() });
+      this.session = openSession({ state: store, scope, presence, onSecret, clock: clock() });
+      this.pack = new Pack({ ...options, presence, store });
       // Ends with the process.
       this.demoPack = new Pack(options);
       return;
     }
     let store: StateStore = new MemoryStateStore();
+    let presence = new LocalPresence(clock());
     if (userDir) {
       const directory = join(userDir, 'connected-vehicle');
       this.owner = new DirectoryOwner({ directory, clock: clock() });
+      presence = new FilePresence(this.owner, clock());
       store = new FileStateStore({ directory, owner: this.owner, clock: clock(), warn });
       const seals = (): Seal[] => this.#sealsOf(RED, directory);
       this.session = openSession({
@@ -68,7 +72,7 @@ class Storage {
         clock: clock(),
       });
     }
-    this.pack = new Pack({ ...options, store });
+    this.pack = new Pack({ ...options, presence, store });
     this.demoPack = this.pack;
   }
 
@@ -102,21 +106,25 @@ export const sharedStoreOf = (RED: NodeAPI): SharedStoreChoice['store'] | null =
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 
+/** This process among those that use its store. */
+const presenceOf = (RED: NodeAPI): Presence => storageOf(RED).pack.presence;
+
 /** Whether another Node-RED uses the folder of the pack; false while that is not decided. */
-export const isInUse = (RED: NodeAPI): boolean => ['other', 'lost'].includes(storageOf(RED).owner?.state ?? 'ours');
+export const isInUse = (RED: NodeAPI): boolean => ['standby', 'lost'].includes(presenceOf(RED).role);
 
 /** @throws VehicleError CONFIG while another Node-RED uses the folder of the pack */
 export function throwIfInUse(RED: NodeAPI): void {
-  if (isInUse(RED)) throw new DirectoryInUse(storageOf(RED).owner?.state ?? 'other');
+  const { fault } = presenceOf(RED);
+  if (isInUse(RED) && fault !== null) throw fault;
 }
 
 /** Fulfilled with true when this Node-RED may use the folder of the pack, with false when the node is closed before. */
 export function whenOurs({ RED, closing }: NodeOfFlow): Promise<boolean> {
-  const { owner } = storageOf(RED);
-  if (owner === null || owner.state === 'ours') return Promise.resolve(true);
+  const presence = presenceOf(RED);
+  if (presence.role === 'active') return Promise.resolve(true);
   return new Promise((resolve) => {
-    const stop = owner.onChange(() => {
-      if (owner.state !== 'ours') return;
+    const stop = presence.onChange(() => {
+      if (presence.role !== 'active') return;
       stop();
       resolve(true);
     });
@@ -129,7 +137,6 @@ export function whenOurs({ RED, closing }: NodeOfFlow): Promise<boolean> {
 
 /** Calls back at once and whenever another Node-RED begins or ceases to use the folder of the pack, until the node is closed. */
 export function onUse({ RED, closing }: NodeOfFlow, callback: (isInUse: boolean) => void): void {
-  const { owner } = storageOf(RED);
   let before = false;
   const look = (): void => {
     if (isInUse(RED) === before) return;
@@ -137,5 +144,5 @@ export function onUse({ RED, closing }: NodeOfFlow, callback: (isInUse: boolean)
     callback(before);
   };
   look();
-  if (owner !== null) closing.addEventListener('abort', owner.onChange(look));
+  closing.addEventListener('abort', presenceOf(RED).onChange(look));
 }

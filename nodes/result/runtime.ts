@@ -147,7 +147,7 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
     }
   };
   own.beginWithRetries(resume, () => warn('notRead'));
-  own.pack.membership?.onGone(() => void resume().catch(() => warn('notRead')), own.closing);
+  own.pack.presence.onGone(() => void resume().catch(() => warn('notRead')), own.closing);
   own.onClose(async (isDeleted) => {
     if (!isDeleted) return;
     if (following.size > 0) warn('deleted', { count: following.size });

@@ -3,6 +3,7 @@ import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { MemoryStateStore, readToChange, untilChanged, type StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
+import { Serial } from '../util/serial';
 
 interface ArmingOptions {
   clock: Clock;
@@ -40,8 +41,7 @@ export class Arming {
   readonly #now: () => number;
   #stopTimer: (() => void) | null = null;
   #disarms = 0;
-  /** Changes of the stored arming keep their order. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Serial();
 
   constructor({ clock, onEnd = () => undefined, shared = null }: ArmingOptions) {
     this.#clock = clock;
@@ -124,9 +124,7 @@ export class Arming {
       const condition = { expected: found?.version ?? null };
       return isSame || (await this.#store.write(this.#key, after, condition)) !== null ? before : null;
     };
-    const next = this.#last.then(() => untilChanged(attempt));
-    this.#last = next.catch(() => undefined);
-    return next;
+    return this.#changes.run(() => untilChanged(attempt));
   }
 
   /** An arming also ends when the clock is set back. Two processes know the time of their store to some milliseconds. */

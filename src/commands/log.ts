@@ -1,13 +1,14 @@
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
-import type { Membership } from '../state/membership';
-import { untilChanged, type StateStore, type Stored } from '../state/state-store';
+import { LocalPresence, type Presence } from '../state/presence';
+import { readToChange, unlessAway, untilChanged, type StateStore, type Stored } from '../state/state-store';
+import { Serial } from '../util/serial';
 import { LoggedCommand, maxActingMs, type JournalEntry } from './logged-command';
 
 export interface CommandLogOptions {
   store: StateStore;
-  /** Of this process in `store`, where other processes use it. */
-  membership?: Membership | null;
+  /** Of this process in `store`. Default: no other process uses it. */
+  presence?: Presence;
   /** The number of commands that are kept, the newest ones. Default 1000. */
   limit?: number;
   /** Gets a sentence when stored commands could not be read. */
@@ -29,8 +30,7 @@ const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>
  */
 export class CommandLog {
   readonly store: StateStore;
-  /** Null where no other process uses the store. */
-  readonly membership: Membership | null;
+  readonly presence: Presence;
   readonly #options: Required<CommandLogOptions>;
   /** By id, the oldest first. */
   #commands = new Map<string, LoggedCommand>();
@@ -38,68 +38,64 @@ export class CommandLog {
   readonly #followers = new Map<string, Map<string, Promise<unknown>>>();
   /** The nodes that followed a command when the store was read last, by its id: those of other processes are among them. */
   #stored = new Map<string, Set<string>>();
-  #loading: Promise<void> | null = null;
+  readonly #reading = new Serial();
+  /** How many stored commands could not be read. */
+  #lost = 0;
   #order = 0;
 
   constructor(options: CommandLogOptions) {
-    const { store, membership = null } = options;
+    const { store, presence = new LocalPresence() } = options;
     this.store = store;
-    this.membership = membership;
-    this.#options = { limit: 1000, warn: () => undefined, onChange: () => undefined, ...options, membership };
+    this.presence = presence;
+    this.#options = { limit: 1000, warn: () => undefined, onChange: () => undefined, ...options, presence };
   }
 
-  /** Reads what is stored: once, after a failure at the next call, and at each call where others use the store. @throws StateFault */
-  async ready(): Promise<void> {
-    if (this.membership !== null && this.#loading !== null) {
-      await this.#loading;
-      this.#loading = null;
-    }
-    this.#loading ??= this.#read().catch((error: unknown) => {
-      this.#loading = null;
-      throw error;
-    });
-    return this.#loading;
+  /** Reads what is stored. @throws StateFault */
+  ready(): Promise<void> {
+    return this.#reading.run(() => this.#read());
   }
 
   async #read(): Promise<void> {
-    const entries = await this.store.entries('command/');
-    const stored = entries.flatMap((entry) => this.#parse(entry) ?? []).sort((a, b) => a.order - b.order);
-    const lost = entries.length - stored.length;
-    if (lost > 0)
-      this.#options.warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
     const followers = await this.store.entries('follow/');
+    const entries = await this.store.entries('command/');
+    const stored = entries
+      .flatMap((entry) => this.#parse(entry.key.slice('command/'.length), entry) ?? [])
+      .sort((a, b) => a.order - b.order);
+    const lost = entries.length - stored.length;
+    if (lost > this.#lost)
+      this.#options.warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
+    this.#lost = lost;
     this.#stored = new Map();
     for (const { key } of followers) {
       const [, node = '', id = ''] = /^follow\/([^/]*)\/(.*)$/s.exec(key) ?? [];
       this.#stored.set(id, (this.#stored.get(id) ?? new Set()).add(decodeURIComponent(node)));
     }
     this.#order = Math.max(this.#order, stored.at(-1)?.order ?? 0);
-    // A command of this process is newer than the stored ones, and newer than itself on disk.
-    const isKept = ({ isStored }: LoggedCommand): boolean => this.membership === null || !isStored;
-    const others = [...this.#commands].filter(([id, one]) => isKept(one) && !stored.some((known) => known.id === id));
+    const ids = new Set(stored.map(({ id }) => id));
+    // A command that is not stored yet is newer than the stored ones.
+    const others = [...this.#commands].filter(([id, one]) => !one.isStored && !ids.has(id));
     this.#commands = new Map([...stored.map((one) => [one.id, one] as const), ...others]);
   }
 
   /** The command that is known already, with what is stored now; null where that cannot be read. */
-  #parse({ value, version }: Stored, given?: LoggedCommand): LoggedCommand | null {
-    const stored = LoggedCommand.parse(value);
+  #parse(id: string, entry: Stored, known = this.#commands.get(id)): LoggedCommand | null {
+    const { version } = entry;
+    if (known?.version === version) return known;
+    const stored = LoggedCommand.parse(entry.value);
     if (stored === null) return null;
-    const known = given ?? this.#commands.get(stored.id);
-    if (known !== undefined && this.membership === null) return known;
-    if (known !== undefined && known.version !== version) known.merge(stored);
-    return Object.assign(known ?? stored, { version });
+    known?.merge(stored);
+    return Object.assign(known ?? Object.assign(stored, { isStored: true }), { version });
   }
 
-  /** A command as it is stored now, where others use the store. @throws StateFault */
+  /** A command as it is stored now. @throws StateFault */
   async fetch(id: string): Promise<LoggedCommand | undefined> {
-    if (this.membership === null) await this.ready();
-    else await this.#refresh(id);
+    await this.#refresh(id);
     return this.find(id);
   }
 
   async #refresh(id: string, known = this.find(id)): Promise<void> {
-    const stored = await this.store.read(`command/${id}`);
-    const command = stored && this.#parse(stored, known);
+    const stored = await readToChange(this.store, `command/${id}`);
+    const command = stored && this.#parse(id, stored, known);
     if (command) this.#commands.set(id, command);
     // What cannot be read is overwritten.
     else if (known !== undefined) known.version = stored?.version ?? null;
@@ -112,7 +108,7 @@ export class CommandLog {
   /** Adds a command, and stores it. @throws StateFault */
   async add(command: LoggedCommand, now: number): Promise<void> {
     this.#order = command.order = Math.max(now, this.#order + 1);
-    command.member ||= this.membership?.id ?? '';
+    command.member ||= this.presence.id;
     await this.save(command);
     for (const [id, oldest] of this.#commands) {
       if (this.#commands.size <= this.#options.limit) break;
@@ -125,17 +121,15 @@ export class CommandLog {
     this.#commands.set(command.id, command);
     this.#options.onChange();
     command.isStored = false;
-    if (this.membership === null) await this.store.write(`command/${command.id}`, command);
-    else
-      await untilChanged(async (isAgain) => {
-        if (isAgain) await this.#refresh(command.id, command);
-        return (await this.#writeShared(command)) || null;
-      });
+    await untilChanged(async (isAgain) => {
+      if (isAgain) await this.#refresh(command.id, command);
+      return (await this.#write(command)) || null;
+    });
     command.isStored = true;
   }
 
   /** @returns false where another process has changed it */
-  async #writeShared(command: LoggedCommand): Promise<boolean> {
+  async #write(command: LoggedCommand): Promise<boolean> {
     const version = await this.store.write(`command/${command.id}`, command, { expected: command.version });
     if (version !== null) command.version = version;
     return version !== null;
@@ -184,42 +178,38 @@ export class CommandLog {
     const found = [...this.#commands.values()].filter(
       (one) => one.origin?.node === node && this.#mayBeTakenOver(one) && isOnTheWay(one, now),
     );
-    const { membership } = this;
-    if (membership === null) return found;
     const own: LoggedCommand[] = [];
-    for (const one of found)
-      if (one.member === membership.id ? isStart : await this.#takeOver(one, membership)) own.push(one);
+    for (const one of found) if (one.member === this.presence.id ? isStart : await this.#takeOver(one)) own.push(one);
     return own;
   }
 
   /** Assigns a command to this process if the process that it belongs to has ended. */
-  async #takeOver(command: LoggedCommand, membership: Membership): Promise<boolean> {
-    if (!(await membership.hasEnded(command.member))) return false;
-    command.member = membership.id;
-    return this.#writeShared(command);
+  async #takeOver(command: LoggedCommand): Promise<boolean> {
+    if (!(await this.presence.hasEnded(command.member))) return false;
+    command.member = this.presence.id;
+    return this.#write(command).catch(unlessAway(true));
   }
 
   /** Whether the record of a command may be sent on. Call it in the statement before the record is sent. False if another process may have taken the command over. */
   mayBeSent(id: string): boolean {
-    return this.membership?.group == null || this.membership.isStill(this.find(id)?.member ?? '');
+    return this.presence.group === null || this.presence.isStill(this.find(id)?.member ?? '');
   }
 
   /**
-   * After `mayBeSent` was false: reads the store again, and takes the command over if the member that it belongs to has ended, such as the former id of this process.
+   * After `mayBeSent` was false: reads the store again, and takes the command over if the process that it belongs to has ended, such as the former id of this process.
    * @returns false if another process sends the record, or has sent it
    * @throws StateFault
    */
   async isOwn(id: string): Promise<boolean> {
-    const { membership } = this;
-    if (membership === null) return true;
+    const { presence } = this;
     return untilChanged(async () => {
-      await membership.renew();
+      await presence.renew();
       const known = this.find(id)?.origin?.handedOnAt;
       const command = await this.fetch(id);
-      if (command?.member === membership.id) return true;
+      if (command?.member === presence.id) return true;
       // The command was removed, or another process has sent its record on.
       if (command === undefined || command.origin?.handedOnAt !== known) return false;
-      return (await membership.hasEnded(command.member)) ? (await this.#takeOver(command, membership)) || null : false;
+      return (await presence.hasEnded(command.member)) ? (await this.#takeOver(command)) || null : false;
     });
   }
 

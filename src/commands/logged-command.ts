@@ -91,9 +91,9 @@ const neverAnswered = asSentence(
 export class LoggedCommand {
   /** Newer ones have a higher number. */
   order = 0;
-  /** The process that sends the record on; empty if no other process uses the store. */
+  /** The process that sends the record on; empty before it is stored. */
   member = '';
-  /** The version of the stored command; null before it is stored, and if no other process uses the store. */
+  /** The version of the stored command; null before it is stored. */
   version: string | null = null;
   readonly id: string;
   readonly account: string;

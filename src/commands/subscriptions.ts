@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { maxTries } from '../state/outbox';
-import { removeAll } from '../state/state-store';
+import { readToChange, removeAll, StateFault, unlessAway, untilChanged } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import type { FollowUpdate } from './follow';
 import { keptProperties } from './kept-properties';
@@ -25,7 +25,7 @@ export interface Subscription {
 const storedShape = z.lazy(() =>
   z.object({
     startedAt: z.number(),
-    /** The process that follows it; empty where no other process uses the store. */
+    /** The process that follows it. */
     member: z.catch(z.string(), ''),
     msg: z.record(z.string(), z.unknown()),
     added: z.record(z.string(), z.unknown()),
@@ -78,7 +78,7 @@ export class Subscriptions {
     log.follow(id, node, new Promise<void>((resolve) => (isStored = resolve)));
     try {
       await this.#try(async () => {
-        await log.membership?.renew();
+        await log.presence.renew();
         await log.fetch(id);
       });
       const known = log.find(id);
@@ -90,12 +90,16 @@ export class Subscriptions {
       const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
       const added: Record<string, unknown> = Object.fromEntries(others);
       const subscription = { command, startedAt: now, msg, added, result: null };
-      const member = log.membership?.id ?? '';
-      const stored = { startedAt: now, member, msg: keptProperties(msg), added: keptProperties(added) };
+      const stored = {
+        startedAt: now,
+        member: log.presence.id,
+        msg: keptProperties(msg),
+        added: keptProperties(added),
+      };
       let isFollowed = false;
       if (!this.#isCleared) {
         this.#own.set(id, stored);
-        await this.#try(async () => (isFollowed = !(await this.#write(id, stored, null))));
+        await this.#try(async () => (isFollowed = !(await this.#claim(id, stored))));
       }
       // Another copy of the flow follows it, and sends the result.
       return isFollowed ? this.#unfollow(id) : subscription;
@@ -107,10 +111,20 @@ export class Subscriptions {
     }
   }
 
-  /** @returns false where another process has changed it, which is possible only where others use the store */
+  /** @returns false where another process has changed it */
   async #write(id: string, value: Stored, expected: string | null): Promise<boolean> {
-    const { store, membership } = this.#options.log;
-    return (await store.write(this.#prefix + id, value, membership === null ? {} : { expected })) !== null;
+    return (await this.#options.log.store.write(this.#prefix + id, value, { expected })) !== null;
+  }
+
+  /** Stores a subscription, over one of a process that has ended or of a former node. @returns false where another process follows the command */
+  #claim(id: string, own: Stored): Promise<boolean> {
+    const { store, presence } = this.#options.log;
+    return untilChanged(async (isAgain) => {
+      const stored = isAgain ? await readToChange(store, this.#prefix + id) : null;
+      const holder = storedShape.safeParse(stored?.value).data?.member ?? presence.id;
+      if (holder !== presence.id && !(await presence.hasEnded(holder))) return false;
+      return (await this.#write(id, own, stored?.version ?? null)) || null;
+    });
   }
 
   /** Whether the node has had the result of a command. */
@@ -153,19 +167,17 @@ export class Subscriptions {
 
   /** Whether a stored result may be sent. Call it in the statement before the result is sent. If it is false, call `settle` again, because another process may send the result. */
   mayBeSent({ command }: Subscription): boolean {
-    const { membership } = this.#options.log;
-    return membership === null || membership.isStill(this.#own.get(command.id)?.member ?? '');
+    return this.#options.log.presence.isStill(this.#own.get(command.id)?.member ?? '');
   }
 
   /** Whether this process still follows the command. While a shared store is away, this is unknown, and the result waits for the store. */
   async #isOwn(id: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { log, clock, onFault } = this.#options;
-    if (log.membership === null) return true;
     for (let isTold = false; ; isTold = true) {
       try {
-        await log.membership.renew();
+        await log.presence.renew();
         const own = this.#own.get(id);
-        const { id: member } = log.membership;
+        const member = log.presence.id;
         const stored = await log.store.read(this.#prefix + id);
         if (stored === null) await log.fetch(id);
         const holder = storedShape.safeParse(stored?.value).data?.member;
@@ -173,10 +185,11 @@ export class Subscriptions {
         const isLeft =
           stored === null ? this.#resultOf(log.find(id)) === null : holder === own?.member || holder === member;
         if (own === undefined || !isLeft) return false;
-        if (!(await this.#write(id, { ...own, member }, stored?.version ?? null))) return false;
-        own.member = member;
-        return true;
-      } catch {
+        const isTaken = holder === member || (await this.#write(id, { ...own, member }, stored?.version ?? null));
+        if (isTaken) own.member = member;
+        return isTaken;
+      } catch (error) {
+        if (error instanceof StateFault && error.fault !== 'unavailable') return true;
         if (!isTold) onFault();
       }
       await clock.sleep(storeAwayMs, signal);
@@ -218,16 +231,16 @@ export class Subscriptions {
   async open(onLost: (what: 'damaged' | 'undelivered') => void): Promise<Subscription[]> {
     const { log } = this.#options;
     await log.ready();
-    const open: Subscription[] = [];
+    const open: (Subscription & Stored)[] = [];
     for (const { key, value, version } of await log.store.entries(this.#prefix)) {
       const id = key.slice(this.#prefix.length);
       const stored = storedShape.safeParse(value);
-      if (!(await this.#takeOver(id, stored.data, version))) continue;
+      if (stored.success && !(await this.#takeOver(id, stored.data, version))) continue;
       const command = log.find(id);
       const result = this.#resultOf(command);
       const isLost = result !== null && (result.tries === null || result.tries >= maxTries);
       if (stored.success && command !== undefined && !isLost) {
-        open.push({ ...stored.data, command, result });
+        open.push({ ...stored.data, member: log.presence.id, command, result });
         continue;
       }
       if (!stored.success) await log.store.write(`unreadable/${key}`, value);
@@ -235,21 +248,18 @@ export class Subscriptions {
       this.#unfollow(id);
       if (result?.tries !== null) onLost(isLost ? 'undelivered' : 'damaged');
     }
+    for (const { command, result: _result, ...own } of open) this.#own.set(command.id, own);
     return open;
   }
 
   /** Assigns a subscription to this process if the process that it belongs to has ended. @returns false if another process follows the command */
-  async #takeOver(id: string, stored: Stored | undefined, version: string): Promise<boolean> {
-    const { membership } = this.#options.log;
-    if (membership === null) return true;
+  async #takeOver(id: string, stored: Stored, version: string): Promise<boolean> {
+    const { presence } = this.#options.log;
     // A node that is created again takes over the commands of its predecessor; this node follows the command already.
     if (this.#own.has(id)) return false;
-    if (stored === undefined || (stored.member !== membership.id && !(await membership.hasEnded(stored.member))))
-      return false;
-    const own = { ...stored, member: membership.id };
-    if (!(await this.#write(id, own, version))) return false;
-    this.#own.set(id, own);
-    return true;
+    if (stored.member === presence.id) return true;
+    if (!(await presence.hasEnded(stored.member))) return false;
+    return this.#write(id, { ...stored, member: presence.id }, version).catch(unlessAway(true));
   }
 
   #resultOf(command: LoggedCommand | undefined): NodeResult | null {

@@ -4,7 +4,7 @@ import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
-import type { Membership } from '../state/membership';
+import { LocalPresence, type Presence } from '../state/presence';
 import {
   hashed,
   MemoryStateStore,
@@ -15,6 +15,7 @@ import {
 } from '../state/state-store';
 import { raceAbort, reasonOf, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
+import { Serial } from '../util/serial';
 import type { CommandAttempt } from './attempt';
 import { pollCommand } from './follow';
 import { LoggedCommand, maxActingMs } from './logged-command';
@@ -37,7 +38,7 @@ const entryShape = z.object({
   command: z.string(),
   /** A hash of the address and the body: equal for the same command. */
   what: z.string(),
-  /** The process that sends it; empty without a shared store, and for a command from before this process began. */
+  /** The process that sends it; empty for a command from before this process began. */
   member: z.string(),
   /** The group and the node that sends it, the same in all copies of the flow; empty without a group. */
   sender: z.string(),
@@ -100,9 +101,10 @@ interface QueueOptions {
   clock: Clock;
   /** Of the service: its cars are others than those of another service. */
   baseUrl: string;
-  /** Where several processes share it; by default the queues end with the process. */
+  /** Where the queues outlive the process; by default they end with it. */
   store?: StateStore;
-  membership?: Membership | null;
+  /** Of this process in `store`. Default: no other process uses it. */
+  presence?: Presence;
 }
 
 /**
@@ -117,20 +119,22 @@ export class VehicleCommandQueue {
   readonly #options: QueueOptions;
   readonly #clock: Clock;
   readonly #store: StateStore;
-  readonly #membership: Membership | null;
+  readonly #presence: Presence;
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
+  /** Commands enter their queues in the order in which they were asked for. */
+  readonly #arrivals = new Serial();
   /** By key; without those that are empty. */
   readonly #cars = new Map<string, CarQueue>();
   /** Each restores the commands of an account, or does nothing where the log cannot be read yet. */
   readonly #restoring = new Set<() => Promise<void>>();
 
   constructor(options: QueueOptions) {
-    const { clock, store = new MemoryStateStore(), membership = null } = options;
+    const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
     this.#options = options;
     this.#clock = clock;
     this.#store = store;
-    this.#membership = membership;
+    this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
   }
 
@@ -141,7 +145,7 @@ export class VehicleCommandQueue {
    */
   restorePending(find: () => Promise<readonly LoggedCommand[] | null>): void {
     // A shared queue has outlived the process.
-    if (this.#membership !== null) return;
+    if (this.#presence.isShared) return;
     const restore = async (): Promise<void> => {
       const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
       const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
@@ -184,12 +188,15 @@ export class VehicleCommandQueue {
   async enter(request: QueueRequest): Promise<Turn> {
     const { route, client, attempt } = request;
     const { id, signal } = attempt;
-    while (this.#restoring.size > 0) {
-      await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
-      if (this.#restoring.size > 0) await this.#clock.sleep(pollEveryMs, signal);
-    }
+    if (!this.#presence.isShared)
+      await raceAbort(
+        this.#arrivals.run(() => this.#untilRestored(signal)),
+        signal,
+      );
     signal.throwIfAborted();
-    await this.#untilStoreSettled(signal);
+    // After a pause of this process; and the store may have lost who has a turn.
+    await this.#presence.renew();
+    await this.#presence.settled(signal);
     const key = this.#keyOf(route.vin);
     try {
       let entered = await this.#append(key, request);
@@ -202,7 +209,7 @@ export class VehicleCommandQueue {
         entered = await this.#append(key, request);
       }
       // A call to the store may have found that it was restarted.
-      await this.#untilStoreSettled(signal);
+      await this.#presence.settled(signal);
       if (entered === 'refused') {
         await this.#poll(key, client, signal);
         if ((await this.#append(key, request, false)) === 'refused')
@@ -224,18 +231,18 @@ export class VehicleCommandQueue {
     }
   }
 
-  /** Renews the membership after a pause of this process, and waits while the store may have lost who has a turn. @throws StateFault */
-  async #untilStoreSettled(signal: AbortSignal): Promise<void> {
-    await this.#membership?.renew();
-    for (let ms; (ms = this.#membership?.store.settlesInMs ?? 0) > 0;)
-      await this.#clock.sleep(Math.min(ms, pollEveryMs), signal);
+  async #untilRestored(signal: AbortSignal): Promise<void> {
+    while (this.#restoring.size > 0) {
+      await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
+      if (this.#restoring.size > 0) await this.#clock.sleep(pollEveryMs, signal);
+    }
   }
 
   /** Adds a command, and drops the first one where it only waits for the car. */
   async #append(
     key: string,
     { whenBusy, attempt, ...request }: QueueRequest,
-    mayJoin = this.#membership?.joinsCommands === true,
+    mayJoin = this.#presence.joinsCommands,
   ): Promise<'added' | 'refused' | 'same'> {
     const entry = this.#entryOf(attempt.id, request);
     let result: 'added' | 'refused' | 'same' = 'added';
@@ -250,7 +257,7 @@ export class VehicleCommandQueue {
       result = whenBusy === 'refuse' && this.#inFront(key, left).length > 0 ? 'refused' : 'added';
       return result === 'refused' ? left : [...left, entry];
     };
-    await this.#change(key, append, this.#membership !== null);
+    await this.#change(key, append, this.#presence.isShared);
     if (result === 'added') this.#carOf(key).attempts.set(attempt.id, attempt);
     return result;
   }
@@ -261,8 +268,8 @@ export class VehicleCommandQueue {
       id,
       command: route.command,
       what: whatOf(route),
-      member: this.#membership?.id ?? '',
-      sender: senderOf(node, this.#membership),
+      member: this.#presence.id,
+      sender: senderOf(node, this.#presence),
       status: 'waiting',
       why: null,
       waitsForCar,
@@ -287,7 +294,7 @@ export class VehicleCommandQueue {
 
   /** Waits, and notices meanwhile that another process drops the command. */
   async sleep({ key, attempt: { signal } }: Turn, ms: number): Promise<void> {
-    if (this.#membership === null) return this.#clock.sleep(ms, signal);
+    if (!this.#presence.isShared) return this.#clock.sleep(ms, signal);
     const end = this.#clock.monotonic() + ms;
     for (let left = ms; left > 0; left = end - this.#clock.monotonic()) {
       await this.#clock.sleep(Math.min(left, pollEveryMs), signal);
@@ -313,21 +320,21 @@ export class VehicleCommandQueue {
     signal.throwIfAborted();
     turn.entry = entries.find((entry) => entry.id === id);
     if (turn.entry?.status !== 'sent') throw lostTurn();
-    void this.#keepSent(key, turn.entry);
+    if (this.#presence.isShared) void this.#keepSent(key, turn.entry);
   }
 
   /** Stores the command again if a restart of the store has lost it: the answer of a car may come after the 15 seconds in which a restarted store admits no command. */
   async #keepSent(key: string, entry: Entry): Promise<void> {
     const { id } = entry;
     const isOpen = (): boolean => this.#cars.get(key)?.attempts.has(id) === true;
-    for (; this.#membership !== null && isOpen(); await this.#clock.sleep(pollEveryMs))
-      if (this.#membership.store.settlesInMs > 0)
+    for (; isOpen(); await this.#clock.sleep(pollEveryMs))
+      if (this.#presence.settlesInMs > 0)
         await this.#change(key, (entries) => withEntry(entries, entry)).catch(() => undefined);
   }
 
   /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its turn */
   assertHeld(): void {
-    if (this.#membership?.isSure === false) throw lostTurn();
+    if (!this.#presence.isSure) throw lostTurn();
   }
 
   /** While the car may still act on the command, it blocks the queue until its link gives a final status, or for 150 s. */
@@ -363,7 +370,7 @@ export class VehicleCommandQueue {
     const { attempts } = this.#carOf(key);
     const why = record === null && isCancelled(attempts.get(id)) ? 'cancelled' : null;
     attempts.delete(id);
-    const isKept = this.#membership?.group != null;
+    const isKept = this.#presence.group !== null;
     await this.#changeLate(key, (entries) => {
       const entry = entries.find((one) => one.id === id);
       if (entry === undefined || (isKept && entry.status === 'over')) return entries;
@@ -375,8 +382,7 @@ export class VehicleCommandQueue {
 
   /** Changes the queue now, or later if the store cannot be reached: no command must stay in the queue, and a failure here must not fail a command that was answered. */
   async #changeLate(key: string, change: (entries: readonly Entry[]) => readonly Entry[]): Promise<void> {
-    const changing = (): Promise<unknown> => this.#change(key, change);
-    await (this.#membership?.eventually(changing) ?? changing());
+    await this.#presence.eventually(() => this.#change(key, change));
   }
 
   /**
@@ -393,7 +399,7 @@ export class VehicleCommandQueue {
       if (why !== null) throw droppedError(why);
       const record = first.record === null ? null : parseRecord(first.record);
       if (status === 'over' || isAnswered) return record;
-      const hasEnded = await this.#membership?.hasEnded(member);
+      const hasEnded = await this.#presence.hasEnded(member);
       if (hasEnded && record !== null) return record;
       // The answer may take longer than this one could have waited to be sent.
       if (status === 'sent') request.attempt.unlimit();
@@ -465,7 +471,7 @@ export class VehicleCommandQueue {
       if (isRead) await this.#read(key);
       const { entries, version } = this.#carOf(key);
       const left = change(entries);
-      if (left === entries) return isRead || this.#membership === null ? entries : null;
+      if (left === entries) return isRead || !this.#presence.isShared ? entries : null;
       const condition = { expected: version };
       if (left.length === 0)
         return (await this.#store.remove(key, condition)) ? this.#setEntries(key, null, left) : null;
@@ -522,8 +528,7 @@ export class VehicleCommandQueue {
     const [head] = this.#inFront(key);
     if (head === undefined) return;
     if (head.status === 'waiting') {
-      if (head.member !== this.#membership?.id && (await this.#membership?.hasEnded(head.member)))
-        await this.#drop(key, head.id);
+      if (await this.#presence.hasEnded(head.member)) await this.#drop(key, head.id);
       return;
     }
     if (!head.isAnswered) return;
@@ -540,7 +545,7 @@ export class VehicleCommandQueue {
   }
 
   #now(): number {
-    return this.#membership?.now() ?? this.#clock.now();
+    return this.#presence.now();
   }
 
   #keyOf(vin: string): string {
@@ -552,15 +557,16 @@ export class VehicleCommandQueue {
  * Drops the waiting commands of a node, in whichever process of its group.
  * @throws StateFault
  */
-export async function cancelWaiting(store: StateStore, membership: Membership, node: string): Promise<void> {
-  const sender = senderOf(node, membership);
-  const isWaiting = (entry: Entry): boolean => sender !== '' && entry.sender === sender && entry.status === 'waiting';
+export async function cancelWaiting(store: StateStore, presence: Presence, node: string): Promise<void> {
+  const sender = senderOf(node, presence);
+  if (sender === '') return;
+  const isWaiting = (entry: Entry): boolean => entry.sender === sender && entry.status === 'waiting';
   for (const { key } of await store.entries('turn/'))
     await untilChanged(async () => {
       const stored = await store.read(key);
       const entries = queueShape.safeParse(stored?.value).data ?? [];
       if (!entries.some(isWaiting)) return '';
-      const until = membership.now() + joinedMs;
+      const until = presence.now() + joinedMs;
       const left = entries.map((one) =>
         isWaiting(one) ? { ...one, status: 'over' as const, why: 'cancelled' as const, until } : one,
       );
@@ -570,8 +576,8 @@ export async function cancelWaiting(store: StateStore, membership: Membership, n
 
 const whatOf = ({ url, body = '' }: CommandRoute): string => hashed(`${url.href}\n${body}`);
 
-const senderOf = (node: string | null, membership: Membership | null): string =>
-  node === null || membership?.group == null ? '' : `${membership.group}/${node}`;
+const senderOf = (node: string | null, { group }: Presence): string =>
+  node === null || group === null ? '' : `${group}/${node}`;
 
 /** Whether two copies of a flow send one command. */
 const isSame = (one: Entry, next: Entry): boolean =>

@@ -3,12 +3,13 @@ import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
-import type { Membership } from '../state/membership';
+import { LocalPresence, type Presence } from '../state/presence';
 import { readToChange, readUndamaged, untilChanged, type StateStore } from '../state/state-store';
 import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
+import { Serial } from '../util/serial';
 import {
   parseRecord,
   QuotaCounts,
@@ -52,8 +53,8 @@ interface RateLimiterOptions {
   clock: Clock;
   /** Stores the counts, so that they outlive a restart. */
   store: Pick<StateStore, 'read' | 'write'>;
-  /** Of this process in `store`, if it shares the counts with others. Default: it is the only one. */
-  membership?: Membership | null;
+  /** Of this process in `store`. Default: no other process uses it. */
+  presence?: Presence;
   /** The key of the counts in `store`. */
   key: string;
 }
@@ -138,7 +139,7 @@ export class RateLimiter {
   /** Stored counts that were not read yet are not overwritten. */
   #isLoaded = false;
   #timer: { at: number; cancel: () => void } | null = null;
-  #saving: Promise<void> = Promise.resolve();
+  readonly #changes = new Serial();
   /** Of the record in a shared store. */
   #version: string | null = null;
   /** Whether another process also changes it: then it is read before it is written. */
@@ -154,8 +155,8 @@ export class RateLimiter {
   #settlesAt = 0;
 
   constructor(options: RateLimiterOptions) {
-    const { clock, membership = null } = options;
-    this.#options = { reserveForCommands: 0.04, ...options, membership };
+    const { clock, presence = new LocalPresence(clock) } = options;
+    this.#options = { reserveForCommands: 0.04, ...options, presence };
     this.#clock = clock;
     this.#reservations = byName(apiNames, () => ({ left: 0, size: 0, storing: nothingToStore }));
   }
@@ -167,7 +168,7 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
-    this.#endWatch ??= this.#options.membership?.onForgotten(() => this.#record()) ?? null;
+    this.#endWatch ??= this.#options.presence.onForgotten(() => this.#record());
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
@@ -175,7 +176,7 @@ export class RateLimiter {
       for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.end(cancelledError());
       this.#endWatch?.();
       this.#endWatch = null;
-      if (this.#options.membership !== null) return;
+      if (this.#options.presence.isShared) return;
       for (const api of apiNames) this.#reservations[api].left = 0;
       await this.#save();
     };
@@ -207,7 +208,7 @@ export class RateLimiter {
 
   /** Begins to read what other processes have counted. The next request waits for this, and then needs only one access to the store. */
   refresh(): void {
-    if (this.#options.membership !== null) this.#saving = this.#saving.then(() => this.#load()).catch(() => undefined);
+    if (this.#options.presence.isShared) void this.#changes.run(() => this.#load()).catch(() => undefined);
   }
 
   /**
@@ -224,8 +225,8 @@ export class RateLimiter {
     };
     note();
     // It is stored at once: neither the next process after a crash nor another process may send.
-    if (this.#options.membership === null) void this.#save();
-    else this.#record(note);
+    if (this.#options.presence.isShared) this.#record(note);
+    else void this.#save();
     this.#serveWaiting();
   }
 
@@ -271,7 +272,7 @@ export class RateLimiter {
   /** Fulfilled when the request is stored: then it may be sent. */
   #count(kind: RequestKind, options: AcquireOptions, time: number): Promise<void> {
     const { api } = options;
-    if (this.#options.membership !== null) return this.#countShared(kind, options);
+    if (this.#options.presence.isShared) return this.#countShared(kind, options);
     this.#counts.add(api, kind === 'command', time);
     const reservation = this.#reservations[api];
     // A command is stored alone, because it counts for more than a reserved read.
@@ -303,17 +304,12 @@ export class RateLimiter {
 
   /** One at a time, so that each finds what the one before has counted. */
   async #countShared(kind: RequestKind, options: AcquireOptions): Promise<void> {
-    const { membership } = this.#options;
-    const taking = this.#saving.then(async () => {
-      await membership?.renew();
+    const isCounted = await this.#changes.run(async () => {
+      await this.#options.presence.renew();
       return untilChanged((isAgain) => this.#take(kind, options, isAgain), this.#pauseBeforeRetry);
     });
-    this.#saving = taking.then(
-      () => undefined,
-      () => undefined,
-    );
     // Another process has taken the room that was left.
-    if (!(await taking)) await this.#wait(kind, options, true);
+    if (!isCounted) await this.#wait(kind, options, true);
   }
 
   /** How many requests a window may hold for one of this kind to be sent. */
@@ -414,9 +410,9 @@ export class RateLimiter {
 
   /** On files. Fulfilled when the counts are stored, or cannot be. */
   #save(): Promise<void> {
-    if (!this.#hasBegun) return this.#saving;
     const { store, key } = this.#options;
-    this.#saving = this.#saving.then(async () => {
+    return this.#changes.run(async () => {
+      if (!this.#hasBegun) return;
       try {
         if (!this.#isLoaded) await this.#load();
         await store.write(key, this.#toRecord());
@@ -424,7 +420,6 @@ export class RateLimiter {
         // A full or missing disk must not stop requests: the next reservation is stored again.
       }
     });
-    return this.#saving;
   }
 
   /**
@@ -462,14 +457,14 @@ export class RateLimiter {
    * @param note called when the record was read
    */
   #record(note = (): void => undefined): void {
-    const { membership } = this.#options;
+    const { presence } = this.#options;
     const change = (): Promise<true> =>
       untilChanged(async () => {
         await this.#load();
         note();
         return (await this.#writeShared()) || null;
       }, this.#pauseBeforeRetry);
-    this.#saving = this.#saving.then(() => membership?.eventually(change));
+    void this.#changes.run(() => presence.eventually(change));
   }
 
   /** @returns false if another process was faster */
@@ -489,9 +484,8 @@ export class RateLimiter {
     this.#clock.sleep(Math.random() * Math.min(10 * tries, 200));
 
   #toRecord(): QuotaRecord {
-    const { membership } = this.#options;
     return this.#counts.toRecord(this.#clock.monotonic(), {
-      savedAt: membership?.now() ?? this.#clock.now(),
+      savedAt: this.#options.presence.now(),
       uptime: this.#clock.uptime(),
       epoch: this.#epoch || randomBytes(6).toString('base64url'),
       reserved: byName(apiNames, (api) => this.#reservations[api].left),
@@ -515,8 +509,8 @@ export class RateLimiter {
 
   /** @throws StateFault */
   async #load(): Promise<void> {
-    const { membership, store, key } = this.#options;
-    if (membership !== null) return this.#loadShared(membership);
+    const { presence, store, key } = this.#options;
+    if (presence.isShared) return this.#loadShared();
     const record = parseRecord(await readUndamaged(store, key));
     if (record !== null) {
       const time = this.#clock.monotonic();
@@ -539,9 +533,9 @@ export class RateLimiter {
   }
 
   /** @throws StateFault */
-  async #loadShared(membership: Membership): Promise<void> {
-    const { store, key } = this.#options;
-    await membership.renew();
+  async #loadShared(): Promise<void> {
+    const { presence, store, key } = this.#options;
+    await presence.renew();
     const stored = await readToChange(store, key);
     const record = parseRecord(stored?.value);
     const time = this.#clock.monotonic();
@@ -549,7 +543,7 @@ export class RateLimiter {
     if (record !== null && (stored?.version !== this.#version || epoch !== this.#epoch)) {
       // The clock of the store may have been set. The record is younger than what this process read before.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
-      this.#counts.load(record, time, Math.min(Math.max(0, membership.now() - record.savedAt), longest));
+      this.#counts.load(record, time, Math.min(Math.max(0, presence.now() - record.savedAt), longest));
     }
     if (epoch === this.#epoch) this.#counts.raiseTo(this.#own, time);
     else {

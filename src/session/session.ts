@@ -1,19 +1,18 @@
 import { createTransport } from '../http/transport';
 import { systemClock, type Clock } from '../util/clock';
-import type { Membership } from '../state/membership';
+import { LocalPresence, type Presence } from '../state/presence';
 import { Discovery } from './discovery';
 import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-store';
 import type { OAuthClient, Send } from './oauth';
 import { SignIns } from './sign-in';
-import type { SharedGrantOptions } from './shared-grant';
 import { TokenManager } from './token-manager';
 
 export interface SessionOptions {
   store: GrantStore;
   /** Must work as long as the process does. */
   send: Send;
-  /** Of this process, where others use the store, too. */
-  membership?: Membership | null;
+  /** Of this process in the store. Default: no other process uses it. */
+  presence?: Presence;
   clock?: Clock;
   /** 0 to 1. */
   random?: () => number;
@@ -30,17 +29,23 @@ export class Session {
   readonly random: () => number;
   readonly #send: Send;
   readonly #discovery: Discovery;
-  readonly #presence: SharedGrantOptions['presence'];
+  readonly #presence: Presence;
   readonly #managers = new Map<string, TokenManager>();
 
-  constructor({ store, send, membership = null, clock = systemClock, random = Math.random }: SessionOptions) {
+  constructor({
+    store,
+    send,
+    clock = systemClock,
+    presence = new LocalPresence(clock),
+    random = Math.random,
+  }: SessionOptions) {
     this.store = store;
     this.clock = clock;
     this.random = random;
     this.#send = send;
     this.#discovery = new Discovery({ send, clock });
-    this.#presence = membership === null ? alone : presenceOf(membership, clock);
-    const now = (): Promise<number> => membership?.store.now() ?? Promise.resolve(clock.now());
+    this.#presence = presence;
+    const now = (): Promise<number> => presence.renew().then(() => presence.now());
     this.signIns = new SignIns({ send, discovery: this.#discovery, clock, now, store, grants: this });
   }
 
@@ -77,10 +82,10 @@ export class Session {
 /** Opens the stored sign-ins. Requests go to the token endpoint one by one. */
 export function openSession({
   clock = systemClock,
-  membership = null,
+  presence = new LocalPresence(clock),
   ...options
-}: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'membership'>): Session {
-  return new Session({ store: new GrantStore(options), send: sendOnce(clock), membership, clock });
+}: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
+  return new Session({ store: new GrantStore(options), send: sendOnce(clock), presence, clock });
 }
 
 /** Each request has a connection of its own, which ends with it. A proxy that cannot be read rejects the request, not the session. */
@@ -90,25 +95,3 @@ const sendOnce =
     const transport = createTransport({ clock });
     return transport.send(request).finally(() => void transport.close());
   };
-
-const alone: SharedGrantOptions['presence'] = {
-  id: 'alone',
-  isStill: () => true,
-  hasEnded: (id) => Promise.resolve(id !== 'alone'),
-  renew: () => Promise.resolve(),
-  settled: () => Promise.resolve(),
-  onGone: () => undefined,
-};
-
-const presenceOf = (membership: Membership, clock: Clock): SharedGrantOptions['presence'] => ({
-  get id() {
-    return membership.id;
-  },
-  isStill: (id) => membership.isStill(id),
-  hasEnded: (id) => membership.hasEnded(id),
-  renew: () => membership.renew(),
-  async settled(signal) {
-    for (let ms; (ms = membership.store.settlesInMs) > 0;) await clock.sleep(Math.min(ms, 3_000), signal);
-  },
-  onGone: (call, signal) => membership.onGone(call, signal),
-});

@@ -1,18 +1,10 @@
 import { cancelledError, VehicleError } from '../errors';
+import type { Presence } from '../state/presence';
 import { untilChanged } from '../state/state-store';
 import { linkSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { Grant, GrantStore } from './grant-store';
 import { requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
-
-interface Presence {
-  readonly id: string;
-  isStill(id: string): boolean;
-  hasEnded(id: string): Promise<boolean>;
-  renew(): Promise<void>;
-  settled(signal: AbortSignal): Promise<void>;
-  onGone(call: () => void, signal: AbortSignal): void;
-}
 
 export interface SharedGrantOptions {
   /** The key of the grant in the store. */

@@ -119,7 +119,14 @@ export class FileStateStore implements StateStore {
     }
     return found
       .sort((a, b) => a.version - b.version)
-      .map(({ key, version, json }) => ({ key, value: JSON.parse(json) as unknown, version: String(version) }));
+      .map(({ key, version, json }) => ({
+        key,
+        version: String(version),
+        // Many callers need few of the values.
+        get value() {
+          return JSON.parse(json) as unknown;
+        },
+      }));
   }
 
   /** Reads the folder of a collection; after a failure, again at the next use. */
@@ -280,6 +287,8 @@ export class FileStateStore implements StateStore {
 }
 
 const unreadable = '.unreadable-';
+/** The version of a record that is damaged. */
+const damaged = 'damaged';
 const heldOpen = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const renameForMs = 2_000;
 const renamePauseMs = 50;
@@ -298,15 +307,14 @@ function parseRecord(text: string, name: string, collection: string): FileRecord
   const head = headSchema.safeParse(json);
   if (head.success && head.data.format > format) return new StateFault('newer', collection);
   const record = recordSchema.safeParse(json);
-  if (!record.success || nameOf(record.data.key) !== name) return new StateFault('damaged', collection);
+  if (!record.success || nameOf(record.data.key) !== name)
+    return Object.assign(new StateFault('damaged', collection), { version: damaged });
   const { key, version, value } = record.data;
   return { key, version, json: JSON.stringify(value ?? null) };
 }
 
-/** The version of a record that cannot be read is unknown. */
 const holds = (present: FileRecord | StateFault | null, expected: string | null | undefined): boolean =>
-  expected === undefined ||
-  (!(present instanceof StateFault) && expected === (present === null ? null : String(present.version)));
+  expected === undefined || expected === (present === null ? null : String(present.version));
 
 /** The key is also not stored if a folder of its path is a file. */
 const ignoreMissing = (error: unknown): undefined => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../util/clock';
-import { readToChange, type SharedStore } from './state-store';
+import { LocalPresence, type Claim, type Presence } from './presence';
+import { readToChange, type SharedStore, type StateFault } from './state-store';
 
 interface MembershipOptions {
   store: SharedStore;
@@ -12,17 +13,6 @@ interface MembershipOptions {
   /** Whether the same command from the same node of two copies is one command. Default: where there is a group. */
   joinsCommands?: boolean;
   clock?: Clock;
-}
-
-/** A right that one process has at a time, for example to poll for a node. */
-export interface Claim {
-  /**
-   * Whether this process holds it: asked in the last statement before something is sent. False after 10 seconds without a beat, and for
-   * good once the process was ended by another one, or after `release`.
-   */
-  isHeld(): boolean;
-  /** Never rejects. */
-  release(): Promise<void>;
 }
 
 const tickMs = 1_000;
@@ -50,8 +40,11 @@ interface Seen {
  * A member believes in its claims for 10 seconds since the start of its last beat, by whichever of monotonic time, wall time and the time
  * since the machine was started has advanced most, because monotonic time stops while a machine sleeps.
  */
-export class Membership {
-  readonly store: SharedStore;
+export class Membership implements Presence {
+  readonly role = 'active';
+  readonly isShared = true;
+  readonly amongCopies: Presence;
+  readonly #store: SharedStore;
   readonly group: string | null;
   readonly joinsCommands: boolean;
   readonly #name: string;
@@ -77,8 +70,9 @@ export class Membership {
 
   constructor(options: MembershipOptions) {
     const { store, name = '', group = null, clock = systemClock } = options;
-    this.store = store;
+    this.#store = store;
     this.group = group;
+    this.amongCopies = group === null ? new LocalPresence(clock) : this;
     this.joinsCommands = group !== null && options.joinsCommands !== false;
     this.#name = name;
     this.#clock = clock;
@@ -114,12 +108,27 @@ export class Membership {
     return this.#id;
   }
 
-  /** Milliseconds since 1970 by the clock of the store: the monotonic time of this machine and the difference at the last beat; before the first one, its own clock. */
+  get fault(): StateFault | null {
+    return this.#store.fault;
+  }
+
+  get settlesInMs(): number {
+    return this.#store.settlesInMs;
+  }
+
+  async settled(signal: AbortSignal): Promise<void> {
+    for (let ms; (ms = this.settlesInMs) > 0;) await this.#clock.sleep(Math.min(ms, lookMs), signal);
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#store.onChange(listener);
+  }
+
+  /** By the clock of the store: the monotonic time of this machine and the difference at the last beat; before the first one, its own clock. */
   now(): number {
     return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
   }
 
-  /** Whether this process may still act as the member `id`: asked in the last statement before something is sent. */
   isStill(id: string): boolean {
     return id === this.#id && this.isSure;
   }
@@ -140,12 +149,12 @@ export class Membership {
   async claim(name: string): Promise<Claim | null> {
     await this.renew();
     if (!this.isSure) return null;
-    const { store } = this;
+    const store = this.#store;
     const key = `claim/${name}`;
     const stored = await readToChange(store, key);
     const holder = claimSchema.safeParse(stored?.value).data?.member;
-    const isOwn = this.#held.get(name)?.member === this.#id;
-    if (isOwn || (holder !== undefined && holder !== this.#id && !(await this.hasEnded(holder)))) return null;
+    if (this.#held.get(name)?.member === this.#id) return null;
+    if (holder !== undefined && holder !== this.#id && !(await this.hasEnded(holder))) return null;
     const member = this.#id;
     const version = await store.write(key, { member }, { expected: stored?.version ?? null });
     if (version === null) return null;
@@ -160,7 +169,6 @@ export class Membership {
     };
   }
 
-  /** Changes the store now or, if the store cannot be reached, after the next beat that succeeds. Never rejects. */
   async eventually(change: () => Promise<unknown>): Promise<void> {
     this.#owed.add(change);
     await change().then(
@@ -169,11 +177,6 @@ export class Membership {
     );
   }
 
-  /**
-   * Holds a claim as long as it can: takes it as soon as it is free, and again after it was lost.
-   * @param onChange called with whether it is held, at each change; first with true
-   * @param signal aborted: the claim is released, without a call
-   */
   hold(name: string, onChange: (isHeld: boolean) => void, signal: AbortSignal): void {
     let claim: Claim | null = null;
     let wasHeld = false;
@@ -202,13 +205,11 @@ export class Membership {
     look(true);
   }
 
-  /** Calls back when other members have ended, until the signal is aborted: what they have left may be taken over. */
   onGone(call: () => void, signal: AbortSignal): void {
     this.#onGone.add(call);
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
 
-  /** Calls back when the store has lost the record of this process: it may also have lost others. @returns ends the calls */
   onForgotten(call: () => void): () => void {
     this.#onForgotten.add(call);
     return () => void this.#onForgotten.delete(call);
@@ -216,7 +217,7 @@ export class Membership {
 
   /** Whether a member has ended, or was ended because it was silent. @throws StateFault */
   async hasEnded(id: string): Promise<boolean> {
-    return !this.#seen.has(id) && (await this.store.read(`member/${id}`)) === null;
+    return id !== this.#id && !this.#seen.has(id) && (id === '' || (await this.#store.read(`member/${id}`)) === null);
   }
 
   /** Renews the membership, so that `isHeld` of a claim can be true after a pause. @throws StateFault */
@@ -232,7 +233,7 @@ export class Membership {
     if (this.#users > 0) return;
     this.#beatAt = [];
     const expected = this.#version;
-    if (expected !== null) await this.store.remove(`member/${this.#id}`, { expected }).catch(() => undefined);
+    if (expected !== null) await this.#store.remove(`member/${this.#id}`, { expected }).catch(() => undefined);
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -262,10 +263,10 @@ export class Membership {
   async #beatOnce(): Promise<void> {
     const begun = this.#times();
     const write = (expected: string | null): Promise<string | null> =>
-      this.store.write(`member/${this.#id}`, { name: this.#name }, { expected });
+      this.#store.write(`member/${this.#id}`, { name: this.#name }, { expected });
     let version = await write(this.#version);
     // Only this process writes the record: it has another version where the answer to a beat was lost.
-    const stored = version === null ? await this.store.read(`member/${this.#id}`) : null;
+    const stored = version === null ? await this.#store.read(`member/${this.#id}`) : null;
     if (stored !== null) version = await write(stored.version);
     if (version === null) {
       // Another member has ended this one.
@@ -276,13 +277,13 @@ export class Membership {
       for (const call of this.#onForgotten) call();
     }
     this.#version = version;
-    this.#ahead = (await this.store.now()) - this.#clock.monotonic();
+    this.#ahead = (await this.#store.now()) - this.#clock.monotonic();
     this.#beatAt = begun;
   }
 
   /** Looks at the other members, and ends those that are silent. @returns whether one of them is gone */
   async #endSilent(): Promise<boolean> {
-    const found = await this.store.entries('member/');
+    const found = await this.#store.entries('member/');
     const now = this.#clock.monotonic();
     // Time in which this process did not look does not count as silence of the others.
     const unseenMs = Math.max(0, now - this.#lookedAt - beatMs);
@@ -293,7 +294,7 @@ export class Membership {
       if (id === this.#id) continue;
       const before = this.#seen.get(id);
       const since = before?.version === version ? before.since + unseenMs : now;
-      if (now - since >= silentMs && (await this.store.remove(key, { expected: version }))) continue;
+      if (now - since >= silentMs && (await this.#store.remove(key, { expected: version }))) continue;
       gone.delete(id);
       this.#seen.set(id, { version, since, name: memberSchema.safeParse(value).data?.name ?? '' });
     }

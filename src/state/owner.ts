@@ -8,12 +8,7 @@ import * as z from 'zod/mini';
 import { systemCodeOf, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
-
-/**
- * `ours`: this process may use the directory. `other`: another process uses it; this one waits for its end. `lost`: another process has
- * taken it over, or `end` was called; only a restart helps, because what this process remembers may be outdated.
- */
-export type OwnerState = 'deciding' | 'ours' | 'other' | 'lost';
+import type { Role } from './presence';
 
 export interface DirectoryOwnerOptions {
   directory: string;
@@ -26,10 +21,10 @@ export interface DirectoryOwnerOptions {
 
 /** The use of a directory by another process. Nothing was read or written. */
 export class DirectoryInUse extends VehicleError {
-  constructor(state: OwnerState) {
+  constructor(role: Role) {
     super(
       'CONFIG',
-      state === 'lost'
+      role === 'lost'
         ? 'Another Node-RED has taken over the folder "connected-vehicle" of this user directory, so this one does nothing. End one of the two, then restart this one.'
         : 'Another Node-RED uses the folder "connected-vehicle" of this user directory, so this one does nothing until the other one has ended. Give each Node-RED its own user directory.',
     );
@@ -74,7 +69,7 @@ export class DirectoryOwner {
   readonly #connections = new Set<Socket>();
   readonly #decided: Promise<void>;
   readonly #running: Promise<void>;
-  #state: OwnerState = 'deciding';
+  #role: Role = 'deciding';
   /** Of the own file; 0 while there is none. */
   #number = 0;
   #mark: Mark | null = null;
@@ -88,8 +83,8 @@ export class DirectoryOwner {
     this.#running = this.#take();
   }
 
-  get state(): OwnerState {
-    return this.#state;
+  get role(): Role {
+    return this.#role;
   }
 
   /** @returns ends the calls */
@@ -101,21 +96,21 @@ export class DirectoryOwner {
   /** Fulfilled when this process may use the directory; waits only for the decision. @throws DirectoryInUse */
   async ready(): Promise<void> {
     await this.#decided;
-    if (this.#state !== 'ours') throw new DirectoryInUse(this.#state);
+    if (this.#role !== 'active') throw new DirectoryInUse(this.#role);
   }
 
   /** Called before each write: a process that was stopped for long on a network file system may have been replaced. @throws DirectoryInUse */
   async confirm(): Promise<void> {
-    if (this.#state === 'ours' && this.#number > 0) {
+    if (this.#role === 'active' && this.#number > 0) {
       const last = await this.#lastNumber().catch(() => this.#number);
       // A person has emptied the folder.
       if (last === 0) await this.#writeMark(this.#number).catch(() => undefined);
       else if (last !== this.#number) this.#lose();
     }
-    if (this.#state !== 'ours') throw new DirectoryInUse(this.#state);
+    if (this.#role !== 'active') throw new DirectoryInUse(this.#role);
   }
 
-  /** The next process can use the directory at once. */
+  /** The next process can use the directory at once; this one has lost it. */
   async end(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -123,9 +118,9 @@ export class DirectoryOwner {
     this.#lose();
   }
 
-  #set(state: OwnerState): void {
-    if (state === this.#state) return;
-    this.#state = state;
+  #set(role: Role): void {
+    if (role === this.#role) return;
+    this.#role = role;
     for (const listener of this.#listeners) listener();
   }
 
@@ -141,19 +136,19 @@ export class DirectoryOwner {
       try {
         const last = await this.#lastNumber();
         await this.#untilEnded(last);
-        if (await this.#create(last + 1)) return this.#set('ours');
+        if (await this.#create(last + 1)) return this.#set('active');
       } catch {
         if (this.#stopping.signal.aborted) return;
         // In a folder that cannot be written there is nothing to protect, until it can be written.
-        this.#set('ours');
+        this.#set('active');
         await this.#sleep(retryMs).catch(() => undefined);
       }
     }
   }
 
   #seenAlive(): void {
-    if (this.#state === 'ours') this.#lose();
-    else this.#set('other');
+    if (this.#role === 'active') this.#lose();
+    else this.#set('standby');
   }
 
   /** @throws where this process is ending, or has acted as the owner before */
@@ -314,7 +309,7 @@ export class DirectoryOwner {
 
   /** At the end of the process, too. Its time is not needed then: the next process takes over at once. */
   readonly #leave = (): void => {
-    if (this.#number === 0 || this.#state !== 'ours') return;
+    if (this.#number === 0 || this.#role !== 'active') return;
     try {
       writeFileSync(this.#pathOf(this.#number), ended);
     } catch {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sentence, type Sentence } from '../sentence';
+import { Serial } from '../util/serial';
 import { sealedSchema, type Seal } from './seal';
 import {
   collectionOf,
@@ -25,7 +26,7 @@ export class SealedStateStore implements StateStore {
   readonly #options: SealedStateStoreOptions;
 
   /** Encrypting takes time: changes keep their order. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Serial();
 
   constructor(options: SealedStateStoreOptions) {
     this.#options = options;
@@ -39,7 +40,7 @@ export class SealedStateStore implements StateStore {
 
   write(key: string, value: unknown, condition: Condition = {}): Promise<string | null> {
     const text = JSON.stringify(value ?? null);
-    return this.#next(async () => {
+    return this.#changes.run(async () => {
       const { store, seals } = this.#options;
       await this.#keepUnreadable(key, condition);
       // A seal may create its key in the directory of the store, which is open since the read.
@@ -51,7 +52,7 @@ export class SealedStateStore implements StateStore {
 
   /** What was put aside is removed with the key. */
   remove(key: string, condition: Condition = {}): Promise<boolean> {
-    return this.#next(async () => {
+    return this.#changes.run(async () => {
       const { store } = this.#options;
       const isRemoved = await store.remove(key, condition);
       if (isRemoved) await removeAll(store, `${aside}/${key}/`);
@@ -66,12 +67,6 @@ export class SealedStateStore implements StateStore {
       if (value !== undefined) opened.push({ ...entry, value });
     }
     return opened;
-  }
-
-  #next<T>(change: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(change);
-    this.#last = next.catch(() => undefined);
-    return next;
   }
 
   async #opened(key: string, value: unknown): Promise<unknown> {

@@ -98,6 +98,17 @@ export class StateFault extends VehicleError {
 }
 
 /**
+ * For a change that a full disk must not stop: what files cannot keep stays in memory, but while a shared store is away, another process may act.
+ * @throws StateFault `unavailable`; any error but a StateFault
+ */
+export const unlessAway =
+  <T>(otherwise: T) =>
+  (error: unknown): T => {
+    if (error instanceof StateFault && error.fault !== 'unavailable') return otherwise;
+    throw error;
+  };
+
+/**
  * The stored value of a key; undefined where nothing is stored, or only something damaged, which the next write puts aside.
  * @throws StateFault if the value may be readable later: a caller that continued without it would overwrite it
  */

@@ -69,14 +69,13 @@ export async function stores({ rounds = 40 } = {}): Promise<Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-store-'));
   const redis = openRedis(server.url);
   const counted = new Counted();
-  const memberships = [1, 2].map(
+  const presences = [1, 2].map(
     () => new Membership({ store: counted.over(redis), group: 'bench', clock: systemClock }),
   );
-  const endUses = memberships.map((membership) => membership.use());
-  const [shared, other] = memberships.map((membership) => open(service, new Pack({ membership }))) as [
-    Account,
-    Account,
-  ];
+  const endUses = presences.map((presence) => presence.use());
+  const [shared, other] = presences.map((presence) =>
+    open(service, new Pack({ presence, store: counted.over(redis) })),
+  ) as [Account, Account];
   const files = open(service, new Pack({ store: new FileStateStore({ directory }) }));
   try {
     // For 15 seconds after it has found a server, a store sends nothing.

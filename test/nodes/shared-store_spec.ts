@@ -132,7 +132,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       const type = what === 'record' ? 'connected-vehicle-command' : 'connected-vehicle-command-status';
       await load({ type, command: 'flash', interface: 'v1', interval: 1, verify: false });
       const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
-      const membership = new Membership({ store, group: 'copies', clock });
+      const presence = new Membership({ store, group: 'copies', clock });
       const record =
         what === 'result' &&
         (await openTestAccount(service, { clock }).client.send('flash', { vin: service.car().vin, interface: 'v1' }));
@@ -143,8 +143,8 @@ describeOnRedis('A Node-RED with a shared store', () => {
       await clock.advanceInSteps(5_000, 1_000);
       for (const { key } of await store.entries('member/')) await store.remove(key);
       clock.skip(40_000);
-      await membership.renew();
-      const log = new CommandLog({ store, membership });
+      await presence.renew();
+      const log = new CommandLog({ store, presence });
       const node = `n/${service.car().vin}`;
       const left =
         what === 'record'
@@ -155,7 +155,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       await clock.advanceInSteps(10_000, 1_000);
       assert.deepEqual(flow.outputs[0], []);
       await flow.endProcess();
-      await store.remove(`member/${membership.id}`);
+      await store.remove(`member/${presence.id}`);
       await store.close();
     });
 

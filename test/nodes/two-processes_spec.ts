@@ -32,7 +32,7 @@ describe('two Node-RED processes on one user directory', () => {
       interface: 'v1',
     });
     other = fork(child, [directory(), JSON.stringify(record)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    assert.deepEqual((await once(other, 'message'))[0], 'ours');
+    assert.deepEqual((await once(other, 'message'))[0], 'active');
     await load();
   });
   afterEach(async () => {

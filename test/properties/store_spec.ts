@@ -215,7 +215,7 @@ describe('A directory that several processes want', function () {
       fc.asyncProperty(fc.array(action, { minLength: 4, maxLength: 24 }), async (actions) => {
         const directory = mkdtempSync(join(tmpdir(), 'owners-'));
         const processes: { owner: DirectoryOwner; store: StateStore; work: Promise<unknown>; hasEnded: boolean }[] = [];
-        const ours = (): number => processes.filter(({ owner }) => owner.state === 'ours').length;
+        const ours = (): number => processes.filter(({ owner }) => owner.role === 'active').length;
         let most = 0;
         let counted = 0;
         const begin = (): void => {
@@ -259,7 +259,7 @@ describe('A directory that several processes want', function () {
           await Promise.all(ends);
           while (ours() === 0)
             await new Promise<void>((resolve) => processes.forEach(({ owner }) => owner.onChange(resolve)));
-          const owner = processes.find(({ owner: { state } }) => state === 'ours') ?? assert.fail();
+          const owner = processes.find(({ owner: { role } }) => role === 'active') ?? assert.fail();
           await owner.work;
           const before = counted;
           await count(owner.store);

@@ -106,27 +106,28 @@ describe('The runner of guard and events', () => {
 
   describe('with other copies of the flow', () => {
     /** The process of a copy: paused, it has beaten for the last time more than ten seconds ago. */
-    class Member {
+    class OtherProcess {
       isPaused = false;
+      readonly group = 'flows';
       static ended = new Set<string>();
       constructor(public id: string) {}
       isStill = (id: string): boolean => id === this.id && !this.isPaused;
-      hasEnded = async (id: string): Promise<boolean> => Member.ended.has(id);
+      hasEnded = async (id: string): Promise<boolean> => id === '' || OtherProcess.ended.has(id);
       /** After 15 seconds, another one ends it. */
       end(): void {
-        Member.ended.add(this.id);
+        OtherProcess.ended.add(this.id);
       }
     }
-    let one: Member;
-    let other: Member;
+    let one: OtherProcess;
+    let other: OtherProcess;
     beforeEach(() => {
-      Member.ended.clear();
-      [one, other] = [new Member('one'), new Member('other')];
+      OtherProcess.ended.clear();
+      [one, other] = [new OtherProcess('one'), new OtherProcess('other')];
     });
-    const openAs = (membership: Member, isActive = () => true) =>
+    const openAs = (presence: OtherProcess, isActive = () => true) =>
       CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), {
         ...options(),
-        membership,
+        presence,
         isActive,
       });
 
@@ -143,7 +144,7 @@ describe('The runner of guard and events', () => {
     });
 
     it('leaves the state of an equal node with another car alone', async () => {
-      const ofOtherCar = { ...options(), vin: 'YV1EXAMPLE0000002', membership: other };
+      const ofOtherCar = { ...options(), vin: 'YV1EXAMPLE0000002', presence: other };
       const [first, second] = [
         await openAs(one),
         await CarRunner.open(new CarEvents({ events: ['window-opened'] }), ofOtherCar),
@@ -153,7 +154,7 @@ describe('The runner of guard and events', () => {
       for (const runner of [first, second])
         assert.deepEqual(names((await runner.poll(['windows'], signal)).events), ['window-opened']);
       one.end();
-      assert.deepEqual(names(await unsentOf(await openAs(new Member('third')))), ['window-opened']);
+      assert.deepEqual(names(await unsentOf(await openAs(new OtherProcess('third')))), ['window-opened']);
       assert.deepEqual(await unsentOf(second), []);
     });
 
@@ -170,7 +171,7 @@ describe('The runner of guard and events', () => {
       assert.deepEqual((await second.poll(['windows'], signal)).events, events);
       assert.ok(second.mayBeSent(events));
       await second.markSent(events);
-      assert.deepEqual(await unsentOf(await openAs(new Member('third'))), []);
+      assert.deepEqual(await unsentOf(await openAs(new OtherProcess('third'))), []);
     });
 
     it('lets a process that was paused before it sent say whether it still may, and returns what was not sent once more', async () => {

@@ -11,9 +11,9 @@ const [, , directory = '', log = '', name = ''] = process.argv;
 async function main(): Promise<void> {
   const owner = new DirectoryOwner({ directory });
   process.on('message', () => process.exit());
-  while (owner.state !== 'ours') {
+  while (owner.role !== 'active') {
     await new Promise<void>((look) => void owner.onChange(look));
-    if (owner.state === 'other') process.send?.('waiting');
+    if (owner.role === 'standby') process.send?.('waiting');
   }
   const store = new FileStateStore({ directory, owner });
   for (let isFirst = true; ; isFirst = false) {

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/util/clock';
 const [, , directory = '', record = ''] = process.argv;
 
 const owner = new DirectoryOwner({ directory });
-const tell = (): void => void process.send?.(owner.state);
+const tell = (): void => void process.send?.(owner.role);
 
 async function main(): Promise<void> {
   await owner.ready();

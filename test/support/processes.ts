@@ -82,7 +82,7 @@ const away = (): StateFault => new StateFault('unavailable', asSentence('The sha
 export interface Process {
   readonly line: Line;
   readonly pack: Pack;
-  readonly membership: Membership;
+  readonly presence: Membership;
   readonly account: Account;
 }
 
@@ -109,9 +109,9 @@ export class Processes {
   ): Process {
     const { clock, service } = this;
     const line = new Line(this.store, clock, isCut);
-    const membership = new Membership({ store: line, group, clock });
-    this.#ends.push(membership.use());
-    const pack = new Pack({ clock, membership });
+    const presence = new Membership({ store: line, group, clock });
+    this.#ends.push(presence.use());
+    const pack = new Pack({ clock, presence, store: line });
     const account = openAccount({
       service: resolveService('custom', { baseUrl: service.url }),
       apiKey,
@@ -125,7 +125,7 @@ export class Processes {
       },
       random: () => 0,
     });
-    return { line, pack, membership, account };
+    return { line, pack, presence, account };
   }
 
   async end(): Promise<void> {

@@ -66,15 +66,18 @@ const recordOf = (index: number): CommandRecord => ({
 
 async function main(): Promise<void> {
   const log = new CommandLog({ store: new FileStateStore({ directory }) });
-  const subscriptions = new Subscriptions({ log, node: 'n', clock, onFault: () => line('fault') });
+  const ofNode = (): Subscriptions => new Subscriptions({ log, node: 'n', clock, onFault: () => line('fault') });
+  const former = ofNode();
   line('start');
   const begun = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
   for (let index = 0; index < Number(count); index += 1) {
     if (begun.includes(`begin command-${index}\n`)) continue;
-    await subscriptions.begin(recordOf(index), {}, 'a');
+    await former.begin(recordOf(index), {}, 'a');
     line(`begin command-${index}`);
     step();
   }
+  // As after a deploy.
+  const subscriptions = ofNode();
   await Promise.all(
     (await subscriptions.open(() => line('lost'))).map(async (open, index) => {
       const { id } = open.command;

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { times } from '../support/random';
 import { digestOf, openVirtualSession, type Keeper } from '../support/refreshing-process';
 import {
   clientSecret,
@@ -20,10 +19,12 @@ const program = resolve(__dirname, '../support/refreshing-process.js');
 /** Access tokens live for two hours, so that a kill costs some 8 refreshes, as in a year with 500 kills. */
 const lifeSeconds = 7_200;
 const refreshesForKill = 8;
+/** FACTOR: so many times as many kills. */
+const factor = Number(process.env['FACTOR'] ?? 1);
 
-/** The process that keeps the sign-in is killed (SIGKILL) at any moment of a refresh, and started again within 20 seconds of virtual time. FACTOR: so many times as many kills. */
+/** The process that keeps the sign-in is killed (SIGKILL) at any moment of a refresh, and started again within 20 seconds of virtual time. */
 describe('A sign-in at oidc-provider whose process is killed', function () {
-  this.timeout(times(120_000));
+  this.timeout(120_000 * factor);
   endWithLogs();
 
   let provider: IdentityProvider;
@@ -80,14 +81,14 @@ describe('A sign-in at oidc-provider whose process is killed', function () {
 
   it('is never lost if a used refresh token is accepted for another minute', async () => {
     await start(60);
-    while (report.kills < times(10)) if (await live()) break;
+    while (report.kills < 10 * factor) if (await live()) break;
     assert.deepEqual([report.lost, report.lostUnheard], [[], []]);
     assert.ok(report.tokens > 0);
   });
 
   it('is lost only with an answer that nobody heard if a used refresh token revokes the grant', async () => {
     await start(0);
-    while (report.kills < times(5)) if (await live()) await signIn();
+    while (report.kills < 5 * factor) if (await live()) await signIn();
     assert.deepEqual(report.lost, []);
     assert.ok(report.tokens > 0);
   });

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { CommandLog, LoggedCommand, MemoryStateStore, type CommandRecord, type Membership } from '../../../src/index';
+import { CommandLog, LoggedCommand, MemoryStateStore, type CommandRecord, type Presence } from '../../../src/index';
 import type { Sender } from '../../../src/commands/logged-command';
 import { asSentence } from '../../../src/sentence';
 
@@ -29,10 +29,10 @@ describe('The nodes that follow a command', () => {
     ended = new Set();
   });
   const logOf = (): CommandLog => new CommandLog({ store, onChange: () => (changes += 1) });
-  /** The log of one of several processes. A log asks its membership for the own id, and for the members that have ended. */
+  /** The log of one of several processes. A log asks the presence for the own id, and for the processes that have ended. */
   const sharedLogOf = (id: string): CommandLog => {
-    const membership = { id, hasEnded: (member: string) => Promise.resolve(ended.has(member)) };
-    return new CommandLog({ store, membership: membership as unknown as Membership, onChange: () => (changes += 1) });
+    const presence = { id, hasEnded: (member: string) => Promise.resolve(ended.has(member)) };
+    return new CommandLog({ store, presence: presence as unknown as Presence, onChange: () => (changes += 1) });
   };
   const begin = async (log: CommandLog, id: string, sender: Sender = {}, at = now): Promise<LoggedCommand> => {
     const command = new LoggedCommand(record(id), 'a', sender, at);
@@ -75,9 +75,9 @@ describe('The nodes that follow a command', () => {
   });
 
   it('of another process are forgotten when they have ended, so that the oldest command is the one that is not kept', async () => {
-    const membership = { id: 'two', hasEnded: () => Promise.resolve(false) } as unknown as Membership;
+    const presence = { id: 'two', hasEnded: () => Promise.resolve(false) } as unknown as Presence;
     const one = sharedLogOf('one');
-    const two = new CommandLog({ store, membership, limit: 2 });
+    const two = new CommandLog({ store, presence, limit: 2 });
     for (const id of ['a', 'b']) {
       await begin(one, id);
       await store.write(`follow/n/${id}`, {});
@@ -142,7 +142,7 @@ describe('The nodes that follow a command', () => {
     assert.deepEqual(await journal(log), ['b', 'a']);
     const late = await begin(log, 'c', {}, now - second);
     assert.equal(changes, 1);
-    assert.deepEqual([late.order, late.member], [now + second + 1, '']);
+    assert.deepEqual([late.order, late.member], [now + second + 1, log.presence.id]);
     assert.deepEqual(idsOf(await log.pending('a')), ['a', 'b', 'c']);
     assert.deepEqual(idsOf(await log.pending('b')), []);
     await log.remove('b');

@@ -228,18 +228,15 @@ describe('The log of the commands', () => {
     assert.deepEqual(await ids(logOf()), ['x']);
   });
 
-  it('is read once, and again where that failed; what was added meanwhile stays', async () => {
+  it('is read again where that failed; what was added meanwhile stays', async () => {
     await send(logOf(), 'old');
     const log = logOf();
     const entries = store.entries.bind(store);
-    let reads = 0;
     store.entries = () => Promise.reject(inaccessible);
     await assert.rejects(log.journal('a'), inaccessible);
     await send(log, 'new');
-    store.entries = (prefix) => ((reads += prefix === 'command/' ? 1 : 0), entries(prefix));
+    store.entries = entries;
     assert.deepEqual(await ids(log), ['new', 'old']);
-    await Promise.all([log.journal('a'), log.pending('a')]);
-    assert.equal(reads, 1);
   });
 
   it('leaves out what cannot be read, and says how many', async () => {

@@ -306,7 +306,7 @@ describe('commands of several processes to one car', () => {
     const waiting = send(one, 'honk', { node: 'a', whenBusy: 'queue' });
     const ofAnother = send(one, 'flash', { node: 'b', whenBusy: 'queue' });
     await all.clock.advance(second);
-    await cancelWaiting(all.store, other.membership, 'a');
+    await cancelWaiting(all.store, other.presence, 'a');
     await all.clock.advance(5 * second);
     assert.match((await failure(waiting)).message, /cancelled by a message/);
     await all.clock.advance(160 * second);
@@ -320,7 +320,7 @@ describe('commands of several processes to one car', () => {
     await send(one, 'lock');
     const waiting = send(one, 'honk', { node: 'a', whenBusy: 'queue' });
     await all.clock.advance(second);
-    await cancelWaiting(all.store, stranger.membership, 'a');
+    await cancelWaiting(all.store, stranger.presence, 'a');
     await all.clock.advance(160 * second);
     await waiting;
     assert.deepEqual(posts(), ['lock', 'honk']);
@@ -329,7 +329,7 @@ describe('commands of several processes to one car', () => {
   it('waits no longer than 150 s where the clock of the store was set back', async () => {
     all.service.car.set({ commandPlan: longRunning });
     await send(one, 'lock');
-    other.membership.now = () => all.clock.now() - 3_600 * second;
+    other.presence.now = () => all.clock.now() - 3_600 * second;
     const late = send(other, 'honk', { whenBusy: 'queue', waitMs: 300 * second });
     await all.clock.advance(145 * second);
     assert.deepEqual(posts(), ['lock']);
@@ -341,8 +341,8 @@ describe('commands of several processes to one car', () => {
   describe('that are armed', () => {
     const armings = (): Arming[] =>
       [one, other].map(
-        ({ membership }) =>
-          new Arming({ clock: all.clock, shared: { store: membership.store, node: 'n', now: () => membership.now() } }),
+        ({ presence }) =>
+          new Arming({ clock: all.clock, shared: { store: all.store, node: 'n', now: () => presence.now() } }),
       );
 
     it('may be armed in one process and sent once by another', async () => {
@@ -471,7 +471,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(second);
       attempt.cancel(cancelledByMessage());
       await all.clock.advance(second / 10);
-      await cancelWaiting(all.store, one.membership, 'lock');
+      await cancelWaiting(all.store, one.presence, 'lock');
       all.service.car.set({ inUse: false });
       await all.clock.advance(30 * second);
       for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
@@ -484,7 +484,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(second);
       both.push(send(other, 'lock', { whenUnavailable: 'wait' }));
       await all.clock.advance(second);
-      await cancelWaiting(all.store, other.membership, 'lock');
+      await cancelWaiting(all.store, other.presence, 'lock');
       await all.clock.advance(10 * second);
       for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
       assert.deepEqual(posts(), []);

@@ -3,6 +3,7 @@ import {
   cancelledByMessage,
   cancelWaiting,
   CommandAttempt,
+  LocalPresence,
   Membership,
   MemoryStateStore,
   VehicleError,
@@ -12,6 +13,7 @@ import type { CommandRecord } from '../../../src/commands/record';
 import type { CommandRoute } from '../../../src/commands/route';
 import { VehicleCommandQueue, type Turn } from '../../../src/commands/vehicle-command-queue';
 import { asSentence } from '../../../src/sentence';
+import type { Presence } from '../../../src/state/presence';
 import { StateFault, type StateStore } from '../../../src/state/state-store';
 import type { Invocation } from '../../../src/wire/invocations';
 import { ManualClock } from '../../support/manual-clock';
@@ -48,21 +50,18 @@ describe('the turn of a command', () => {
 
   interface Process {
     queue: VehicleCommandQueue;
-    membership: Membership | null;
+    presence: Presence;
   }
-  const start = async (
-    group: string | null = 'flows',
-    store = shared,
-  ): Promise<Process & { membership: Membership }> => {
-    const membership = new Membership({ store, group, clock });
-    ends.push(membership.use());
+  const start = async (group: string | null = 'flows', store = shared): Promise<Process & { presence: Membership }> => {
+    const presence = new Membership({ store, group, clock });
+    ends.push(presence.use());
     await clock.advance(second);
-    return { queue: new VehicleCommandQueue({ clock, baseUrl: 'https://service', store, membership }), membership };
+    return { queue: new VehicleCommandQueue({ clock, baseUrl: 'https://service', store, presence }), presence };
   };
-  const alone = (store: StateStore = new MemoryStateStore()): Process => ({
-    queue: new VehicleCommandQueue({ clock, baseUrl: 'https://service', store }),
-    membership: null,
-  });
+  const alone = (store: StateStore = new MemoryStateStore()): Process => {
+    const presence = new LocalPresence(clock);
+    return { queue: new VehicleCommandQueue({ clock, baseUrl: 'https://service', store, presence }), presence };
+  };
 
   const client = {
     commandStatus: (): Promise<Invocation> => {
@@ -154,7 +153,7 @@ describe('the turn of a command', () => {
       id: turn.attempt.id,
       command: 'lock',
       what: place['what'],
-      member: one.membership.id,
+      member: one.presence.id,
       sender: 'flows/n',
       status: 'waiting',
       why: null,
@@ -200,7 +199,7 @@ describe('the turn of a command', () => {
     ] as const) {
       const turn = await enter(process, 'lock');
       const [place] = await stored(store);
-      assert.deepEqual([place?.['member'], place?.['sender']], [process.membership?.id ?? '', '']);
+      assert.deepEqual([place?.['member'], place?.['sender']], [process.presence.id, '']);
       const next = enter(process, 'honk');
       await clock.advance(0);
       await process.queue.end(turn);
@@ -222,7 +221,7 @@ describe('the turn of a command', () => {
     const [one, other] = [await start(), await start()];
     const turn = await enter(one, 'lock');
     await change(([own = assert.fail()]) => [
-      { ...own, id: 'x', member: other.membership.id, status: 'sent', sentAt: clock.now() },
+      { ...own, id: 'x', member: other.presence.id, status: 'sent', sentAt: clock.now() },
       own,
     ]);
     await refused(one.queue.claimSending(turn, recordOf(turn)), 'CANCELLED', /lost its turn/);
@@ -260,7 +259,7 @@ describe('the turn of a command', () => {
     assert.equal(await isDone(sleeping), true);
     const interrupted = one.queue.sleep(turn, 60 * second);
     interrupted.catch(() => undefined);
-    await cancelWaiting(shared, other.membership, 'n');
+    await cancelWaiting(shared, other.presence, 'n');
     await clock.advance(3 * second);
     await refused(interrupted, 'CANCELLED', /cancelled by a message/);
     const local = alone();
@@ -313,7 +312,7 @@ describe('the turn of a command', () => {
     };
     const [place = assert.fail()] = await stored();
     // It names a member that is there.
-    const later = { ...place, member: other.membership.id, until: at };
+    const later = { ...place, member: other.presence.id, until: at };
     await change(() => [later]);
     assert.deepEqual([await tries(60 * second), await tries(60 * second + 1)], [false, true]);
     await change(() => [{ ...later, id: 'sent', status: 'sent', sentAt: at }]);
@@ -514,9 +513,9 @@ describe('the turn of a command', () => {
     await clock.advance(0);
     const before = await stored();
     const alien = await start(null);
-    await cancelWaiting(shared, alien.membership, 'n');
+    await cancelWaiting(shared, alien.presence, 'n');
     assert.deepEqual(await stored(), before);
-    await cancelWaiting(shared, one.membership, 'n');
+    await cancelWaiting(shared, one.presence, 'n');
     const cancelled = { status: 'over', why: 'cancelled', until: clock.now() + 10 * second };
     assert.deepEqual(
       await stored(),

@@ -438,7 +438,7 @@ describe('the rate limiter of an API key', () => {
 
     it('sends nothing while another process uses the directory, and goes on when that has ended', async () => {
       const read = store.read.bind(store);
-      store.read = () => Promise.reject(new DirectoryInUse('other'));
+      store.read = () => Promise.reject(new DirectoryInUse('standby'));
       const limiter = limiterOf({ store });
       for (let tries = 0; tries < 2; tries += 1) await refused(acquire(limiter, 'read'), 'CONFIG');
       store.read = read;

@@ -33,9 +33,9 @@ describe('a limiter that shares its counts', () => {
   });
 
   const start = async (own = limits): Promise<RateLimiter & { end: () => Promise<void> }> => {
-    const membership = new Membership({ store, group: 'flows', clock });
-    ends.push(membership.use());
-    const limiter = new RateLimiter({ clock, store, membership, key: 'quota/key' });
+    const presence = new Membership({ store, group: 'flows', clock });
+    ends.push(presence.use());
+    const limiter = new RateLimiter({ clock, store, presence, key: 'quota/key' });
     const end = limiter.use(own);
     ends.unshift(end);
     await clock.advance(0);

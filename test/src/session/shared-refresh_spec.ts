@@ -73,10 +73,10 @@ describe('a sign-in that several processes share', () => {
   });
 
   const start = (): TokenSource => {
-    const membership = new Membership({ store, clock });
+    const presence = new Membership({ store, clock });
     const session = new Session({
       store: new GrantStore({ state: store }),
-      membership,
+      presence,
       clock,
       random: () => 0,
       async send({ body = '', mayLeave }) {
@@ -86,7 +86,7 @@ describe('a sign-in that several processes share', () => {
       },
     });
     const tokens = createTokenSource({ client, configNodeId: 'node', session });
-    const endUse = membership.use();
+    const endUse = presence.use();
     ends.push(async () => {
       await tokens.close();
       await endUse();

@@ -11,6 +11,7 @@ import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
 import { Membership } from '../../../src/state/membership';
+import { LocalPresence } from '../../../src/state/presence';
 import type { RedisStateStore } from '../../../src/state/redis-store';
 import { StateFault, type SharedStore, type StateStore } from '../../../src/state/state-store';
 import { asSentence } from '../../../src/sentence';
@@ -357,7 +358,7 @@ class SimulatedProcess {
   #cutOffUntil = 0;
   readonly #isShared: boolean;
   readonly #random: () => number;
-  readonly #endMembership: () => Promise<void>;
+  readonly #endPresence: () => Promise<void>;
 
   constructor(options: ProcessOptions) {
     this.#world = options.world;
@@ -367,18 +368,19 @@ class SimulatedProcess {
     this.#random = random;
     this.#isShared = shared !== null;
     const clock = this.#clock();
-    const membership = shared === null ? null : new Membership({ store: this.#stepwiseShared(shared), clock });
-    this.#endMembership = membership?.use() ?? (() => Promise.resolve());
+    const presence =
+      shared === null ? new LocalPresence(clock) : new Membership({ store: this.#stepwiseShared(shared), clock });
+    this.#endPresence = presence.use();
     const store = new GrantStore({ state: this.#stepwise(state) });
     const send: Send = (request) => this.#send(() => options.send(request));
-    const session = new Session({ store, send, membership, clock, random });
+    const session = new Session({ store, send, presence, clock, random });
     const source = (): TokenSource => createTokenSource({ client, configNodeId, session });
     this.sources = [source(), source()];
   }
 
   /** Ends as Node-RED does when it is asked to. */
   async stop(): Promise<void> {
-    await this.orDeath(Promise.all(this.sources.map((source) => source.close())).then(() => this.#endMembership()));
+    await this.orDeath(Promise.all(this.sources.map((source) => source.close())).then(() => this.#endPresence()));
     this.#end();
   }
 

@@ -17,7 +17,8 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DirectoryInUse, DirectoryOwner, FileStateStore } from '../../../src/index';
-import type { DirectoryOwnerOptions, OwnerState } from '../../../src/state/owner';
+import type { DirectoryOwnerOptions } from '../../../src/state/owner';
+import type { Role } from '../../../src/state/presence';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
 import { watched } from '../../support/watched';
@@ -45,8 +46,8 @@ describe('The use of a directory', () => {
     owners.push(owner);
     return owner;
   };
-  const until = async (owner: DirectoryOwner, state: OwnerState): Promise<void> => {
-    while (owner.state !== state)
+  const until = async (owner: DirectoryOwner, state: Role): Promise<void> => {
+    while (owner.role !== state)
       await new Promise<void>((look) => {
         const stop = owner.onChange(() => {
           stop();
@@ -76,7 +77,7 @@ describe('The use of a directory', () => {
   const start = async (): Promise<ChildProcess> => {
     const one = fork(child, [directory], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     children.push(one);
-    assert.deepEqual((await once(one, 'message'))[0], 'ours');
+    assert.deepEqual((await once(one, 'message'))[0], 'active');
     return one;
   };
   const kill = async (one: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
@@ -98,11 +99,11 @@ describe('The use of a directory', () => {
     const first = await start();
     // No time passes: it learns the end of the other process from the system.
     const second = claim({ clock: new ManualClock() });
-    await until(second, 'other');
+    await until(second, 'standby');
     await assert.rejects(second.ready(), /uses the folder .* until the other one has ended/);
     await assert.rejects(second.confirm(), DirectoryInUse);
     await kill(first);
-    await until(second, 'ours');
+    await until(second, 'active');
     await second.ready();
     await second.confirm();
   });
@@ -115,9 +116,9 @@ describe('The use of a directory', () => {
   it('passes on when a process ends by itself, which leaves neither its socket nor an open question', async () => {
     const first = await start();
     const second = claim();
-    await until(second, 'other');
+    await until(second, 'standby');
     first.send('end');
-    await until(second, 'ours');
+    await until(second, 'active');
     await second.end();
     assert.deepEqual(files(), ['owner-2']);
     assert.equal(readFileSync(markOf(2), 'utf8'), 'ended');
@@ -130,20 +131,20 @@ describe('The use of a directory', () => {
     const first = await start();
     first.kill('SIGSTOP');
     const second = claim();
-    await until(second, 'other');
+    await until(second, 'standby');
     const third = claim();
-    await until(third, 'other');
+    await until(third, 'standby');
     first.kill('SIGCONT');
     await kill(first);
-    await Promise.race([until(second, 'ours'), until(third, 'ours')]);
-    assert.deepEqual([second.state, third.state].sort(), ['other', 'ours']);
+    await Promise.race([until(second, 'active'), until(third, 'active')]);
+    assert.deepEqual([second.role, third.role].sort(), ['active', 'standby']);
   });
 
   it('is given to one of many that begin together, and to one after the other', async () => {
     const all = Array.from({ length: 8 }, () => claim());
     for (let left = all.length; left > 0; left -= 1) {
-      await Promise.race(all.filter(({ state }) => state !== 'lost').map((owner) => until(owner, 'ours')));
-      const ours = all.filter(({ state }) => state === 'ours');
+      await Promise.race(all.filter(({ role }) => role !== 'lost').map((owner) => until(owner, 'active')));
+      const ours = all.filter(({ role }) => role === 'active');
       assert.equal(ours.length, 1);
       await ours[0]?.end();
     }
@@ -157,9 +158,9 @@ describe('The use of a directory', () => {
     for (let count = 0; count < 3; count += 1) await (await owned()).end();
     const last = await owned();
     rest.get('late')?.();
-    await until(late, 'other');
+    await until(late, 'standby');
     await last.confirm();
-    assert.equal(last.state, 'ours');
+    assert.equal(last.role, 'active');
     assert.match(files().join(), /^owner-4,owner-4\.[0-9a-f]{12}$/);
   });
 
@@ -171,7 +172,7 @@ describe('The use of a directory', () => {
     await Promise.allSettled(two.map((owner) => owner.ready()));
     assert.match(files().join(), /^owner-1,owner-1\.[0-9a-f]{12}$/);
     for (const owner of two) await owner.confirm().catch(() => undefined);
-    assert.deepEqual(two.map(({ state }) => state).sort(), ['other', 'ours']);
+    assert.deepEqual(two.map(({ role }) => role).sort(), ['active', 'standby']);
   });
 
   it('stays that of a process that can take no connection now', async function () {
@@ -197,15 +198,15 @@ describe('The use of a directory', () => {
     }
     const clock = new ManualClock();
     const owner = claim({ clock });
-    await until(owner, 'other');
+    await until(owner, 'standby');
     for (let second = 0; second < 30; second += 1) {
       await clock.whenSleeping();
       await clock.advance(1_000);
     }
-    assert.equal(owner.state, 'other');
+    assert.equal(owner.role, 'standby');
     await kill(full);
     for (const connection of waiting) connection.destroy();
-    await clock.advanceUntil(() => owner.state === 'ours');
+    await clock.advanceUntil(() => owner.role === 'active');
     assert.ok(existsSync(markOf(4)));
   });
 
@@ -213,24 +214,24 @@ describe('The use of a directory', () => {
     const { connections, ...options } = listening();
     await owned(options);
     const second = claim({ clock: new ManualClock() });
-    await until(second, 'other');
+    await until(second, 'standby');
     await turns(100);
     assert.equal(connections.length, 1);
     const closed = once(connections[0] ?? assert.fail(), 'close');
     await second.end();
     await closed;
-    assert.equal(second.state, 'lost');
+    assert.equal(second.role, 'lost');
   });
 
   it('outlives a fault of the connection of a process that waits', async () => {
     const { connections, ...options } = listening();
     const first = await owned(options);
     const second = claim();
-    await until(second, 'other');
+    await until(second, 'standby');
     while (connections.length < 1) await turns(1);
     connections[0]?.destroy(new Error('reset'));
     while (connections.length < 2) await turns(1);
-    assert.deepEqual([first.state, second.state], ['ours', 'other']);
+    assert.deepEqual([first.role, second.role], ['active', 'standby']);
   });
 
   it('passes on at once where a process on a network file system was seen on this machine', async () => {
@@ -238,12 +239,12 @@ describe('The use of a directory', () => {
     const { connections, ...options } = listening();
     await owned({ ...options, isLocal, clock: new ManualClock() });
     const second = claim({ isLocal, clock: new ManualClock() });
-    await until(second, 'other');
+    await until(second, 'standby');
     // As it is killed: it writes nothing.
     options.server.close();
     while (connections.length < 1) await turns(1);
     for (const connection of connections) connection.destroy();
-    await until(second, 'ours');
+    await until(second, 'active');
   });
 
   it('needs a folder that only its user can read, and a file that says nothing of the process', async () => {
@@ -258,9 +259,9 @@ describe('The use of a directory', () => {
     const first = await start();
     assert.ok(files().some((name) => /^owner-1\.[0-9a-f]{12}$/.test(name)));
     const second = claim();
-    await until(second, 'other');
+    await until(second, 'standby');
     await kill(first);
-    await until(second, 'ours');
+    await until(second, 'active');
     // Linux names the files that a process has open.
     const open = existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd') : [];
     assert.ok(
@@ -315,20 +316,20 @@ describe('The use of a directory', () => {
       const clock = new ManualClock();
       const owner = claim({ clock });
       const since = clock.now();
-      await clock.advanceUntil(() => owner.state === 'ours');
+      await clock.advanceUntil(() => owner.role === 'active');
       assert.ok(clock.now() - since >= 20_000 && clock.now() - since < 25_000, `${clock.now() - since}`);
     });
 
   it('tells each change once, to those that still listen', async () => {
     const owner = claim();
-    const [states, few]: OwnerState[][] = [[], []];
-    owner.onChange(() => states?.push(owner.state));
-    const stop = owner.onChange(() => few?.push(owner.state));
+    const [states, few]: Role[][] = [[], []];
+    owner.onChange(() => states?.push(owner.role));
+    const stop = owner.onChange(() => few?.push(owner.role));
     await owner.ready();
     stop();
     await owner.end();
     await owner.end();
-    assert.deepEqual([states, few], [['ours', 'lost'], ['ours']]);
+    assert.deepEqual([states, few], [['active', 'lost'], ['active']]);
   });
 
   it('passes on at the end of a process that does not end it, and leaves nothing in one that does', async () => {
@@ -363,7 +364,7 @@ describe('The use of a directory', () => {
       const since = clock.now();
       await clock.whenSleeping();
       rmSync(markOf(7));
-      await clock.advanceUntil(() => owner.state === 'ours');
+      await clock.advanceUntil(() => owner.role === 'active');
       assert.ok(existsSync(markOf(8)), String(files()));
       assert.ok(clock.now() - since < 15_000, `${clock.now() - since}`);
     });
@@ -377,7 +378,7 @@ describe('The use of a directory', () => {
       let time = 1;
       await clock.advanceUntil(() => {
         utimesSync(markOf(7), time, (time += 1));
-        return owner.state === 'other';
+        return owner.role === 'standby';
       });
       assert.ok(!existsSync(markOf(8)));
     });
@@ -401,12 +402,12 @@ describe('The use of a directory', () => {
         const clock = new ManualClock();
         const second = claim({ ...options, clock });
         const both = (ms: number): Promise<unknown> => Promise.all([time.advance(ms), clock.advanceInSteps(ms)]);
-        while (second.state === 'deciding') await both(500);
+        while (second.role === 'deciding') await both(500);
         for (let passed = 0; passed < 60_000; passed += 500) await both(500);
-        assert.deepEqual([first.state, second.state], ['ours', 'other']);
+        assert.deepEqual([first.role, second.role], ['active', 'standby']);
         // The machine of the first one loses its power.
         const since = clock.now();
-        await clock.advanceUntil(() => second.state === 'ours');
+        await clock.advanceUntil(() => second.role === 'active');
         assert.ok(clock.now() - since >= 15_000 && clock.now() - since < 45_000, `${clock.now() - since}`);
       });
 
@@ -419,7 +420,7 @@ describe('The use of a directory', () => {
         await assert.rejects(store.write('guard/a', 2), DirectoryInUse);
         await assert.rejects(store.remove('guard/a'), DirectoryInUse);
         await assert.rejects(store.read('guard/a'), DirectoryInUse);
-        assert.equal(first.state, 'lost');
+        assert.equal(first.role, 'lost');
         // The new owner removes what this one left.
         rmSync(markOf(1));
         await first.end();
@@ -431,7 +432,7 @@ describe('The use of a directory', () => {
       it('notices that with its next sign of life, too', async () => {
         const { first, time } = await foreign();
         leave(2, JSON.stringify({ socket: null, beats: true }));
-        await time.advanceUntil(() => first.state === 'lost');
+        await time.advanceUntil(() => first.role === 'lost');
         assert.equal(time.sleeping, 0, 'it renews no file any more');
       });
 
@@ -457,7 +458,7 @@ describe('The use of a directory', () => {
     const since = clock.now();
     await clock.whenSleeping();
     rmSync(markOf(3));
-    await clock.advanceUntil(() => owner.state === 'ours');
+    await clock.advanceUntil(() => owner.role === 'active');
     assert.ok(existsSync(markOf(4)), String(files()));
     assert.ok(clock.now() - since < 15_000, `${clock.now() - since}`);
   });
@@ -479,7 +480,7 @@ describe('The use of a directory', () => {
     assert.deepEqual(files(), [], 'it writes no file of an owner before it has a number');
     await clock.advanceUntil(() => existsSync(markOf(1)));
     const second = claim();
-    await until(second, 'other');
+    await until(second, 'standby');
   });
 
   it('leaves nothing where it ends before the folder could be written', async () => {
@@ -524,7 +525,7 @@ describe('The use of a directory', () => {
     const late = await owned({ clock });
     rmSync(directory);
     await owned();
-    await clock.advanceUntil(() => late.state === 'lost');
+    await clock.advanceUntil(() => late.role === 'lost');
     await assert.rejects(late.ready(), /has taken over the folder .* End one of the two/);
     await assert.rejects(late.confirm(), DirectoryInUse);
   });
@@ -534,7 +535,7 @@ describe('The use of a directory', () => {
     rmSync(join(directory, 'state'), { recursive: true });
     writeFileSync(join(directory, 'state'), 'a file in the way');
     await owner.confirm();
-    assert.equal(owner.state, 'ours');
+    assert.equal(owner.role, 'active');
   });
 
   it('writes nothing after its end, although a person has emptied the folder', async () => {

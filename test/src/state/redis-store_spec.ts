@@ -5,7 +5,7 @@ import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { ManualClock } from '../../support/manual-clock';
 import { describeOnRedis, openRedis, RedisServer } from '../../support/redis-server';
 import { authority, expiredCertificate, issuedCertificate, otherCertificate } from '../../support/test-certificate';
-import { checkStore, Membership, wordSentence, type RedisStateStore } from '../../../src/index';
+import { checkStore, LocalPresence, Membership, wordSentence, type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
 import { keepsTheContract } from './state-store-contract';
@@ -159,9 +159,9 @@ describeOnRedis('the store on Redis', () => {
     const sealed = String(await server.send('HGET', 'connected-vehicle:claim', field));
     await server.send('HSET', 'connected-vehicle:claim', field, sealed.replace('"data":"', '"data":"AAAA'));
     await assert.rejects(store.read('claim/a'), { fault: 'damaged', version });
-    const membership = new Membership({ store });
-    assert.equal((await membership.claim('a'))?.isHeld(), true);
-    assert.deepEqual((await store.read('claim/a'))?.value, { member: membership.id });
+    const presence = new Membership({ store });
+    assert.equal((await presence.claim('a'))?.isHeld(), true);
+    assert.deepEqual((await store.read('claim/a'))?.value, { member: presence.id });
   });
 
   it('does not overwrite what a newer version of the pack has written', async () => {
@@ -286,7 +286,9 @@ describeOnRedis('the store on Redis', () => {
       const [primary] = await startPair();
       const store = open({}, primary.url);
       const said = async (): Promise<string[]> =>
-        (await checkStore(store, null)).map(({ message }) => (message === null ? '' : wordSentence(message)));
+        (await checkStore(store, new LocalPresence())).map(({ message }) =>
+          message === null ? '' : wordSentence(message),
+        );
       const [problem, ...others] = await said();
       assert.match(problem ?? '', /replica.*sent twice.*min-replicas-to-write 1/);
       assert.deepEqual(others, ['']);
@@ -440,13 +442,15 @@ describeOnRedis('the store on Redis', () => {
       const { appendonly, appendfsync, maxmemoryPolicy } = await open({}, weak.url).report();
       assert.deepEqual([appendonly, appendfsync, maxmemoryPolicy], [false, 'everysec', 'allkeys-lru']);
       await open({ prefix: 'mine' }, weak.url).read('car/a');
-      const said = (await checkStore(open({}, weak.url), null)).map(({ message }) => message && wordSentence(message));
+      const said = (await checkStore(open({}, weak.url), new LocalPresence())).map(
+        ({ message }) => message && wordSentence(message),
+      );
       assert.match(said[0] ?? '', /can lose.*\(appendonly no, appendfsync everysec, maxmemory-policy allkeys-lru\)/);
       assert.match(said[1] ?? '', /another prefix \(mine\)/);
       assert.equal(said[2], null);
-      const [away] = await checkStore(open({}, 'redis://127.0.0.1:1'), null);
+      const [away] = await checkStore(open({}, 'redis://127.0.0.1:1'), new LocalPresence());
       assert.deepEqual([away?.result, away?.code], ['bad', 'STORE_UNAVAILABLE']);
-      const good = await checkStore(open(), null);
+      const good = await checkStore(open(), new LocalPresence());
       assert.deepEqual(
         good.map(({ result, label }) => [result, label]),
         [['good', server.url]],
