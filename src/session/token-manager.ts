@@ -4,7 +4,7 @@ import { linkSignals, raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import type { Clock } from '../util/clock';
 import type { Presence } from '../state/presence';
-import { untilChanged } from '../state/state-store';
+import { retryOnConflict } from '../state/state-store';
 import { nobodySignedIn, secondTries } from '../http/token-source';
 import type { Discovery } from './discovery';
 import { briefSignIn, type Grant, type GrantStore, type StoredGrant } from './grant-store';
@@ -358,7 +358,7 @@ export class TokenManager {
   async #save(next: Grant): Promise<Grant> {
     if (this.#isForgotten) return next;
     this.turn.unsaved = next;
-    const { grant } = await untilChanged(async () => {
+    const { grant } = await retryOnConflict(async () => {
       const stored = await this.#options.store.read(this.key);
       if (this.#isForgotten) return { grant: next };
       // A sign-in was later than this refresh.
