@@ -1,6 +1,6 @@
 import { cancelledError, VehicleError } from '../errors';
 import type { Presence } from '../state/presence';
-import { untilChanged } from '../state/state-store';
+import { retryOnConflict } from '../state/state-store';
 import { linkSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { Grant, GrantStore } from './grant-store';
@@ -147,7 +147,7 @@ export class SharedGrant {
     const { store, key } = this.#options;
     if (this.#isForgotten) return next;
     this.#unsaved = next;
-    const { grant } = await untilChanged(async () => {
+    const { grant } = await retryOnConflict(async () => {
       const stored = await store.read(key);
       if (this.#isForgotten) return { grant: next };
       // A sign-in was later than this refresh.
