@@ -9,7 +9,7 @@ import { testCertificate } from '../support/test-certificate';
 import { removeFolder } from '../support/remove-folder';
 
 describe('Faults between the nodes and the service', function () {
-  this.timeout(240_000);
+  this.timeout(isLong ? 1_200_000 : 240_000);
 
   const count = isLong ? 500 : 40;
 

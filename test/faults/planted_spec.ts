@@ -12,7 +12,7 @@ const root = join(__dirname, '../../..');
 
 /** Faults that a review planted into the pack; the tests had noticed 15 of 20. */
 describeLong('A planted fault is noticed:', function () {
-  this.timeout(600_000);
+  this.timeout(1_200_000);
   let copy: string;
   let found: { unchanged: Record<'passed' | 'failed', string[]>; results: string[][] };
 
