@@ -13,7 +13,7 @@ import {
 
 describe('The openings of a car', () => {
   const rows = [...openingsOf.windows, ...openingsOf.doors];
-  const kinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'];
+  const kinds = ['window', 'sunroof', 'door', 'tailGate', 'hood', 'tankLid', 'lock'] as const;
 
   it('have a key for each name and its read or kind', () => {
     for (const { name, kind, read } of rows) {
@@ -34,6 +34,8 @@ describe('The openings of a car', () => {
       defaultWatch,
       kinds.filter((kind) => kind !== 'tankLid'),
     );
+    const counts = kinds.map((kind) => openingsNamed([kind]).length);
+    assert.deepEqual(counts, [4, 1, 4, 1, 1, 1, 1]);
     assert.deepEqual(openingsNamed([]), []);
     assert.deepEqual(openingsNamed(['hood', 'window', 'frontLeftWindow']), [
       'frontLeftWindow',

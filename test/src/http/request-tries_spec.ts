@@ -336,7 +336,7 @@ describe('A request', () => {
     }
   });
 
-  it('has the operation of its answer, and one that fails the status, too', async () => {
+  it('has the operation of its answer, and a failed one also the status', async () => {
     const failureOf = (work: Promise<unknown>): Promise<VehicleError> =>
       work.then(
         () => assert.fail(),

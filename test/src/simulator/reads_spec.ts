@@ -83,8 +83,8 @@ describe('the simulated service, read in the plain dialect', () => {
 
   it('leaves out of the list what a classic car does not have', async () => {
     const { data } = (await bench.get(`${v2}/${classicCar.vin}/commands`)).body;
-    assert.ok(data?.every((item) => item['command'] !== 'lock-reduced-guard'));
-    assert.equal(data?.length, 9);
+    const names = data?.map((item) => item['command']) ?? [];
+    assert.deepEqual([names.length, names.map(String).includes('lock-reduced-guard')], [9, false]);
   });
 
   it('says whether the car can be reached, and why not', async () => {

@@ -104,7 +104,7 @@ describe('a trip of a simulated car', () => {
     assert.ok(fuel > 33.8 && fuel < 34.2, String(fuel));
   });
 
-  it('is refused without a length, and while another trip is under way', async () => {
+  it('is refused without a length, and during another trip', async () => {
     await start(demoCar);
     const car = bench.simulator.car();
     for (const trip of [
