@@ -146,17 +146,22 @@ function showCalls(id: string): void {
   );
 }
 
-/** Asks again and again until the form is closed. */
-function follow(id: string, form: JQuery, onSignIn: (result: SignInResult) => void): void {
+/**
+ * Asks again and again until the form is closed.
+ * @param onAsk called when it asks; returns what takes the result of the last sign-in
+ */
+function follow(id: string, form: JQuery, onAsk: () => (result: SignInResult) => void): void {
   let isOpen = true;
   let next: ReturnType<typeof setTimeout> | undefined;
-  const askNow = (): void =>
+  const askNow = (): void => {
+    const onSignIn = onAsk();
     ask<State>(id, 'state', {}, (state) => {
       if (!isOpen) return;
       if (!state.error) showState(state);
       if (state.signIn) onSignIn(state.signIn);
       next = setTimeout(askNow, 3000);
     });
+  };
   form.on('remove', () => {
     isOpen = false;
     clearTimeout(next);
@@ -213,6 +218,8 @@ class Dialog {
   #changes = 0;
   /** When the result came that was shown last. */
   #seen: string | undefined;
+  /** How many sign-in pages were opened. */
+  #opened = 0;
 
   constructor(node: EditorNode<object>, form: JQuery) {
     this.#node = node;
@@ -227,7 +234,11 @@ class Dialog {
     showCalls(id);
     showWholeFlow(id);
     this.#form.find('[data-ask]').prop('disabled', false);
-    follow(id, this.#form, (result) => this.#showWindowResult(result));
+    follow(id, this.#form, () => {
+      const opened = this.#opened;
+      // A result that was asked for before the page was opened is that of an earlier sign-in.
+      return (result) => opened === this.#opened && this.#showWindowResult(result);
+    });
   }
 
   #listen(): void {
@@ -304,6 +315,7 @@ class Dialog {
       this.#popup?.close();
       return this.#showResult({ error });
     }
+    this.#opened += 1;
     this.#popup?.location.replace(url);
     // The address of an earlier sign-in is of no use to this one.
     $('#connected-vehicle-redirected').val('');
