@@ -61,7 +61,7 @@ export function connectedVehicleCommand(own: FlowNode): void {
     });
     nodeStatus.showOutcome(record);
   };
-  const handOn = handsOnCommands(own, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
+  const forward = forwardsRecords(own, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
 
   const cancel = async (): Promise<void> => {
     for (const attempt of waiting) attempt.cancel(cancelledByMessage());
@@ -117,7 +117,7 @@ export function connectedVehicleCommand(own: FlowNode): void {
       };
       const record = await account.dispatcher.send(command, input, attempt);
       const isJoined = record.id !== attempt.id;
-      if (!(await handOn(record, () => sendRecord(record, msg, send), signal, isJoined)))
+      if (!(await forward(record, () => sendRecord(record, msg, send), signal, isJoined)))
         own.warn('commands.closedMeanwhile', { command: record.command });
     } catch (error) {
       if (attempt.wasStopped) own.warn('commands.notSent', { command: String(command ?? '') });
@@ -134,7 +134,7 @@ export function connectedVehicleCommand(own: FlowNode): void {
  * @param isJoined whether the record is that of the same command in another copy, which sends it on, too
  * @returns false where the node was closed before the record was sent on: it is sent on after the next start
  */
-type HandOn = (record: CommandRecord, send: () => void, signal: AbortSignal, isJoined?: boolean) => Promise<boolean>;
+type Forward = (record: CommandRecord, send: () => void, signal: AbortSignal, isJoined?: boolean) => Promise<boolean>;
 
 /** Shown while a record waits for a store that cannot be reached. */
 const storeAway = 'failed.STORE_UNAVAILABLE';
@@ -145,11 +145,11 @@ const storeAway = 'failed.STORE_UNAVAILABLE';
  * follow it. So is a record that was on its way through other nodes to a result node.
  * @param sendRecord gets a record of the former node, and the message that sent the command
  */
-function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg: Message) => void): HandOn {
+function forwardsRecords(own: FlowNode, sendRecord: (record: CommandRecord, msg: Message) => void): Forward {
   const { sharedId, deploys, closing } = own;
   const { log } = own.pack;
   const warn = (key: string): void => own.warn(`commands.${key}`);
-  const handOn: HandOn = async ({ id }, send, signal, isJoined = false) => {
+  const forward: Forward = async ({ id }, send, signal, isJoined = false) => {
     // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
     const isDelivered = async (): Promise<boolean> => !isJoined && (await log.isTakenOver(id));
     const mayBeSent = (): boolean => isJoined || log.mayBeSent(id);
@@ -171,16 +171,16 @@ function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg:
       }
     }
     const mayBeFollowed = leadsTo(own, 'connected-vehicle-command-status');
-    await log.handedOn(id, mayBeFollowed ? clock().now() : null).catch(() => warn('notKept'));
+    await log.markForwarded(id, mayBeFollowed ? clock().now() : null).catch(() => warn('notKept'));
     return true;
   };
 
   let resuming: Promise<unknown> = Promise.resolve();
   // Every property of a message is optional.
   const resume = async ({ record, origin }: LoggedCommand): Promise<unknown> =>
-    closing.aborted || handOn(record, () => sendRecord(record, { ...origin?.msg } as Message), closing);
+    closing.aborted || forward(record, () => sendRecord(record, { ...origin?.msg } as Message), closing);
   const begin = async (isStart = true): Promise<void> => {
-    const commands = await log.notTakenOver(sharedId, clock().now(), isStart);
+    const commands = await log.unclaimed(sharedId, clock().now(), isStart);
     resuming = commands.reduce((before, command) => before.then(() => resume(command)), resuming);
   };
   own.beginWithRetries(begin, () => warn('notRead'));
@@ -190,5 +190,5 @@ function handsOnCommands(own: FlowNode, sendRecord: (record: CommandRecord, msg:
     await resuming;
     if (isDeleted) await log.forgetNode(sharedId).catch(() => warn('notKept'));
   });
-  return handOn;
+  return forward;
 }

@@ -15,7 +15,7 @@ interface OpenedCar<Read, Event> {
     poll(reads: readonly Read[], signal: AbortSignal): unknown;
     mayBeSent(events: readonly Event[]): boolean;
     markSent(events: readonly Event[]): Promise<void>;
-    giveBack(events: readonly Event[]): void;
+    release(events: readonly Event[]): void;
     standBy(): void;
     end(): Promise<void>;
   };
@@ -170,7 +170,7 @@ export function startCarNode<Read, Event, Opened>(
       // After a pause, another process may have taken them over.
       await presence.renew().catch(() => undefined);
       if ((await deploys.send(send, { signal, mayBeSent })) !== 'sent') {
-        runner.giveBack(events);
+        runner.release(events);
         if (!signal.aborted) wake([]);
         return;
       }

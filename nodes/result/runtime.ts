@@ -122,7 +122,7 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
       end = await own.deploys.send(send, { signal, mayBeSent });
     } while (end === 'takenOver');
     if (end === 'closed') {
-      await subscriptions.heldBack(subscription);
+      await subscriptions.postpone(subscription);
       return handedOver;
     }
     await subscriptions.delivered(subscription);

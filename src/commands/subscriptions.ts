@@ -210,7 +210,7 @@ export class Subscriptions {
   }
 
   /** The node was closed before the result was sent. A deploy is not a crash, so the try does not count. */
-  async heldBack({ command }: Subscription): Promise<void> {
+  async postpone({ command }: Subscription): Promise<void> {
     this.#keep(command, { tries: (this.#resultOf(command)?.tries ?? 1) - 1 });
     await this.change({ command });
   }
@@ -218,7 +218,7 @@ export class Subscriptions {
   /** Ends without a result. */
   async end(id: string): Promise<void> {
     const { log } = this.#options;
-    await this.#try(() => log.handedOn(id, null));
+    await this.#try(() => log.markForwarded(id, null));
     await this.#try(() => log.store.remove(this.#prefix + id));
     this.#unfollow(id);
   }
