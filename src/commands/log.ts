@@ -196,11 +196,14 @@ export class CommandLog {
   }
 
   /**
-   * After `mayBeSent` was false: reads the store again, and takes the command over if the process that it belongs to has ended, such as the former id of this process.
-   * @returns false if another process sends the record, or has sent it
+   * Makes sure that this process may send the record of a command on: takes the command over if the process that it belongs to has ended, such as the
+   * former id of this process.
+   * @returns false if another process sends the record, or has sent it, or if a node has taken it over
    * @throws StateFault
    */
-  async isOwn(id: string): Promise<boolean> {
+  async claim(id: string): Promise<boolean> {
+    if (this.mayBeSent(id)) return true;
+    if (await this.isTakenOver(id)) return false;
     const { presence } = this;
     return untilChanged(async () => {
       await presence.renew();
