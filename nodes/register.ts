@@ -11,7 +11,6 @@ const credentials = {
   accessToken: { type: 'password' },
   clientId: { type: 'text' },
   clientSecret: { type: 'password' },
-  refreshToken: { type: 'password' },
 } as const;
 
 /**

@@ -26,7 +26,6 @@ export function startNode(RED: NodeAPI, node: Node, type: keyof typeof nodeTypes
   nodeTypes[type](new FlowNode(RED, node, config));
 }
 export { editorRoutes } from './admin';
-export { runCli } from './admin/sign-in-shell';
 
 // For the tests and benchmarks, which cannot import a bundled module by its own path.
 export { openAccount, Pack, pastedToken, resolveService } from '../src/index';

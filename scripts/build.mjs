@@ -52,7 +52,6 @@ async function bundleRuntime() {
   const { metafile } = await build({
     entryPoints: [
       ...nodeTypes.map((type) => ({ in: `${from}register.ts`, out: type })),
-      { in: `${from}cli.ts`, out: 'cli' },
       { in: `${from}runtime.ts`, out: 'runtime' },
       { in: `${root}src/errors.ts`, out: 'errors' },
       { in: `${root}src/simulator/index.ts`, out: 'simulator' },
@@ -66,8 +65,6 @@ async function bundleRuntime() {
     // Whitespace only: names stay in stack traces.
     minifyWhitespace: true,
     legalComments: 'none',
-    // For `npm run measure`.
-    sourcemap: process.argv.includes('--source-maps') && 'external',
     metafile: true,
   });
   const contents = Object.entries(metafile.outputs)

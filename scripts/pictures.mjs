@@ -58,7 +58,12 @@ try {
 /** Opens the editor of a Node-RED of its own, and ends both. */
 async function withEditor(content, prepare, ready, work) {
   const nodeRed = await realNodeRed.startNodeRed(content, prepare, settings);
-  const context = await browser.newContext({ locale: 'en-US', viewport: editor, reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    locale: 'en-US',
+    viewport: editor,
+    deviceScaleFactor: 2,
+    reducedMotion: 'reduce',
+  });
   try {
     // A busy machine is slow to open the editor.
     context.setDefaultTimeout(120_000);

@@ -25,8 +25,8 @@ export interface AccountOptions {
   apiKey: string;
   /** A function is called when the other options have been checked. */
   tokens: TokenSource | (() => TokenSource);
-  /** Accounts with the same API key and the same owner of their token share readings. Default: shared with no other account. */
-  owner?: string;
+  /** Accounts with the same API key and the same `tokenOwner` share readings. Default: shared with no other account. */
+  tokenOwner?: string;
   readOnly?: boolean;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
@@ -99,7 +99,7 @@ export function openAccount(options: AccountOptions): Account {
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
   const transport = options.transport ?? createTransport({ clock });
   const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
-  const { limits, owner = randomUUID(), id = owner, service } = options;
+  const { limits, tokenOwner = randomUUID(), id = tokenOwner, service } = options;
   const { limiter, shared } = pack.stateOfKey(service.baseUrl, apiKey);
   const endUse = limiter.use(limits);
   const endPresence = pack.presence.use();
@@ -110,7 +110,7 @@ export function openAccount(options: AccountOptions): Account {
     tokens,
     limiter,
     shared,
-    owner,
+    tokenOwner,
     shareForMs,
     transport,
     redactor,
@@ -118,7 +118,7 @@ export function openAccount(options: AccountOptions): Account {
     random: options.random ?? Math.random,
   });
   const poller = new Poller({
-    id: owner,
+    id: tokenOwner,
     adaptive: options.polling === 'adaptive',
     availableInterfaces: service.availableInterfaces,
     // Somebody who tries a demo car clicks it and waits, and it has no quota.

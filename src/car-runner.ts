@@ -6,7 +6,7 @@ import { VehicleError } from './errors';
 import type { DuePoll, Poller } from './polling/poller';
 import { Outbox } from './state/outbox';
 import { LocalPresence, type Presence } from './state/presence';
-import { readToChange, StateFault, untilChanged, type StateStore } from './state/state-store';
+import { readForUpdate, StateFault, retryOnConflict, type StateStore } from './state/state-store';
 import { endingAt } from './util/abort';
 import type { Clock } from './util/clock';
 import { Serial } from './util/serial';
@@ -157,7 +157,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   async #load(): Promise<void> {
     const { store, vin, clock } = this.#options;
-    const read = await readToChange(store, this.key);
+    const read = await readForUpdate(store, this.key);
     this.#version = read?.version ?? null;
     const parsed = recordShape.safeParse(read?.value);
     const { state, unsent } = parsed.success && parsed.data.vin === vin ? parsed.data : {};
@@ -305,7 +305,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       this.#fault = null;
       return outbox;
     };
-    return this.#changes.run(() => untilChanged(attempt));
+    return this.#changes.run(() => retryOnConflict(attempt));
   }
 
   /** The senders that have ended, of what was not sent. @throws StateFault */

@@ -1,5 +1,5 @@
 /**
- * What `nodes/` may use of the library. It is not published: the build bundles it with the nodes. The tables are free of side effects,
+ * What `nodes/` uses of the library, and no more. It is not published: the build bundles it with the nodes. The tables are free of side effects,
  * so the editor code of a node bundles only the few that it needs.
  */
 
@@ -7,7 +7,7 @@
 export { openAccount, type Account, type AccountOptions } from './account';
 export { Pack } from './pack';
 export { checkAccount, checkStore, findVehicles, type Finding, type FoundVehicle } from './check';
-export type { VehicleClient, VehicleObserver } from './client';
+export type { VehicleObserver } from './client';
 export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
@@ -65,7 +65,7 @@ export {
 
 // Validation of names and values that come from a message or a form.
 export { isUnlock, needsArming, parseInterface, parseReads, parseSwitch } from './inputs';
-export { normalVin, parseVin, shortVin, vinPattern } from './vin';
+export { normalVin, shortVin, vinPattern } from './vin';
 
 // Readings, and which of two values is older.
 export { type CarEvent } from './car/facts';

@@ -27,7 +27,6 @@ export const formBody = z.lazy(() =>
       accessToken: typed,
       clientId: typed,
       clientSecret: typed,
-      refreshToken: typed,
     }),
     /** The address of this editor. A sign-in without a redirect URL returns to it. */
     callback: z._default(shortText, ''),
@@ -49,7 +48,7 @@ export const formBody = z.lazy(() =>
 type FormBody = z.infer<typeof formBody>;
 
 /** The values of the open dialog, with the deployed configuration for those that it leaves out. */
-export interface Form extends SignInForm {
+interface Form extends SignInForm {
   /** The deployed node, where the form says the same. */
   same: VehicleNode | null;
 }

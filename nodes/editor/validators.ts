@@ -34,7 +34,7 @@ export function validateCredentials({ credentials: known }: Pick<EditorNode<obje
   const has = (name: string): boolean => Boolean(known?.[`has_${name}`] || known?.[name]);
   if (known === undefined) return true;
   if (!has('apiKey')) return sharedText('cause.API_KEY_MISSING');
-  return ['accessToken', 'refreshToken', 'clientId'].some(has) || sharedText('cause.NOT_SIGNED_IN');
+  return ['accessToken', 'clientId'].some(has) || sharedText('cause.NOT_SIGNED_IN');
 }
 
 /**

@@ -31,21 +31,7 @@ export function connectedVehicleGuard(own: FlowNode): void {
   const carNode = startCarNode(
     own,
     'guard',
-    async ({ options: runnerOptions, signal, wake }: RunnerContext<GuardRead>) => {
-      const options = own.options(guardOptions);
-      const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
-      const guard = new Guard({ ...options, minutes });
-      const runner = await CarRunner.open(guard, { ...runnerOptions, client, vin });
-      const polls = options.poll > 0;
-      if (polls && !signal.aborted) nodeStatus.show('waiting', 'checking');
-      /** The result of the first read after the start, until a message carries it on. */
-      const initial =
-        polls && runnerOptions.isActive?.() !== false && runner.state.at !== null
-          ? await runner.initialRead(guard.readsFor(), signal)
-          : null;
-      const beginPolling = () => (polls ? runner.startPolling(poller, options.poll, wake) : () => undefined);
-      return { vin, guard, runner, polls, initial, hasRead: initial !== null, beginPolling };
-    },
+    (context: RunnerContext<GuardRead>) => openGuard(own, context),
     ({ vin, guard }) => {
       const event = guard.sample(clock().now());
       return { topic: event.type, payload: testPayload(own, payloadOf(event, vin)), vehicle: { vin } };
@@ -93,6 +79,22 @@ export function connectedVehicleGuard(own: FlowNode): void {
     if (failure === null) return reads.length > 0 ? undefined : noNews;
     return poll === undefined || polled.isNewFailure ? failure : noNews;
   });
+}
+
+async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }: RunnerContext<GuardRead>) {
+  const options = own.options(guardOptions);
+  const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
+  const guard = new Guard({ ...options, minutes });
+  const runner = await CarRunner.open(guard, { ...runnerOptions, client, vin });
+  const polls = options.poll > 0;
+  if (polls && !signal.aborted) own.status.show('waiting', 'checking');
+  /** The result of the first read after the start, until a message carries it on. */
+  const initial =
+    polls && runnerOptions.isActive?.() !== false && runner.state.at !== null
+      ? await runner.initialRead(guard.readsFor(), signal)
+      : null;
+  const beginPolling = () => (polls ? runner.startPolling(poller, options.poll, wake) : () => undefined);
+  return { vin, guard, runner, polls, initial, hasRead: initial !== null, beginPolling };
 }
 
 /**

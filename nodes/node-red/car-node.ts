@@ -106,7 +106,7 @@ export function startCarNode<Read, Event, Opened>(
   const running = (): Promise<Opened & OpenedCar<Read, Event>> => {
     opened ??= open({ options, signal: closing, wake }).then(
       (found) => {
-        own.inOneCopy(found.vin, () => becomeActive(found));
+        own.runInOneProcess(found.vin, () => becomeActive(found));
         return found;
       },
       (error: unknown) => {

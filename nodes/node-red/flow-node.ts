@@ -212,7 +212,7 @@ export class FlowNode implements NodeOfFlow {
    * @param begin returns the end of it
    * @param closing ends it. Default: the node closes
    */
-  inOneCopy(vin: string, begin: () => () => void, closing = this.closing): void {
+  runInOneProcess(vin: string, begin: () => () => void, closing = this.closing): void {
     const { node } = this;
     // Closed while it was opened: its signal ends nothing any more.
     if (closing.aborted) return;

@@ -14,8 +14,8 @@ export function serviceOf(options: VehicleOptions): AccountOptions['service'] {
 }
 
 /** Removes these credentials from every text from now on. The client ID is not a secret: every sign-in address contains it. */
-export const learnCredentials = ({ apiKey, clientSecret, accessToken, refreshToken }: VehicleCredentials): void =>
-  redactor.learn(apiKey, clientSecret, accessToken, refreshToken);
+export const learnCredentials = ({ apiKey, clientSecret, accessToken }: VehicleCredentials): void =>
+  redactor.learn(apiKey, clientSecret, accessToken);
 
 /** The options of an account that do not depend on the service. */
 export const settingsOf = (
@@ -42,7 +42,7 @@ export const clientOf = (
 });
 
 /** Configurations with the same pasted token share their readings; a sign-in is used by its config node alone. */
-const ownerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
+const tokenOwnerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 
 /**
@@ -56,7 +56,7 @@ export function accountOptionsOf(
   options: VehicleOptions,
   credentials: VehicleCredentials,
 ): AccountOptions {
-  const { apiKey, accessToken, refreshToken } = credentials;
+  const { apiKey, accessToken } = credentials;
   learnCredentials(credentials);
   redactor.learnVin(options.vin);
   const service = serviceOf(options);
@@ -68,11 +68,10 @@ export function accountOptionsOf(
         client: clientOf(service, credentials),
         configNodeId: id,
         accessToken,
-        refreshToken,
         session: sessionOf(RED),
         clock: clock(),
       }),
-    owner: ownerOf(id, credentials),
+    tokenOwner: tokenOwnerOf(id, credentials),
     ...settingsOf(RED, options),
   };
 }

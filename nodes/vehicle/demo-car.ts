@@ -57,7 +57,7 @@ export async function demoAccountOptions(
     service: { ...resolveService('demo', { baseUrl }), since: demo.since },
     apiKey: 'demo-key',
     tokens: pastedToken('demo-token'),
-    owner: 'demo',
+    tokenOwner: 'demo',
     ...settingsOf(RED, options),
     limits: noQuota,
     // A click on the demo car shows with the next read.

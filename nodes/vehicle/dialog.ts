@@ -146,17 +146,22 @@ function showCalls(id: string): void {
   );
 }
 
-/** Asks again and again until the form is closed. */
-function follow(id: string, form: JQuery, onSignIn: (result: SignInResult) => void): void {
+/**
+ * Asks again and again until the form is closed.
+ * @param onAsk called when it asks; returns what takes the result of the last sign-in
+ */
+function follow(id: string, form: JQuery, onAsk: () => (result: SignInResult) => void): void {
   let isOpen = true;
   let next: ReturnType<typeof setTimeout> | undefined;
-  const askNow = (): void =>
+  const askNow = (): void => {
+    const onSignIn = onAsk();
     ask<State>(id, 'state', {}, (state) => {
       if (!isOpen) return;
       if (!state.error) showState(state);
       if (state.signIn) onSignIn(state.signIn);
       next = setTimeout(askNow, 3000);
     });
+  };
   form.on('remove', () => {
     isOpen = false;
     clearTimeout(next);
@@ -195,135 +200,182 @@ const listOfMissing = (missing: SignedIn['missing']): string =>
     )
     .join(', ');
 
+/** Fills in the open form, and makes its buttons work. */
 export function prepareDialog(node: EditorNode<object>): void {
-  const { id } = node;
   const form = $('.car-form').has('#connected-vehicle-found');
   // It was closed before this was loaded.
-  if (form.length === 0) return;
-  let waiting = false;
+  if (form.length > 0) new Dialog(node, form).open();
+}
+
+class Dialog {
+  readonly #node: EditorNode<object>;
+  readonly #form: JQuery;
+  /** Whether a sign-in of this form is in progress. */
+  #isWaiting = false;
   /** An address is accepted once, so a second press would show a refusal over the success. */
-  let finishing = false;
-  let popup: Window | null = null;
-  let changes = 0;
-  let seen: string | undefined;
+  #isFinishing = false;
+  #popup: Window | null = null;
+  #changes = 0;
+  /** When the result came that was shown last. */
+  #seen: string | undefined;
+  /** How many sign-in pages were opened. */
+  #opened = 0;
+
+  constructor(node: EditorNode<object>, form: JQuery) {
+    this.#node = node;
+    this.#form = form;
+  }
+
+  open(): void {
+    const { id } = this.#node;
+    this.#listen();
+    this.#showRedirect();
+    showScopesToTick();
+    showCalls(id);
+    showWholeFlow(id);
+    this.#form.find('[data-ask]').prop('disabled', false);
+    follow(id, this.#form, () => {
+      const opened = this.#opened;
+      // A result that was asked for before the page was opened is that of an earlier sign-in.
+      return (result) => opened === this.#opened && this.#showWindowResult(result);
+    });
+  }
+
+  #listen(): void {
+    const buttons: Record<string, () => void> = {
+      vehicles: () => this.#findVehicles(),
+      check: () => this.#check(),
+      diagnostics: () => this.#copyDiagnostics(),
+      'copy-scopes': () => RED.clipboard.copyText(scopesToTick().join('\n')),
+      'copy-redirect': () => RED.clipboard.copyText(redirectUrl()),
+      'sign-in': () => this.#signIn(),
+      'sign-in-finish': () => this.#finishSignIn(),
+    };
+    for (const [action, work] of Object.entries(buttons)) $(`[data-ask=${action}]`).on('click', work);
+    $('#connected-vehicle-found').on('change', ({ target }) => {
+      const vin = textOf($(target));
+      if (vin) field('vin').val(vin).trigger('change');
+    });
+    this.#form.on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) =>
+      this.#hideOutdated(target),
+    );
+    field('redirectUrl').on('input change', () => this.#showRedirect());
+    field('service')
+      .add(field('requestsPerDay'))
+      .on('change', () => showCalls(this.#node.id));
+  }
 
   /** Asks about the open form. An answer that arrives after a change of the form is dropped: it is about other values. */
-  const askForm = <Members>(action: string, done: (answer: Answer<Members>) => void, late = (): void => undefined) => {
-    const changesBefore = changes;
-    ask<Members>(id, action, bodyOf(node), (answer) => (changesBefore === changes ? done(answer) : late()));
-  };
-  const on = (action: string, work: () => void): void => void $(`[data-ask=${action}]`).on('click', work);
-  const showPaste = (): void => void part('paste').toggle(waiting || endsElsewhere());
-  const showResult = ({ error, missing = [], warning }: SignInResult): void => {
-    // What was pasted stays after an error: the next try may need a character of it.
-    if (!error) {
-      waiting = false;
-      popup?.close();
-      $('#connected-vehicle-redirected').val('');
-      part('paste').hide();
+  #ask<Members>(action: string, show: (answer: Answer<Members>) => void, late = (): void => undefined): void {
+    const changesBefore = this.#changes;
+    ask<Members>(this.#node.id, action, bodyOf(this.#node), (answer) =>
+      changesBefore === this.#changes ? show(answer) : late(),
+    );
+  }
+
+  #findVehicles(): void {
+    showLines('found', [say('asking')]);
+    this.#ask('vehicles', showVehicles);
+  }
+
+  #check(): void {
+    showLines('result', [say('asking')]);
+    this.#ask<{ findings: Finding[] }>('check', (answer) =>
+      showLines('result', ...linesOfFindings(answer, textOf(field('service')) === 'demo')),
+    );
+  }
+
+  #copyDiagnostics(): void {
+    const wanted = { answers: $('#connected-vehicle-answers').is(':checked') };
+    ask<{ diagnostics: object }>(this.#node.id, 'diagnostics', wanted, ({ diagnostics, error }) => {
+      if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
+      showLines('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
+    });
+  }
+
+  #signIn(): void {
+    const wrong = wrongFields();
+    if (wrong.length > 0) return showLines('signIn', [say('wrong', { fields: wrong.join(', ') }), true]);
+    // At once, or the browser blocks it. The page must not reach back.
+    const popup = window.open('', '_blank');
+    if (popup) popup.opener = null;
+    this.#popup = popup;
+    // Until the answer, a result is that of an earlier sign-in, and must not close this window.
+    this.#isWaiting = false;
+    this.#ask<{ url: string; redirectUrl: string }>(
+      'sign-in',
+      (answer) => this.#openPage(answer),
+      () => this.#popup?.close(),
+    );
+  }
+
+  #openPage({ url = '', redirectUrl: address, error }: Answer<{ url: string; redirectUrl: string }>): void {
+    this.#isWaiting = !error;
+    if (error) {
+      this.#popup?.close();
+      return this.#showResult({ error });
     }
+    this.#opened += 1;
+    this.#popup?.location.replace(url);
+    // The address of an earlier sign-in is of no use to this one.
+    $('#connected-vehicle-redirected').val('');
+    this.#showPaste();
+    showLines('signIn', [say('signInOpen', { redirectUrl: address })]);
+    part('signIn').append($('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')));
+  }
+
+  #finishSignIn(): void {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
+    const redirected = textOf($('#connected-vehicle-redirected'));
+    ask<SignInResult>(this.#node.id, 'sign-in-finish', { redirected }, (result) => {
+      this.#isFinishing = false;
+      this.#showResult(result);
+    });
+  }
+
+  /** The answer of the window. One that was seen is not shown again over what was pasted since. */
+  #showWindowResult(result: SignInResult): void {
+    if (!this.#isWaiting || result.at === this.#seen) return;
+    this.#seen = result.at;
+    this.#popup?.close();
+    this.#showResult(result);
+  }
+
+  #showResult({ error, missing = [], warning }: SignInResult): void {
     if (error) {
       const ticked =
         error.code === 'SCOPE_MISSING' ? scopesOf({ readOnly: field('readOnly').is(':checked') }).optional : [];
       const untick = ticked.length > 0 ? say('ticked', { ticked: listOfMissing(ticked) }) : '';
       return showLines('signIn', [errorText(error), true], [untick]);
     }
+    this.#isWaiting = false;
+    this.#popup?.close();
+    // What was pasted stays after an error: the next try may need a character of it.
+    $('#connected-vehicle-redirected').val('');
+    part('paste').hide();
     showLines(
       'signIn',
       missing.length > 0 ? [say('signInReduced', { missing: listOfMissing(missing) }), true] : [say('signInDone')],
       [warning ?? '', true],
     );
-  };
-  /** The answer of the window. One that was seen is not shown again over what was pasted since. */
-  const showWindowResult = (result: SignInResult): void => {
-    if (!waiting || result.at === seen) return;
-    seen = result.at;
-    popup?.close();
-    showResult(result);
-  };
+  }
 
-  on('vehicles', () => {
-    showLines('found', [say('asking')]);
-    askForm('vehicles', showVehicles);
-  });
-  $('#connected-vehicle-found').on('change', (event) => {
-    if (textOf($(event.target)))
-      field('vin')
-        .val(textOf($(event.target)))
-        .trigger('change');
-  });
-  on('check', () => {
-    showLines('result', [say('asking')]);
-    askForm<{ findings: Finding[] }>('check', (answer) =>
-      showLines('result', ...linesOfFindings(answer, textOf(field('service')) === 'demo')),
-    );
-  });
-  on('diagnostics', () =>
-    ask<{ diagnostics: object }>(
-      id,
-      'diagnostics',
-      { answers: $('#connected-vehicle-answers').is(':checked') },
-      ({ diagnostics, error }) => {
-        if (!error) RED.clipboard.copyText(JSON.stringify(diagnostics, null, 2));
-        showLines('result', [error ? errorText(error) : say('copied'), Boolean(error)]);
-      },
-    ),
-  );
-  on('copy-scopes', () => RED.clipboard.copyText(scopesToTick().join('\n')));
-  on('copy-redirect', () => RED.clipboard.copyText(redirectUrl()));
-  on('sign-in', () => {
-    const wrong = wrongFields();
-    if (wrong.length > 0) return showLines('signIn', [say('wrong', { fields: wrong.join(', ') }), true]);
-    // At once, or the browser blocks it. The page must not reach back.
-    popup = window.open('', '_blank');
-    if (popup) popup.opener = null;
-    // Until the answer, a result is that of an earlier sign-in, and must not close this window.
-    waiting = false;
-    askForm<{ url: string; redirectUrl: string }>(
-      'sign-in',
-      ({ url = '', redirectUrl: address, error }) => {
-        waiting = !error;
-        if (error) {
-          popup?.close();
-          return showResult({ error });
-        }
-        popup?.location.replace(url);
-        // The address of an earlier sign-in is of no use to this one.
-        $('#connected-vehicle-redirected').val('');
-        showPaste();
-        showLines('signIn', [say('signInOpen', { redirectUrl: address })]);
-        part('signIn').append(
-          $('<a target="_blank" rel="noopener noreferrer">').attr('href', url).text(say('signInLink')),
-        );
-      },
-      () => popup?.close(),
-    );
-  });
-  on('sign-in-finish', () => {
-    if (finishing) return;
-    finishing = true;
-    const redirected = textOf($('#connected-vehicle-redirected'));
-    ask<SignInResult>(id, 'sign-in-finish', { redirected }, (result) => {
-      finishing = false;
-      showResult(result);
-    });
-  });
-
-  form.on('change', '[id^=node-config-input-], [data-part] [type=checkbox]', ({ target }) => {
-    changes += 1;
+  #hideOutdated(changed: HTMLElement): void {
+    this.#changes += 1;
     showScopesToTick();
     hideLines('result');
     hideLines('found');
-    const isOther = ['service', ...addressNames].some((name) => field(name).is(target));
+    const isOther = ['service', ...addressNames].some((name) => field(name).is(changed));
     if (isOther) {
-      waiting = false;
-      showPaste();
+      this.#isWaiting = false;
+      this.#showPaste();
       $('#connected-vehicle-found').hide();
     }
-    if (!waiting) hideLines('signIn');
-  });
+    if (!this.#isWaiting) hideLines('signIn');
+  }
 
-  const showRedirect = (): void => {
+  #showRedirect(): void {
     const validity = validateRedirectUrl(textOf(field('redirectUrl')));
     const isProposed = textOf(field('redirectUrl')) === '';
     part('redirect').text(redirectUrl());
@@ -335,16 +387,10 @@ export function prepareDialog(node: EditorNode<object>): void {
         [isProposed && !callbackUrl().startsWith(location.origin) ? say('redirectLocalhost') : ''],
         [endsElsewhere() ? say('redirectPaste') : ''],
       );
-    showPaste();
-  };
-  field('redirectUrl').on('input change', showRedirect);
-  showRedirect();
-  showScopesToTick();
-  field('service')
-    .add(field('requestsPerDay'))
-    .on('change', () => showCalls(id));
-  showCalls(id);
-  showWholeFlow(id);
-  form.find('[data-ask]').prop('disabled', false);
-  follow(id, form, showWindowResult);
+    this.#showPaste();
+  }
+
+  #showPaste(): void {
+    part('paste').toggle(this.#isWaiting || endsElsewhere());
+  }
 }

@@ -125,7 +125,6 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     accessToken: { type: 'password' },
     clientId: { type: 'text', validate: ifClient },
     clientSecret: { type: 'password', validate: ifClient },
-    refreshToken: { type: 'password' },
   },
   paletteLabel: () => say('palette.name'),
   label() {

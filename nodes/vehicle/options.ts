@@ -43,7 +43,6 @@ export const vehicleCredentials = z.lazy(() =>
     accessToken: text,
     clientId: text,
     clientSecret: text,
-    refreshToken: text,
   }),
 );
 export type VehicleCredentials = z.infer<typeof vehicleCredentials>;

@@ -4,7 +4,7 @@ import { accountOptionsOf } from './account-options';
 import { signInsOf } from './sign-in';
 import { runVehicle } from '../node-red/car-name';
 import { demoAccountOptions } from './demo-car';
-import { overviewsOf } from './overview';
+import { overviewsOf, type Overview } from './overview';
 import type { FlowNode } from '../node-red/flow-node';
 import { LastFailures } from '../node-red/failures';
 import { isBlank } from '../node-red/message';
@@ -21,101 +21,129 @@ export function connectedVehicle(own: FlowNode): void {
   const { RED, node, config } = own;
   // Prints the versions before the first request.
   partOf(RED, LastFailures);
-  let opened: Promise<Account> | undefined;
-  let demoVin: string | undefined;
-  let knownCause: string | null = null;
-  let tokenTried: Promise<void> | undefined;
-  let looking: Promise<string | null> | undefined;
-
-  const open = async (): Promise<Account> => {
-    // A node that asked late would open an account that is never closed.
-    if (own.closing.aborted)
-      throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
-    const options = own.options(vehicleOptions);
-    const isDemo = options.service === 'demo';
-    const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
-    // Configurations of one application are for cars that any of them can read.
-    const client = isDemo ? 'demo' : credentials.clientId.trim();
-    const serviceKey = isDemo ? 'demo' : `${options.service} ${options.baseUrl} ${client}`;
-    const overview = overviewsOf(RED).open(node.id, serviceKey, client !== '');
-    const observer: VehicleObserver = {
-      observe(...reading) {
-        overview.observe(...reading);
-        // The account works again.
-        if (knownCause !== null) editorsOf(RED).notify();
-      },
-      commandSent: editorsOf(RED).notify,
-    };
-    const demo = isDemo ? await demoAccountOptions(RED, options) : null;
-    demoVin = demo?.vin;
-    const access = demo ?? accountOptionsOf(RED, node.id, options, credentials);
-    const account = openAccount({
-      ...access,
-      id: node.id,
-      warn: (sentence) => node.warn(own.words.word(asSentence(sentence))),
-      observer,
-    });
-    editorsOf(RED).notify();
-    return account;
+  const vehicle = new Vehicle(own);
+  const ofNode: Omit<VehicleNode, keyof Node> = {
+    config,
+    account: () => vehicle.account(),
+    cause: () => vehicle.cause(),
+    chooseVin: (...given) => vehicle.chooseVin(given),
   };
-
-  const account = async (): Promise<Account> => {
-    throwIfInUse(RED);
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
-  const findCause = async (): Promise<string | null> => {
-    try {
-      if (!(await whenOurs(own)) || own.options(vehicleOptions).service === 'demo') return null;
-      const found = await account();
-      // Whether somebody is signed in is known when a token was asked for, which the start of the account does, too.
-      await (tokenTried ??= found.refreshToken(own.closing).catch(() => undefined));
-      knownCause = found.cause();
-    } catch (error) {
-      knownCause = safeError(error).status?.word ?? null;
-    } finally {
-      looking = undefined;
-    }
-    return knownCause;
-  };
-  // Every node of the vehicle asks at the same news.
-  const cause = (): Promise<string | null> => (looking ??= findCause());
-  const chooseVin = (...given: unknown[]): unknown => {
-    // A configuration of any service can have a VIN.
-    const chosen = [...given, config.vin, demoVin].find((vin) => !isBlank(vin));
-    redactor.learnVin(chosen);
-    return chosen;
-  };
-  runVehicle(
-    RED,
-    Object.assign(node, { config, account, cause, chooseVin } satisfies Omit<VehicleNode, keyof Node>),
-    own.closing,
-  );
+  runVehicle(RED, Object.assign(node, ofNode), own.closing);
 
   onUse(own, (isUsed) => {
     if (!isUsed) return;
     own.warn('secondProcess');
     // One that was opened before this was decided has read nothing, and would not read again.
-    void opened?.then((before) => before.close()).catch(() => undefined);
-    opened = undefined;
+    void vehicle.closeAccount().catch(() => undefined);
   });
 
   // Opened while nothing reads, too: a sign-in is refreshed, and commands sent before the restart are in the car's queue before
   // anything new is sent.
   const openEarly = setImmediate(() => {
     const isUsable = node.credentials && Object.keys(node.credentials).length > 0;
-    if (isUsable) void whenOurs(own).then((isOurs) => (isOurs ? account().catch(() => undefined) : undefined));
+    if (isUsable) void whenOurs(own).then((isOurs) => (isOurs ? vehicle.account().catch(() => undefined) : undefined));
   });
 
   own.onClose(async (isDeleted) => {
     clearImmediate(openEarly);
     if (isDeleted) overviewsOf(RED).forget(node.id);
-    await (await opened?.catch(() => undefined))?.close();
+    await vehicle.closeAccount();
     if (!isDeleted) return;
     await signInsOf(RED).forget(config, node.credentials);
     await own.pack.log.clear(node.id);
   });
+}
+
+/** The account of the configuration, which the first use opens. */
+class Vehicle {
+  readonly #own: FlowNode;
+  #opened: Promise<Account> | undefined;
+  #demoVin: string | undefined;
+  #knownCause: string | null = null;
+  #tokenTried: Promise<void> | undefined;
+  #looking: Promise<string | null> | undefined;
+
+  constructor(own: FlowNode) {
+    this.#own = own;
+  }
+
+  async account(): Promise<Account> {
+    throwIfInUse(this.#own.RED);
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
+  }
+
+  async closeAccount(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await (await opened?.catch(() => undefined))?.close();
+  }
+
+  /** Every node of the vehicle asks at the same news. */
+  cause(): Promise<string | null> {
+    return (this.#looking ??= this.#findCause());
+  }
+
+  chooseVin(given: readonly unknown[]): unknown {
+    // A configuration of any service can have a VIN.
+    const chosen = [...given, this.#own.config.vin, this.#demoVin].find((vin) => !isBlank(vin));
+    redactor.learnVin(chosen);
+    return chosen;
+  }
+
+  async #open(): Promise<Account> {
+    const { RED, node, words, closing } = this.#own;
+    // A node that asked late would open an account that is never closed.
+    if (closing.aborted)
+      throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+    const options = this.#own.options(vehicleOptions);
+    const isDemo = options.service === 'demo';
+    const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});
+    // Configurations of one application are for cars that any of them can read.
+    const client = isDemo ? 'demo' : credentials.clientId.trim();
+    const serviceKey = isDemo ? 'demo' : `${options.service} ${options.baseUrl} ${client}`;
+    const overview = overviewsOf(RED).open(node.id, serviceKey, client !== '');
+    const demo = isDemo ? await demoAccountOptions(RED, options) : null;
+    this.#demoVin = demo?.vin;
+    const access = demo ?? accountOptionsOf(RED, node.id, options, credentials);
+    const account = openAccount({
+      ...access,
+      id: node.id,
+      warn: (sentence) => node.warn(words.word(asSentence(sentence))),
+      observer: this.#observer(overview),
+    });
+    editorsOf(RED).notify();
+    return account;
+  }
+
+  #observer(overview: Overview): VehicleObserver {
+    const { notify } = editorsOf(this.#own.RED);
+    return {
+      observe: (...reading) => {
+        overview.observe(...reading);
+        // The account works again.
+        if (this.#knownCause !== null) notify();
+      },
+      commandSent: notify,
+    };
+  }
+
+  async #findCause(): Promise<string | null> {
+    const own = this.#own;
+    try {
+      if (!(await whenOurs(own)) || own.options(vehicleOptions).service === 'demo') return null;
+      const account = await this.account();
+      // Whether somebody is signed in is known when a token was asked for, which the start of the account does, too.
+      await (this.#tokenTried ??= account.refreshToken(own.closing).catch(() => undefined));
+      this.#knownCause = account.cause();
+    } catch (error) {
+      this.#knownCause = safeError(error).status?.word ?? null;
+    } finally {
+      this.#looking = undefined;
+    }
+    return this.#knownCause;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import * as z from 'zod/mini';
-import { memberOf, parseScopes, signInScopes, VehicleError, type Session } from '../../src/index';
+import { parseScopes, signInScopes, VehicleError, type Session } from '../../src/index';
 import { clientOf, learnCredentials, serviceOf } from './account-options';
 import { safeError } from '../node-red/redaction';
 import { partOf } from '../per-node-red';
@@ -79,7 +79,6 @@ class SignInRoutes {
       ...signInScopes(service.availableInterfaces, options),
       configNodeId: id,
       deployedClient: this.#deployedClient(id),
-      refreshToken: credentials.refreshToken,
       accessToken: credentials.accessToken,
     });
     return { url, redirectUrl };
@@ -122,24 +121,15 @@ class SignInRoutes {
     return signedIn;
   }
 
-  /**
-   * Refuses the sign-ins that a deleted configuration has begun, and removes its saved grants. The grant of a pasted refresh token stays where another configuration, even a
-   * disabled one, has the same token.
-   * @throws VehicleError
-   */
+  /** Refuses the sign-ins that a deleted configuration has begun, and removes its saved grant. @throws VehicleError */
   async forget(config: NodeDef, given: unknown): Promise<void> {
     const signIns = sessionOf(this.#RED)?.signIns;
     await signIns?.refuseAnswers(config.id);
     const credentials = parseOptions(vehicleCredentials, given ?? {});
     if (credentials.clientId === '') return;
     const service = serviceOf(parseOptions(vehicleOptions, config));
-    const refreshToken = this.#isPastedElsewhere(config.id, credentials.refreshToken) ? '' : credentials.refreshToken;
     if (service.tokenUrl !== '')
-      await signIns?.removeGrants({
-        client: clientOf(service, credentials),
-        configNodeId: config.id,
-        refreshToken,
-      });
+      await signIns?.removeGrant({ client: clientOf(service, credentials), configNodeId: config.id });
   }
 
   /** Removes the grants of the config nodes that were not deployed within a day, so that a form that was cancelled leaves none. */
@@ -153,16 +143,6 @@ class SignInRoutes {
       if (!isDeployed) await this.#requireSession().removeGrant(key);
       await store.remove(entry.key);
     }
-  }
-
-  #isPastedElsewhere(id: string, refreshToken: string): boolean {
-    return storedNodes(this.#RED).some((node) => {
-      if (node.type !== 'connected-vehicle' || node.id === id) return false;
-      const stored: unknown = findVehicle(this.#RED, node.id)?.credentials ?? this.#RED.nodes.getCredentials(node.id);
-      const other = String(memberOf(stored, 'refreshToken') ?? '').trim();
-      // The environment variables of a disabled node are not resolved.
-      return other === refreshToken || other.startsWith('${');
-    });
   }
 
   /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */

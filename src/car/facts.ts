@@ -5,7 +5,7 @@ import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
 import { setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
-import { readUndamaged, type StateStore } from '../state/state-store';
+import { readOrNull, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
 
@@ -140,7 +140,7 @@ export class CarFacts {
   /** Tried again at the next use where it fails. */
   async #read(vin: string, car: Car): Promise<void> {
     try {
-      const found = factsShape.safeParse(await readUndamaged(this.#store, keyOf(vin)));
+      const found = factsShape.safeParse(await readOrNull(this.#store, keyOf(vin)));
       const stored = found.success ? found.data : nothingKnown();
       const { fuelType, equipment, history, events } = car.facts;
       car.facts = {

@@ -23,6 +23,9 @@ const words = new Map(
   ),
 );
 
+/** Whether it is a spelling of a unit that the tables know. */
+export const isKnownUnit = (unit: string): boolean => words.has(unit.toLowerCase());
+
 /** A unit in words as connected v2 writes it: `l` for liters. */
 export const unitOnWire = (word: string): string => spellings[word]?.[0] ?? word;
 

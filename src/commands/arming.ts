@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { MemoryStateStore, readToChange, untilChanged, type StateStore } from '../state/state-store';
+import { MemoryStateStore, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 
@@ -116,7 +116,7 @@ export class Arming {
   /** @returns what was stored before */
   #change(change: (before: Stored) => Stored): Promise<Stored> {
     const attempt = async (): Promise<Stored | null> => {
-      const found = await readToChange(this.#store, this.#key);
+      const found = await readForUpdate(this.#store, this.#key);
       const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0 };
       const after = change(before);
       const isSame =
@@ -124,7 +124,7 @@ export class Arming {
       const condition = { expected: found?.version ?? null };
       return isSame || (await this.#store.write(this.#key, after, condition)) !== null ? before : null;
     };
-    return this.#changes.run(() => untilChanged(attempt));
+    return this.#changes.run(() => retryOnConflict(attempt));
   }
 
   /** An arming also ends when the clock is set back. Two processes know the time of their store to some milliseconds. */

@@ -1,7 +1,7 @@
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
-import { readToChange, unlessAway, untilChanged, type StateStore, type Stored } from '../state/state-store';
+import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
 import { Serial } from '../util/serial';
 import { LoggedCommand, maxActingMs, type JournalEntry } from './logged-command';
 
@@ -94,7 +94,7 @@ export class CommandLog {
   }
 
   async #refresh(id: string, known = this.find(id)): Promise<void> {
-    const stored = await readToChange(this.store, `command/${id}`);
+    const stored = await readForUpdate(this.store, `command/${id}`);
     const command = stored && this.#parse(id, stored, known);
     if (command) this.#commands.set(id, command);
     // What cannot be read is overwritten.
@@ -121,7 +121,7 @@ export class CommandLog {
     this.#commands.set(command.id, command);
     this.#options.onChange();
     command.isStored = false;
-    await untilChanged(async (isAgain) => {
+    await retryOnConflict(async (isAgain) => {
       if (isAgain) await this.#refresh(command.id, command);
       return (await this.#write(command)) || null;
     });
@@ -205,7 +205,7 @@ export class CommandLog {
     if (this.mayBeSent(id)) return true;
     if (await this.isTakenOver(id)) return false;
     const { presence } = this;
-    return untilChanged(async () => {
+    return retryOnConflict(async () => {
       await presence.renew();
       const known = this.find(id)?.origin?.handedOnAt;
       const command = await this.fetch(id);

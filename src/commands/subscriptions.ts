@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { maxTries } from '../state/outbox';
-import { readToChange, removeAll, unlessAway, untilChanged } from '../state/state-store';
+import { readForUpdate, removeAll, unlessAway, retryOnConflict } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import type { FollowUpdate } from './follow';
 import { keptProperties } from './kept-properties';
@@ -116,8 +116,8 @@ export class Subscriptions {
   /** Stores a subscription, over one of a process that has ended or of a former node. @returns false where another process follows the command */
   #claim(id: string, own: Stored): Promise<boolean> {
     const { store, presence } = this.#options.log;
-    return untilChanged(async (isAgain) => {
-      const stored = isAgain ? await readToChange(store, this.#prefix + id) : null;
+    return retryOnConflict(async (isAgain) => {
+      const stored = isAgain ? await readForUpdate(store, this.#prefix + id) : null;
       const holder = storedShape.safeParse(stored?.value).data?.member ?? presence.id;
       if (holder !== presence.id && !(await presence.hasEnded(holder))) return false;
       return (await this.#write(id, own, stored?.version ?? null)) || null;

@@ -8,9 +8,9 @@ import { LocalPresence, type Presence } from '../state/presence';
 import {
   hashed,
   MemoryStateStore,
-  readToChange,
+  readForUpdate,
   StateFault,
-  untilChanged,
+  retryOnConflict,
   type StateStore,
 } from '../state/state-store';
 import { raceAbort, reasonOf, withSignals } from '../util/abort';
@@ -450,7 +450,7 @@ export class VehicleCommandQueue {
 
   async #read(key: string): Promise<void> {
     const { version } = this.#carOf(key);
-    const stored = await readToChange(this.#store, key);
+    const stored = await readForUpdate(this.#store, key);
     // This process has written or read the queue meanwhile, and what was read here may be older.
     if (this.#carOf(key).version !== version) return;
     const entries = queueShape.safeParse(stored?.value);
@@ -466,7 +466,7 @@ export class VehicleCommandQueue {
     change: (entries: readonly Entry[]) => readonly Entry[],
     readsFirst = false,
   ): Promise<readonly Entry[]> {
-    return untilChanged(async (isAgain) => {
+    return retryOnConflict(async (isAgain) => {
       const isRead = isAgain || readsFirst;
       if (isRead) await this.#read(key);
       const { entries, version } = this.#carOf(key);
@@ -562,7 +562,7 @@ export async function cancelWaiting(store: StateStore, presence: Presence, node:
   if (sender === '') return;
   const isWaiting = (entry: Entry): boolean => entry.sender === sender && entry.status === 'waiting';
   for (const { key } of await store.entries('turn/'))
-    await untilChanged(async () => {
+    await retryOnConflict(async () => {
       const stored = await store.read(key);
       const entries = queueShape.safeParse(stored?.value).data ?? [];
       if (!entries.some(isWaiting)) return '';

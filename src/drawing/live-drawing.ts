@@ -3,7 +3,7 @@ import { carSvg, drawCar, openingNames, partOf, signalCar, type CarViewWords } f
 import { element, type Say } from './elements';
 
 /** The last command of a demo car. By its id, a command is shown once. */
-export interface LastCommand {
+interface LastCommand {
   id: string;
   command: string;
   acted: boolean;

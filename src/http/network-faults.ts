@@ -2,6 +2,12 @@ import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import type { Proxy } from './environment';
 
+/** How long name lookup, TCP and TLS may take together; likewise the answer of a proxy, and TLS in its tunnel. */
+export const connectTimeoutMs = 10_000;
+
+/** Codes of undici, which counts the time of a tunnel itself. */
+const lateCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
 /**
  * A failed connection to the proxy, or to the service where `proxy` is null. The cause is rebuilt from its code alone: the errors of undici
  * hold addresses and headers.
@@ -9,6 +15,7 @@ import type { Proxy } from './environment';
 export function connectionFault(error: unknown, proxy: Proxy | null): VehicleError {
   if (error instanceof VehicleError) return error;
   const code = systemCodeOf(error) || (error instanceof Error ? error.name : typeof error);
+  if (lateCodes.has(code)) return lateFault(proxy, true);
   return new VehicleError('NETWORK', proxy === null ? ofService(code) : ofProxy(code, proxy), { cause: { code } });
 }
 
@@ -37,7 +44,8 @@ const ofProxy = (code: string, { host, variable }: Proxy): Sentence =>
     : sentence`The proxy ${host} could not be reached (${code}). Check the network and the variable ${variable}.`;
 
 /** For a connection that is not open in time. */
-export function lateFault(seconds: number, proxy: Proxy | null, hasAddress: boolean): VehicleError {
+export function lateFault(proxy: Proxy | null, hasAddress: boolean): VehicleError {
+  const seconds = connectTimeoutMs / 1000;
   if (proxy === null && hasAddress) return timedOut(seconds);
   const late =
     proxy === null

@@ -4,7 +4,7 @@ import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
 import { LocalPresence, type Presence } from '../state/presence';
-import { readToChange, readUndamaged, untilChanged, type StateStore } from '../state/state-store';
+import { readForUpdate, readOrNull, retryOnConflict, type StateStore } from '../state/state-store';
 import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
@@ -306,7 +306,7 @@ export class RateLimiter {
   async #countShared(kind: RequestKind, options: AcquireOptions): Promise<void> {
     const isCounted = await this.#changes.run(async () => {
       await this.#options.presence.renew();
-      return untilChanged((isAgain) => this.#take(kind, options, isAgain), this.#pauseBeforeRetry);
+      return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#pauseBeforeRetry);
     });
     // Another process has taken the room that was left.
     if (!isCounted) await this.#wait(kind, options, true);
@@ -459,7 +459,7 @@ export class RateLimiter {
   #record(note = (): void => undefined): void {
     const { presence } = this.#options;
     const change = (): Promise<true> =>
-      untilChanged(async () => {
+      retryOnConflict(async () => {
         await this.#load();
         note();
         return (await this.#writeShared()) || null;
@@ -511,7 +511,7 @@ export class RateLimiter {
   async #load(): Promise<void> {
     const { presence, store, key } = this.#options;
     if (presence.isShared) return this.#loadShared();
-    const record = parseRecord(await readUndamaged(store, key));
+    const record = parseRecord(await readOrNull(store, key));
     if (record !== null) {
       const time = this.#clock.monotonic();
       const since = new QuotaCounts();
@@ -536,7 +536,7 @@ export class RateLimiter {
   async #loadShared(): Promise<void> {
     const { presence, store, key } = this.#options;
     await presence.renew();
-    const stored = await readToChange(store, key);
+    const stored = await readForUpdate(store, key);
     const record = parseRecord(stored?.value);
     const time = this.#clock.monotonic();
     const epoch = record?.epoch ?? '';

@@ -25,8 +25,8 @@ interface RequestsOptions {
   tokens: TokenSource;
   limiter: RateLimiter;
   shared: SharedReads<Answer>;
-  /** The owner of the token: readings are shared only between accounts of the same owner. */
-  owner: string;
+  /** Readings are shared only between accounts with the same one. */
+  tokenOwner: string;
   /** How old another reader's answer may be, in milliseconds; 0 shares nothing. */
   shareForMs: number;
   transport: Transport;
@@ -184,9 +184,9 @@ export class Requests {
    * @throws VehicleError with a code of docs/internals/contract.md 6
    */
   async get(request: GetRequest): Promise<SharedAnswer> {
-    const { shared, shareForMs, owner } = this.#options;
+    const { shared, shareForMs, tokenOwner } = this.#options;
     const { url, accept, maxAgeMs = shareForMs, kind, signal, batch } = request;
-    const sharers = shareForMs > 0 ? owner : batch;
+    const sharers = shareForMs > 0 ? tokenOwner : batch;
     const key = `${url.href} ${accept} ${sharers ?? randomUUID()}`;
     const keep = request.keep !== false && sharers !== undefined;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };

@@ -1,11 +1,11 @@
 import { isIP, Socket, type LookupFunction } from 'node:net';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
-import { buildConnector, Client, Pool, type Dispatcher } from 'undici';
+import { buildConnector, Client, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { systemClock, type Clock } from '../util/clock';
 import { version } from '../../package.json';
 import { asVehicleError, cancelledError, systemCodeOf, VehicleError } from '../errors';
 import { parseProxies, type Environment, type Proxy } from './environment';
-import { connectionFault, lateFault, noTunnel, timedOut } from './network-faults';
+import { connectionFault, connectTimeoutMs, lateFault, noTunnel, timedOut } from './network-faults';
 
 const userAgent = `connected-vehicle-node-red/${version}`;
 
@@ -46,8 +46,6 @@ export const maxBodyBytes = 2 ** 20;
 /** The number of connections that all reads of one origin share. */
 export const readConnections = 6;
 
-/** How long name lookup, TCP and TLS may take together; likewise the way to the tunnel of a proxy. */
-export const connectTimeoutMs = 10_000;
 /**
  * How long each address of a name but the last may take. Node's 250 ms give up a slow network after one lost packet, and where the
  * other addresses do not answer, the request fails.
@@ -108,6 +106,9 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
   };
 }
 
+/** The limits are those of `Connections` and `Exchange`, on the clock that tests own. */
+const timeless = { headersTimeout: 0, bodyTimeout: 0 };
+
 interface ConnectionOptions {
   clock: Clock;
   proxyOf: (url: URL) => Proxy | null;
@@ -124,7 +125,11 @@ class Connections {
   constructor(origin: string, connections: number, own: ConnectionOptions) {
     this.#options = own;
     const proxy = own.proxyOf(new URL(origin));
-    const options = dispatcherOptions((target) => this.#connect(target, proxy));
+    if (proxy !== null) {
+      this.dispatcher = this.#through(proxy, connections);
+      return;
+    }
+    const options = { ...timeless, connect: this.#connector(null) };
     this.dispatcher = connections === 1 ? new Client(origin, options) : new Pool(origin, { ...options, connections });
   }
 
@@ -134,69 +139,61 @@ class Connections {
     await destroyed;
   }
 
-  async #connect(target: buildConnector.Options, proxy: Proxy | null): Promise<Socket> {
-    if (proxy === null) return this.#open(target, null);
-    const tunnel = await this.#openTunnel(target, proxy);
-    // TLS in a socket that has ended would wait in vain.
-    if (tunnel.destroyed) throw connectionFault(tunnel.errored ?? { code: 'ECONNRESET' }, null);
-    return target.protocol === 'https:' ? this.#open({ ...target, httpSocket: tunnel }, null) : tunnel;
+  #through(proxy: Proxy, connections: number): ProxyAgent {
+    const { origin: uri, authorization } = proxy;
+    return new ProxyAgent({
+      ...timeless,
+      uri,
+      connections,
+      headers: { 'user-agent': userAgent },
+      ...(authorization !== null && { token: authorization }),
+      // For TLS in the tunnel.
+      requestTls: { timeout: connectTimeoutMs },
+      clientFactory: () => new ProxyConnections(proxy, this.#connector(proxy)),
+    });
   }
 
-  /** Asks the proxy for a tunnel to the target (CONNECT, RFC 9110 9.3.6). */
-  async #openTunnel({ host = '', port, protocol }: buildConnector.Options, proxy: Proxy): Promise<Socket> {
-    const limit = new AbortController();
-    const cancelTimer = this.#options.clock.after(connectTimeoutMs, () =>
-      limit.abort(lateFault(connectTimeoutMs / 1000, proxy, true)),
-    );
-    // undici would take the server name from the header `host`.
-    const open = (own: buildConnector.Options): Promise<Socket> => this.#open({ ...own, servername: '' }, proxy);
-    const client = new Client(proxy.origin, dispatcherOptions(open));
-    try {
-      const path = port ? host : `${host}:${protocol === 'https:' ? 443 : 80}`;
-      const login = proxy.authorization === null ? {} : { 'proxy-authorization': proxy.authorization };
-      const headers = { host: path, 'user-agent': userAgent, ...login };
-      const { statusCode, socket } = await client.connect({ path, headers, signal: limit.signal });
-      if (statusCode >= 200 && statusCode < 300 && socket instanceof Socket) return socket;
-      socket.destroy();
-      throw noTunnel(statusCode, proxy);
-    } catch (error) {
-      throw connectionFault(error, proxy);
-    } finally {
-      cancelTimer();
-      void client.destroy();
-    }
-  }
-
-  /** Name lookup, TCP and TLS, or only TLS in a tunnel. @param proxy the peer; null for the service */
-  #open(target: buildConnector.Options, proxy: Proxy | null): Promise<Socket> {
-    return new Promise((resolve, reject) => {
+  /** Name lookup, TCP and TLS. @param proxy the peer; null for the service */
+  #connector(proxy: Proxy | null): buildConnector.connector {
+    const { clock, connector } = this.#options;
+    return (target, callback) => {
+      // undici would take the name of an https proxy from the header `host`, or its address.
+      const peer = proxy === null ? target : { ...target, servername: '' };
       // The declared type leaves out that the connector returns its socket.
-      const socket: unknown = this.#options.connector(target, (error, connected) => {
+      const socket: unknown = connector(peer, (...[error, connected]) => {
         cancelTimer();
-        if (error === null) resolve(connected);
-        else reject(connectionFault(error, proxy));
+        if (error === null) callback(null, connected);
+        else callback(connectionFault(error, proxy), null);
       });
       if (!(socket instanceof Socket)) throw new TypeError('The connector of undici returned no socket');
-      let hasAddress = target.httpSocket !== undefined || isIP(target.hostname) !== 0;
-      const cancelTimer = this.#options.clock.after(connectTimeoutMs, () =>
-        socket.destroy(lateFault(connectTimeoutMs / 1000, proxy, hasAddress)),
-      );
+      let hasAddress = isIP(target.hostname) !== 0;
+      const cancelTimer = clock.after(connectTimeoutMs, () => socket.destroy(lateFault(proxy, hasAddress)));
       this.#sockets.add(socket);
       socket.once('lookup', () => (hasAddress = true)).once('close', () => this.#sockets.delete(socket));
-    });
+    };
   }
 }
 
-/** The time limits are those of `Connections` and `Exchange`, on the clock that tests own. */
-const dispatcherOptions = (open: (target: buildConnector.Options) => Promise<Socket>): Client.Options => ({
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  connect: (target, callback) =>
-    void open(target).then(
-      (socket) => callback(null, socket),
-      (error: Error) => callback(error, null),
-    ),
-});
+/** What undici makes tunnels of. On its own it would take 200 alone for a tunnel, and ask a proxy that hangs up again and again. */
+class ProxyConnections extends Pool {
+  readonly #proxy: Proxy;
+
+  constructor(proxy: Proxy, connect: buildConnector.connector) {
+    super(proxy.origin, { connect, headersTimeout: connectTimeoutMs });
+    this.#proxy = proxy;
+  }
+
+  override async connect(request: Omit<Dispatcher.ConnectOptions, 'origin'>): Promise<Dispatcher.ConnectData> {
+    try {
+      const tunnel = await super.connect(request);
+      if (tunnel.statusCode >= 200 && tunnel.statusCode < 300) return { ...tunnel, statusCode: 200 };
+      tunnel.socket.destroy();
+      throw noTunnel(tunnel.statusCode, this.#proxy);
+    } catch (error) {
+      throw connectionFault(error, this.#proxy);
+    }
+  }
+}
 
 /** One request as undici's handler: the interface that reports when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
@@ -8,7 +7,7 @@ import type { OAuthClient } from './oauth';
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
 const grantSchema = z.lazy(() =>
   z.object({
-    /** Counts the refreshes, so that the later of two grants is known; 0 for a pasted refresh token that was not refreshed yet. */
+    /** Counts the refreshes, so that the later of two grants is known. */
     generation: z.int(),
     /** Empty if the sign-in returned none: then it ends with its access token. */
     refreshToken: z.string(),
@@ -17,20 +16,19 @@ const grantSchema = z.lazy(() =>
     /** Null where the service does not say. */
     expiresAt: z.nullable(z.number()),
     scopes: z.nullable(z.array(z.string())),
-    /** The last refresh; before the first one of a pasted refresh token, the time when it was first used. */
+    /** The last refresh, or the sign-in. */
     refreshedAt: z.number(),
-    /** When a person signed in; absent where a refresh token was pasted. */
-    signedInAt: z.optional(z.number()),
-    /** Fingerprints of the pasted tokens that are older than this grant. */
-    outdated: z.array(z.string()),
-    /** Its refresh token was sent, or is about to be, and no answer is saved yet. */
-    isRefreshing: z.boolean(),
+    signedInAt: z.number(),
+    /** The hash of the access token that was pasted before the sign-in; empty if there was none. */
+    pastedBefore: z.string(),
+    /** The process that refreshes: its refresh token was sent, or is about to be, and no answer is saved yet. Empty if no answer came: any process repeats it. */
+    refreshing: z.nullable(z.string()),
   }),
 );
 export type Grant = z.infer<typeof grantSchema>;
 
 /** The grant of a sign-in, as it is saved. */
-export type SavedSignIn = Omit<Grant, 'generation' | 'isRefreshing'>;
+export type SavedSignIn = Omit<Grant, 'generation' | 'refreshing'>;
 
 export interface StoredGrant {
   grant: Grant;
@@ -46,7 +44,7 @@ export interface GrantStoreOptions {
   onSecret?: (secret: string) => void;
 }
 
-/** The grants of sign-ins and pasted refresh tokens in the state store. Every fault of the store is CONFIG and says what to do. */
+/** The grants of sign-ins in the state store. Every fault of the store is CONFIG and says what to do. */
 export class GrantStore {
   /** Encrypts what it stores. */
   readonly state: StateStore;
@@ -85,10 +83,10 @@ export class GrantStore {
     await withSentence(() => this.state.remove(this.#entryOf(key)));
   }
 
-  /** The key names addresses and a config node, so only its hash is written in plain. A pasted token is the same one in every scope. */
+  /** The key names addresses and a config node, so only its hash is written in plain. */
   #entryOf(key: string): string {
     const { scope = '' } = this.#options;
-    const scoped = scope === '' || key.startsWith('pasted') ? key : `${key}\n${scope}`;
+    const scoped = scope === '' ? key : `${key}\n${scope}`;
     return `${collection}/${hashed(scoped)}`;
   }
 
@@ -112,8 +110,8 @@ export const briefSignIn = (expiresAt: number | null, now: number): Sentence =>
       )
     : sentence`The service gave no refresh token, so the sign-in ends: ${clockTime(expiresAt, now)}. If each one is as short, enter offline_access under “More scopes”, deploy, and sign in again.`;
 
-/** Recognizes a secret without holding it. */
-export const fingerprint = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+/** Recognizes a pasted access token without holding it; empty if there is none. */
+export const hashOf = (pasted: string): string => pasted.trim() && hashed(pasted.trim());
 
 /**
  * The grant of a sign-in belongs to the config node that it was started from: two config nodes may be two people. It is for one service:
@@ -121,10 +119,6 @@ export const fingerprint = (secret: string): string => createHash('sha256').upda
  */
 export const signInKey = (client: OAuthClient, configNodeId: string): string =>
   ['signed-in', client.audience, client.tokenUrl, client.clientId, configNodeId].join('\n');
-
-/** The grant of a pasted refresh token is shared by all config nodes that hold the token: it can be spent only once. */
-export const pastedKey = (client: OAuthClient, refreshToken: string): string =>
-  ['pasted', client.tokenUrl, client.clientId, fingerprint(refreshToken)].join('\n');
 
 const collection = 'sign-in';
 

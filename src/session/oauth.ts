@@ -34,7 +34,7 @@ export const trimmed = (client: OAuthClient): OAuthClient => ({
 });
 
 /** @throws VehicleError CONFIG */
-export function checkInputs(client: OAuthClient, refreshToken = ''): void {
+export function checkInputs(client: OAuthClient): void {
   if (client.clientId === '')
     throw new VehicleError(
       'CONFIG',
@@ -42,7 +42,6 @@ export function checkInputs(client: OAuthClient, refreshToken = ''): void {
     );
   if (!isHeaderSafe(client.clientId)) throw new VehicleError('CONFIG', unusable('client ID'));
   if (!isPrintable(client.clientSecret)) throw new VehicleError('CONFIG', unusable('client secret'));
-  if (refreshToken !== '' && !isHeaderSafe(refreshToken)) throw new VehicleError('CONFIG', unusable('refresh token'));
 }
 
 /** Times in milliseconds since 1970. */

@@ -3,9 +3,9 @@ import { systemClock, type Clock } from '../util/clock';
 import { LocalPresence, type Presence } from '../state/presence';
 import { Discovery } from './discovery';
 import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-store';
-import type { Send } from './oauth';
+import type { OAuthClient, Send } from './oauth';
 import { SignIns } from './sign-in';
-import { RefreshTurn, TokenManager, type TokenManagerOptions } from './token-manager';
+import { TokenManager } from './token-manager';
 
 export interface SessionOptions {
   store: GrantStore;
@@ -27,8 +27,6 @@ export class Session {
   readonly signIns: SignIns;
   readonly clock: Clock;
   readonly random: () => number;
-  /** The number of sign-ins that were saved. */
-  saved = 0;
   readonly #send: Send;
   readonly #discovery: Discovery;
   readonly #presence: Presence;
@@ -52,50 +50,32 @@ export class Session {
   }
 
   /** The manager of a grant. Each user releases it once. */
-  acquire(options: Pick<TokenManagerOptions, 'key' | 'client' | 'pastedRefreshToken'>): TokenManager {
-    // A configuration with a mistyped client secret gets a manager of its own, so that it does not stop the others.
-    const id = JSON.stringify([options.key, options.client.clientSecret]);
-    let manager = this.#managers.get(id);
-    if (manager === undefined) {
-      const { store, clock, random } = this;
-      const turn = this.#of(options.key)[0]?.turn ?? new RefreshTurn();
-      manager = new TokenManager({
-        ...options,
-        store,
-        send: this.#send,
-        discovery: this.#discovery,
-        presence: this.#presence,
-        clock,
-        random,
-        turn,
-      });
-      this.#managers.set(id, manager);
-    }
-    manager.acquire();
+  acquire(key: string, client: OAuthClient): TokenManager {
+    const { store, clock, random } = this;
+    const [send, discovery, presence] = [this.#send, this.#discovery, this.#presence];
+    const options = { key, store, send, discovery, presence, clock, random };
+    const manager = this.#managers.get(key) ?? new TokenManager(options, client);
+    this.#managers.set(key, manager);
+    manager.acquire(client);
     return manager;
   }
 
-  async release(manager: TokenManager): Promise<void> {
-    await manager.release();
-    for (const [id, known] of this.#managers) if (known.isIdle) this.#managers.delete(id);
+  async release(manager: TokenManager, client: OAuthClient): Promise<void> {
+    await manager.release(client);
+    for (const [key, known] of this.#managers) if (known.isIdle) this.#managers.delete(key);
   }
 
   /** Saves the grant of a sign-in over any stored one. @throws VehicleError CONFIG */
   async save(key: string, signIn: SavedSignIn): Promise<void> {
     const before = await this.store.read(key).catch(() => null);
-    await this.store.write(key, { ...signIn, generation: (before?.grant.generation ?? 0) + 1, isRefreshing: false });
-    this.saved += 1;
-    await Promise.all(this.#of(key).map((manager) => manager.reload()));
+    await this.store.write(key, { ...signIn, generation: (before?.grant.generation ?? 0) + 1, refreshing: null });
+    await this.#managers.get(key)?.reload();
   }
 
   /** Removes a grant for good. @throws VehicleError CONFIG */
   async removeGrant(key: string): Promise<void> {
-    for (const manager of this.#of(key)) manager.forget();
+    this.#managers.get(key)?.forget();
     await this.store.remove(key);
-  }
-
-  #of(key: string): TokenManager[] {
-    return [...this.#managers.values()].filter((manager) => manager.key === key);
   }
 }
 

@@ -5,7 +5,7 @@ import { asVehicleError, VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import type { Discovery } from './discovery';
-import { briefSignIn, fingerprint, pastedKey, signInKey, type GrantStore, type SavedSignIn } from './grant-store';
+import { briefSignIn, hashOf, signInKey, type GrantStore, type SavedSignIn } from './grant-store';
 import {
   checkInputs,
   refusalSentence,
@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from './oauth';
 import { isoTime } from '../http/token-source';
-import { storedSentence } from '../state/state-store';
+import { hashed, storedSentence } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 
@@ -31,9 +31,7 @@ export interface SignInStart {
   optional?: readonly { access: string; scopes: readonly string[] }[];
   /** The id of the config node: only it gets this sign-in. */
   configNodeId: string;
-  /** The refresh token that is pasted in its configuration now: this sign-in outdates it. */
-  refreshToken?: string;
-  /** The access token that is pasted there now: this sign-in outdates it, too. */
+  /** The access token that is pasted in its configuration now: this sign-in is newer. */
   accessToken?: string;
   /** The client of the config node as it is deployed; null, the default, where it is not deployed. */
   deployedClient?: OAuthClient | null;
@@ -110,8 +108,8 @@ const pendingSchema = z.lazy(() =>
         scopes: texts,
         optional: z.readonly(z.array(z.object({ access: z.string(), scopes: texts }))),
         verifier: z.string(),
-        /** Fingerprints of the pasted tokens. */
-        outdated: texts,
+        /** As in the grant. */
+        pastedBefore: z.string(),
         /** The key of the grant that the deployed config node used; null where it was not deployed. */
         keyBefore: z.nullable(z.string()),
       }),
@@ -152,7 +150,7 @@ export class SignIns {
    * @throws VehicleError CONFIG, STORE_UNAVAILABLE
    */
   async begin(options: SignInStart): Promise<{ url: string; state: string }> {
-    const { configNodeId, deployedClient = null, optional = [], refreshToken = '', accessToken = '' } = options;
+    const { configNodeId, deployedClient = null, optional = [], accessToken = '' } = options;
     const { now, store } = this.#options;
     const state = random32();
     const client = trimmed(options.client);
@@ -167,7 +165,7 @@ export class SignIns {
       scopes: options.scopes,
       optional,
       verifier: random32(),
-      outdated: [refreshToken.trim(), accessToken.trim()].filter((token) => token !== '').map(fingerprint),
+      pastedBefore: hashOf(accessToken),
       keyBefore: keyOf(deployedClient, configNodeId),
     };
     const url = authorizationUrl(start, state);
@@ -220,16 +218,9 @@ export class SignIns {
       if (pending.configNodeId === configNodeId) await state.write(key, { ...pending, start: null, isDeleted: true });
   }
 
-  /**
-   * Removes the saved grants of a deleted config node.
-   * @param refreshToken the one that was pasted in it; empty where another config node holds the same one
-   * @throws VehicleError CONFIG
-   */
-  async removeGrants(deleted: Pick<SignInStart, 'client' | 'configNodeId'> & { refreshToken: string }): Promise<void> {
-    const client = trimmed(deleted.client);
-    const refreshToken = deleted.refreshToken.trim();
-    await this.#options.grants.removeGrant(signInKey(client, deleted.configNodeId));
-    if (refreshToken !== '') await this.#options.grants.removeGrant(pastedKey(client, refreshToken));
+  /** Removes the saved grant of a deleted config node. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  async removeGrant({ client, configNodeId }: Pick<SignInStart, 'client' | 'configNodeId'>): Promise<void> {
+    await this.#options.grants.removeGrant(signInKey(trimmed(client), configNodeId));
   }
 
   /** The `state` of an answer is accepted once, also if the sign-in then fails. */
@@ -342,7 +333,7 @@ export class SignIns {
       scopes: tokens.scopes,
       refreshedAt: tokens.receivedAt,
       signedInAt: tokens.receivedAt,
-      outdated: [...start.outdated],
+      pastedBefore: start.pastedBefore,
     });
     const missing = missingScopes(start, tokens.scopes);
     return {
@@ -410,7 +401,7 @@ const random32 = (): string => randomBytes(32).toString('base64url');
 const collection = 'signing-in';
 
 /** The state is a secret while the sign-in is under way, so only its hash is written in plain. */
-const entryOf = (state: string): string => `${collection}/${fingerprint(state)}`;
+const entryOf = (state: string): string => `${collection}/${hashed(state)}`;
 
 /** Null where the config node is not deployed. */
 const keyOf = (client: OAuthClient | null, configNodeId: string): string | null =>

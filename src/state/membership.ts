@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../util/clock';
 import { LocalPresence, type Claim, type Presence } from './presence';
-import { readToChange, type SharedStore, type StateFault } from './state-store';
+import { readForUpdate, type SharedStore, type StateFault } from './state-store';
 
 interface MembershipOptions {
   store: SharedStore;
@@ -151,7 +151,7 @@ export class Membership implements Presence {
     if (!this.isSure) return null;
     const store = this.#store;
     const key = `claim/${name}`;
-    const stored = await readToChange(store, key);
+    const stored = await readForUpdate(store, key);
     const holder = claimSchema.safeParse(stored?.value).data?.member;
     if (this.#held.get(name)?.member === this.#id) return null;
     if (holder !== undefined && holder !== this.#id && !(await this.hasEnded(holder))) return null;

@@ -109,14 +109,14 @@ export const unlessAway =
   };
 
 /**
- * The stored value of a key; undefined where nothing is stored, or only something damaged, which the next write puts aside.
+ * The stored value of a key; null if nothing is stored, or only something damaged, which the next write puts aside.
  * @throws StateFault if the value may be readable later: a caller that continued without it would overwrite it
  */
-export async function readUndamaged(store: Pick<StateStore, 'read'>, key: string): Promise<unknown> {
+export async function readOrNull(store: Pick<StateStore, 'read'>, key: string): Promise<unknown> {
   try {
-    return (await store.read(key))?.value;
+    return (await store.read(key))?.value ?? null;
   } catch (error) {
-    if (error instanceof StateFault && error.fault === 'damaged') return undefined;
+    if (error instanceof StateFault && error.fault === 'damaged') return null;
     throw error;
   }
 }
@@ -125,7 +125,7 @@ export async function readUndamaged(store: Pick<StateStore, 'read'>, key: string
  * What is stored under a key, to be changed on condition of its version; in place of a damaged value, which is lost in any case, undefined.
  * @throws StateFault
  */
-export async function readToChange(store: Pick<StateStore, 'read'>, key: string): Promise<Stored | null> {
+export async function readForUpdate(store: Pick<StateStore, 'read'>, key: string): Promise<Stored | null> {
   try {
     return await store.read(key);
   } catch (error) {
@@ -144,7 +144,7 @@ const maxTries = 100;
  * @param pause called before each try but the first three
  * @throws StateFault `unavailable` where other processes were always faster
  */
-export async function untilChanged<T>(
+export async function retryOnConflict<T>(
   change: (isAgain: boolean) => Promise<T | null>,
   pause?: (tries: number) => Promise<void>,
 ): Promise<T> {

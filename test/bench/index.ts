@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { growth } from './growth';
 import { sharing } from './sharing';
 import { start } from './start';
-import { stores } from './stores';
+import { fleets, stores } from './stores';
 import { tableOf, passed, type Row } from './table';
 import { throughput } from './throughput';
 
@@ -16,6 +16,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   throughput: () => throughput(),
   growth: () => growth(),
   stores: () => stores(),
+  fleets: () => fleets(),
   day: async () => [
     {
       what: 'the day: promises that are broken',

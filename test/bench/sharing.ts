@@ -1,8 +1,11 @@
 import { readSeveral } from '../support/account';
 import { openAccount, pastedToken, resolveService, type Account } from '../../src/index';
-import { resourceNames } from '../../src/catalogue/reads';
+import { reads, resourceNames } from '../../src/catalogue/reads';
 import { startService, type ServiceProcess } from './processes';
 import type { Row } from './table';
+
+/** One for each group of connected v2, and one for each of the six that only the extended interface has. */
+const requestsForAll = new Set(resourceNames.map((name) => reads[name].routes[0]?.request)).size;
 
 /** What an account asks of the service, counted by the service. */
 export async function sharing(): Promise<Row[]> {
@@ -21,11 +24,16 @@ export async function sharing(): Promise<Row[]> {
     const separate = await service.counts();
     return [
       { what: '1,000 identical reads at once: requests', value: identical.requests, atMost: 1 },
-      { what: '39 resources at once: requests', value: all.requests, atMost: 39, atLeast: 39 },
+      { what: '39 resources at once: requests', value: all.requests, atMost: requestsForAll, atLeast: requestsForAll },
       { what: '39 resources at once: values', value: Object.keys(vehicle.reads).length, atLeast: 39 },
       { what: '39 resources at once: in flight', value: all.mostInFlight, atMost: 6 },
       { what: '39 resources at once: sockets', value: all.sockets, atMost: 6 },
-      { what: '39 messages at once: requests', value: separate.requests, atMost: 39, atLeast: 39 },
+      {
+        what: '39 messages at once: requests',
+        value: separate.requests,
+        atMost: requestsForAll,
+        atLeast: requestsForAll,
+      },
       { what: '39 messages at once: sockets', value: separate.sockets, atMost: 6 },
     ];
   } finally {

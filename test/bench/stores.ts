@@ -13,6 +13,7 @@ import {
   type Account,
   type SharedStore,
 } from '../../src/index';
+import { askOfStore } from '../model/fleet-history';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { openRedis, RedisServer } from '../support/redis-server';
 import { removeFolder } from '../support/remove-folder';
@@ -122,6 +123,18 @@ export async function stores({ rounds = 40 } = {}): Promise<Row[]> {
     await service.close();
     await removeFolder(directory);
   }
+}
+
+/** What processes with 10 API keys ask of one store together, in virtual time (docs/several-node-reds.md). */
+export async function fleets(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const count of [10, 50, 200])
+    for (const [name, { operations, bytes }] of Object.entries(await askOfStore(count)))
+      rows.push(
+        { what: `${count} Node-REDs: calls a second, ${name}`, value: operations },
+        { what: `${count} Node-REDs: bytes a second, ${name}`, value: bytes },
+      );
+  return rows;
 }
 
 function open(service: Simulator, pack: Pack): Account {

@@ -316,7 +316,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await invalid('#node-config-input-vin').waitFor({ state: 'detached' });
     await invalid('#node-config-input-apiKey').waitFor();
     await type('#node-config-input-apiKey', ' key-of-the-test ');
-    await page.locator('.car-form summary').getByText('Paste tokens').click();
+    await page.locator('.car-form summary').getByText('Paste a token').click();
     await type('#node-config-input-accessToken', 'token-of-the-test');
     await page.locator('.car-form summary').getByText('Quota').click();
     await type('#node-config-input-requestsPerDay', '500');
@@ -334,7 +334,6 @@ describe(`The editor in a browser${pendingNote}`, function () {
       has_apiKey: true,
       has_accessToken: true,
       has_clientSecret: false,
-      has_refreshToken: false,
     });
     assert.doesNotMatch(JSON.stringify(flows), /of-the-test/);
     assert.doesNotMatch(await page.content(), /of-the-test/);

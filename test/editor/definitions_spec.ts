@@ -274,14 +274,14 @@ describe('The validators', () => {
   it('say before the deploy, in the words of the status, what a configuration lacks', () => {
     const judge = (service: string, credentials?: object) =>
       validate('connected-vehicle', 'access', [], { service, ...(credentials && { credentials }) });
-    const tokens = { has_accessToken: false, has_refreshToken: false, clientId: '' };
+    const tokens = { has_accessToken: false, clientId: '' };
     assert.equal(judge('volvo-cars'), true, 'it is not known yet what is stored');
     assert.equal(judge('volvo-cars', {}), 'connected-vehicle.cause.API_KEY_MISSING', 'nothing is stored');
     assert.equal(judge('volvo-cars', { apiKey: 'imported', accessToken: 'imported' }), true);
     assert.equal(judge('demo', { ...tokens, has_apiKey: false }), true);
     assert.equal(judge('volvo-cars', { ...tokens, has_apiKey: false }), 'connected-vehicle.cause.API_KEY_MISSING');
     assert.equal(judge('custom', { ...tokens, has_apiKey: true }), 'connected-vehicle.cause.NOT_SIGNED_IN');
-    for (const given of [{ has_accessToken: true }, { has_refreshToken: true }, { clientId: 'client' }])
+    for (const given of [{ has_accessToken: true }, { clientId: 'client' }])
       assert.equal(judge('volvo-cars', { ...tokens, has_apiKey: true, ...given }), true);
   });
 

@@ -207,6 +207,20 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await (await again).close();
   });
 
+  it('keeps the window of a sign-in when the result of an earlier one comes late', async () => {
+    const opening = page.waitForEvent('popup');
+    const late = { at: '2026-06-01T12:00:00.000Z', error: { code: 'CANCELLED', message: 'The driver declined.' } };
+    const held = await holdAnswer(page, 'state', { token: null, quota: null, signIn: late, demoPage: null });
+    await held.asked;
+    await press('sign-in');
+    const popup = await opening;
+    await part('signIn').getByText('Sign in in the window that opens.').waitFor();
+    await held.letGo();
+    assert.equal(popup.isClosed(), false);
+    await part('signIn').getByText('Sign in in the window that opens.').waitFor();
+    await popup.close();
+  });
+
   it('makes the commands grey with Read-only, and keeps their ticks and scopes for the portal', async () => {
     const readOnly = page.locator('#node-config-input-readOnly');
     const lock = part('accessCommands').getByLabel('lock', { exact: true });
@@ -367,7 +381,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
 
   it('says of a pasted token what is wrong with it, and not that another field is empty', async () => {
     await page.locator('#node-config-input-clientId').fill('');
-    await page.locator('.car-form summary').getByText('Paste tokens').click();
+    await page.locator('.car-form summary').getByText('Paste a token').click();
     await page.locator('#node-config-input-accessToken').fill('two words');
     await press('check');
     await part('result')

@@ -8,7 +8,7 @@ import { faults, startFaultProxy, type Fault, type FaultProxy } from './fault-pr
 
 /**
  * Random faults between real nodes and the simulated service. Arguments: the least number of faults and the seed. It needs
- * NODE_EXTRA_CA_CERTS with the certificate of the proxy; scripts/faults.mjs and test/faults/faults_spec.ts set it.
+ * NODE_EXTRA_CA_CERTS with the certificate of the proxy; test/faults/faults_spec.ts sets it.
  */
 interface FaultReport {
   seed: number;

@@ -61,7 +61,6 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
         apiKey: 'stored-key',
         accessToken: 'stored-access',
         clientSecret: 'stored-client',
-        refreshToken: 'stored-refresh',
       };
       const credentials = { ...secrets, clientId: 'application' };
       await nodeRed.admin('POST', 'flows', { flows: flows.map((node) => ({ ...node, credentials })) });

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { classicCar, demoCar, demoCars, startSimulator, type Simulator } from '../support/simulator';
 import { useClock } from '../../nodes/runtime';
-import { askEditor, formOf, type EditorAnswer } from '../support/editor-client';
+import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
@@ -163,13 +163,18 @@ describe('What the dialogs ask of the runtime', () => {
     });
 
     it('says of the token, not of the service, that the sign-in service is not reached', async () => {
-      const refreshToken = service.issueRefreshToken();
-      await load(
-        { tokenUrl: `${service.url}/as/token.oauth2` },
-        { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret', refreshToken },
-      );
-      service.faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers' });
-      const findings = await check(formOf(vehicle({ tokenUrl: `${service.url}/as/token.oauth2` })));
+      const addresses = {
+        authorizeUrl: `${service.url}/as/authorization.oauth2`,
+        tokenUrl: `${service.url}/as/token.oauth2`,
+      };
+      await load(addresses, { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' });
+      const callback = 'http://localhost:1880/connected-vehicle/callback';
+      const { url } = await askEditor('sign-in', formOf(vehicle(addresses), {}, { callback }));
+      const path = '/as/token.oauth2';
+      service.faults.add({ match: { path }, members: { access_token: 'missing' }, times: 1 });
+      service.faults.add({ match: { path }, cut: 'before-headers' });
+      await askEditor('sign-in-finish', { redirected: await signInAtPage(String(url)) });
+      const findings = await check(formOf(vehicle(addresses)));
       assert.deepEqual(summary(findings), [...untried, 'token bad NETWORK']);
       assert.match(findings.at(-1)?.message ?? '', /sign-in service/);
     });
@@ -283,7 +288,7 @@ describe('What the dialogs ask of the runtime', () => {
           }
         }
         assert.equal(other.requests.length, 0);
-        const typed = { ...demoCredentials, clientId: '', clientSecret: '', refreshToken: '' };
+        const typed = { ...demoCredentials, clientId: '', clientSecret: '' };
         assert.ok((await askEditor('vehicles', formOf(vehicle({ baseUrl: other.url }), typed)))['vehicles']);
       } finally {
         await other.close();

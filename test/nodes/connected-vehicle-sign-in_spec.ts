@@ -525,7 +525,7 @@ describe('Signing in from the editor', () => {
       try {
         await load();
         await signIn();
-        const body = formOf(vehicle({ baseUrl: other.url }), { ...client, accessToken: '', refreshToken: '' });
+        const body = formOf(vehicle({ baseUrl: other.url }), { ...client, accessToken: '' });
         const { findings } = (await askEditor('check', body)) as unknown as { findings: { code: string }[] };
         assert.equal(findings.at(-1)?.code, 'TOKEN_MISSING');
         await flow.unload();
@@ -597,22 +597,10 @@ describe('Signing in from the editor', () => {
       assert.equal(storeFiles().length, 2);
     });
 
-    it('of a pasted refresh token lives as long as one vehicle has it, be it disabled', async () => {
-      const seed = service.issueRefreshToken();
-      const credentials = { ...client, refreshToken: seed };
-      await load(credentials);
-      await flow.ask();
-      assert.equal(storeFiles().length, 1);
-      const [first, second] = ['v', 'other'].map((id) => ({ id, type: 'connected-vehicle', ...vehicle() }));
-      await helper.setFlows([first, { ...second, d: true }] as never, 'full', {
-        v: credentials,
-        other: credentials,
-      } as never);
-      await helper.setFlows([{ ...second, d: true }] as never, 'nodes', { other: credentials } as never);
-      assert.equal(storeFiles().length, 1);
-      await helper.setFlows([second] as never, 'nodes', { other: credentials } as never);
-      await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'nodes');
-      assert.deepEqual(storeFiles(), []);
+    it('is needed by a configuration that still has a refresh token, which an earlier version took', async () => {
+      await load({ ...client, refreshToken: service.issueRefreshToken() });
+      assert.equal((await flow.fail()).vehicle?.error?.['code'], 'TOKEN_MISSING');
+      assert.equal(tokenCalls(), 0);
     });
 
     it('is not made for a vehicle that is deleted while the code is exchanged', async () => {

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { demoCar, electricCar, startSimulator, type Simulator } from '../support/simulator';
+import { itLong } from '../support/long';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, type FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
@@ -56,7 +57,7 @@ describe('The examples in trouble', function () {
       }
     });
 
-    it('says that nothing confirms a command that the car took, and raises no alarm', async () => {
+    itLong('says that nothing confirms a command that the car took, and raises no alarm', async () => {
       // The doors keep what they reported before the command.
       service
         .car()
@@ -93,7 +94,7 @@ describe('The examples in trouble', function () {
     assert.ok(service.requests.every(({ method }) => method === 'GET'));
   });
 
-  it('Lock in HomeKit: calls a lock unknown that nothing confirms', async () => {
+  itLong('Lock in HomeKit: calls a lock unknown that nothing confirms', async () => {
     service.car().set({ commandPlan: { answerAfterMs: 0, steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }] } });
     nodes = await deployExample(nodeRed, service, 'Lock in HomeKit', (node) =>
       node.type === 'connected-vehicle-command-status' ? { ...node, timeout: 2 } : node,

@@ -92,7 +92,10 @@ describe('The page of the flow library is refreshed after a release', () => {
   it('in a job without the right to publish', () => {
     const [, job = ''] = /\n {2}library:\n([\s\S]*)$/.exec(readText('.github/workflows/release.yml')) ?? [];
     assert.match(job, /needs: publish\n/);
-    assert.match(job, /run: node scripts\/library\.mjs\n/);
+    assert.match(
+      job,
+      /run: node scripts\/library\.mjs https:\/\/flows\.nodered\.org "\$\(npm config get registry\)"\n/,
+    );
     assert.doesNotMatch(job, /permissions|secrets|environment|id-token/);
   });
 });

@@ -38,11 +38,11 @@ describe('The repository', () => {
     assert.deepEqual(beyond, []);
   });
 
-  it('loads the runtime of the nodes in one place, besides the command line, and nothing of it to register the node types', () => {
+  it('loads the runtime of the nodes in one place, and nothing of it to register the node types', () => {
     assert.deepEqual([...new Set(imports('nodes/register.ts'))], ['node:path', 'node-red', 'nodes/runtime']);
     assert.deepEqual(
       nodes.filter((file) => imports(file).includes('nodes/runtime')),
-      ['nodes/cli.ts', 'nodes/register.ts'],
+      ['nodes/register.ts'],
     );
     const types = /^import type .*$/gm;
     assert.deepEqual(
@@ -207,7 +207,7 @@ describe('The repository', () => {
       for (const part of script.split(' && ')) assert.match(part, allowed, name);
     // A path of a URL holds `%20` for a blank, and begins with a slash before the drive.
     for (const file of filesBelow('scripts'))
-      assert.doesNotMatch(readText(file), /import\.meta\.url\)\.pathname|spawn\('npm'|run\('npm'/, file);
+      assert.doesNotMatch(readText(file), /import\.meta\.url\)\.pathname|spawn\('npm'/, file);
   });
 
   it('gives all tests a known environment, in each way to run them', () => {

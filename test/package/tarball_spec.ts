@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { languages } from '../support/editor-halves';
-import { describeLong } from '../support/long';
+import { describeLong, itLong } from '../support/long';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
@@ -249,7 +249,7 @@ describe('The packed tarball', function () {
       );
     });
 
-    it('answers each example on the demo car', async () => {
+    itLong('answers each example on the demo car', async () => {
       const imported = await Promise.all(
         examples.map(
           async ({ name }) =>

@@ -27,7 +27,10 @@ describe('accounts', () => {
   });
 
   it('with the same key and owner answer each other', async () => {
-    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'me' })];
+    const [one, other] = [
+      openTestAccount(service, { tokenOwner: 'me' }),
+      openTestAccount(service, { tokenOwner: 'me' }),
+    ];
     const readings = await Promise.all([one.client.read('windows', { vin }), other.client.read('windows', { vin })]);
     assert.equal((await other.client.read('windows', { vin })).vehicle.source, 'shared');
     assert.deepEqual(readings.map(({ vehicle }) => vehicle.source).sort(), ['live', 'shared']);
@@ -101,7 +104,10 @@ describe('accounts', () => {
   });
 
   it('of other owners count against one quota, and read for themselves', async () => {
-    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'you' })];
+    const [one, other] = [
+      openTestAccount(service, { tokenOwner: 'me' }),
+      openTestAccount(service, { tokenOwner: 'you' }),
+    ];
     await one.client.read('windows', { vin });
     assert.equal((await other.client.read('windows', { vin })).vehicle.source, 'live');
     assert.equal(one.quota().usedToday, 2);
@@ -149,7 +155,10 @@ describe('accounts', () => {
   });
 
   it('of other owners forget what they read of a car that one of them commanded', async () => {
-    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'you' })];
+    const [one, other] = [
+      openTestAccount(service, { tokenOwner: 'me' }),
+      openTestAccount(service, { tokenOwner: 'you' }),
+    ];
     await one.client.read('doors', { vin });
     await other.client.send('lock', { vin });
     assert.equal((await one.client.read('doors', { vin })).vehicle.source, 'live');
@@ -168,7 +177,7 @@ describe('accounts', () => {
   });
 
   it('share nothing where sharing is off', async () => {
-    const account = openTestAccount(service, { owner: 'me', shareForMs: 0 });
+    const account = openTestAccount(service, { tokenOwner: 'me', shareForMs: 0 });
     await Promise.all(Array.from({ length: 3 }, () => account.client.read('windows', { vin })));
     assert.equal((await account.client.read('windows', { vin })).vehicle.source, 'live');
     assert.equal(service.requests.length, 4);
@@ -184,7 +193,10 @@ describe('accounts', () => {
   });
 
   it('go on when another one is closed, even under a request that both waited for', async () => {
-    const [one, other] = [openTestAccount(service, { owner: 'me' }), openTestAccount(service, { owner: 'me' })];
+    const [one, other] = [
+      openTestAccount(service, { tokenOwner: 'me' }),
+      openTestAccount(service, { tokenOwner: 'me' }),
+    ];
     service.faults.add({ latencyMs: 60_000, times: 1 });
     const first = one.client.read('windows', { vin });
     const second = other.client.read('windows', { vin });
@@ -195,7 +207,7 @@ describe('accounts', () => {
   });
 
   it('know after a restart what was used, without the key in any file', async () => {
-    const open = () => openTestAccount(service, { store: new FileStateStore({ directory }), owner: 'me' });
+    const open = () => openTestAccount(service, { store: new FileStateStore({ directory }), tokenOwner: 'me' });
     const before = open();
     await before.client.read('windows', { vin });
     // Opened again while the last one still writes.

@@ -199,20 +199,19 @@ describe('the reads of energy, location and whole groups', () => {
     };
     const asked = (): number => requests.filter(({ url = '' }) => url.endsWith(vin)).length;
 
-    for (const [fuelType, value] of [
-      ['PETROL', 0],
-      ['PETROL/ELECTRIC', 0],
-      ['ELECTRIC', 250],
-      ['NONE', 250],
-      ['STEAM', null],
-      [null, null],
-    ] as const) {
-      it(`is ${value} for the fuel type ${fuelType}, asked once`, async () => {
+    it('is that of the tank, of the battery or unknown by the fuel type, which is asked for once', async () => {
+      for (const [fuelType, value] of [
+        ['PETROL/ELECTRIC', 0],
+        ['ELECTRIC', 250],
+        ['NONE', 250],
+        ['STEAM', null],
+        [null, null],
+      ] as const) {
+        requests = [];
         bodies[details] = { data: { vin, fuelType } };
-        assert.equal(await range(), value);
-        assert.equal(asked(), 1);
-      });
-    }
+        assert.deepEqual([await range(), asked()], [value, 1], String(fuelType));
+      }
+    });
 
     it('does not ask again after a restart', async () => {
       const store = new MemoryStateStore();

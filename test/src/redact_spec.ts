@@ -83,21 +83,6 @@ describe('The redactor', () => {
     assert.equal(redactor.text('lasting-secret-0-x token-2999-x token-0-x'), '[secret] [secret] token-0-x');
   });
 
-  it('shortens a VIN in either case to its last six characters, and leaves other words', () => {
-    const { text } = createRedactor();
-    assert.equal(
-      text('/vehicles/YV1CT9551B1570982/doors and yv1ct9551b1570982'),
-      '/vehicles/…570982/doors and …570982',
-    );
-    for (const other of [
-      'CONNECTION_FAILURE',
-      'ABCDEFGHIJKLMNOPQ',
-      '12345678901234567',
-      '6567aa84-1111-2222-3333-444444444444',
-    ])
-      assert.equal(text(other), other);
-  });
-
   it('shortens a VIN of letters only or of digits only once it has learned it, and learns nothing else as one', () => {
     const redactor = createRedactor();
     for (const given of [' abcdefghijklmnopq', '12345678901234567', vin, 'doors', '', 17, undefined])
@@ -160,15 +145,15 @@ describe('The redactor', () => {
     'as password of HTTP Basic': `Basic ${Buffer.from(`a:${secret}`).toString('base64')}`,
   };
 
-  for (const [what, text] of Object.entries(forms)) {
-    it(`takes out a secret ${what}`, () => {
+  it('takes out a secret in each form in which it may be written', () => {
+    for (const [what, text] of Object.entries(forms)) {
       const redacted = redact(`before ${text} after`);
-      assert.match(redacted, /^before .*\[secret\].* after$/);
+      assert.match(redacted, /^before .*\[secret\].* after$/, what);
       for (const form of [secret, encodeURIComponent(secret), 'odd']) assert.ok(!redacted.includes(form), redacted);
       for (const word of redacted.split(/[\s:=]/))
         assert.ok(!Buffer.from(word, 'base64').toString().includes('odd'), redacted);
-    });
-  }
+    }
+  });
 
   it('treats what a secret says as text, not as a pattern', () => {
     const odd = createRedactor();
@@ -176,44 +161,41 @@ describe('The redactor', () => {
     assert.equal(odd.text('a .*+?^${}()|[]\\/- b'), 'a [secret] b');
   });
 
-  for (const [text, clean] of [
-    [`GET /vehicles/${vin}/doors`, `GET /vehicles/${short}/doors`],
-    [`${vin.toLowerCase()} is locked`, `${short} is locked`],
-    ['/connected-vehicle/v2/vehicles/abcdefghijklmnopq/doors', '/connected-vehicle/v2/vehicles/…lmnopq/doors'],
-    ['the other car YV4952NA4F120DEMO', 'the other car …20DEMO'],
-    ['https://x/?u=%2Fvehicles%2FABCDEFGHIJKLMNOPQ', 'https://x/?u=%2Fvehicles%2F…LMNOPQ'],
-    ['NOTAVINBECAUSEALL 12345678901234567', 'NOTAVINBECAUSEALL 12345678901234567'],
-  ] as const) {
-    it(`shortens a VIN to its last six characters: ${text.slice(0, 40)}`, () => assert.equal(redact(text), clean));
-  }
+  it('shortens a VIN to its last six characters, and takes out what looks like a secret', () => {
+    for (const [text, clean] of [
+      [`GET /vehicles/${vin}/doors`, `GET /vehicles/${short}/doors`],
+      [`${vin.toLowerCase()} is locked`, `${short} is locked`],
+      ['/connected-vehicle/v2/vehicles/abcdefghijklmnopq/doors', '/connected-vehicle/v2/vehicles/…lmnopq/doors'],
+      ['the other car YV4952NA4F120DEMO', 'the other car …20DEMO'],
+      ['https://x/?u=%2Fvehicles%2FABCDEFGHIJKLMNOPQ', 'https://x/?u=%2Fvehicles%2F…LMNOPQ'],
+      ['authorization: Bearer new-token-123', `authorization: Bearer [secret]`],
+      ['Authorization: Basic aWQ6c2VjcmV0', `Authorization: Basic [secret]`],
+      ['vcc-api-key: 0123abcd', `vcc-api-key: [secret]`],
+      ["{ 'vendor-api-key': '0123abcd' }", `{ 'vendor-api-key': '[secret]' }`],
+      ['{"access_token":"new","expires_in":299}', `{"access_token":"[secret]","expires_in":299}`],
+      ['"{\\"refresh_token\\":\\"new\\"}"', `"{\\"refresh_token\\":\\"[secret]\\"}"`],
+      ['grant_type=refresh_token&refresh_token=new&scope=a', `grant_type=refresh_token&refresh_token=[secret]&scope=a`],
+      ['https://red/callback?code=abc&state=def&x=1', `https://red/callback?code=[secret]&state=[secret]&x=1`],
+      [`got eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln, thanks`, `got [secret], thanks`],
+      ['clientSecret=abc accessToken: def', `clientSecret=[secret] accessToken: [secret]`],
+    ] as const)
+      assert.equal(redact(text), clean);
+  });
 
-  for (const [text, clean] of [
-    ['authorization: Bearer new-token-123', `authorization: Bearer [secret]`],
-    ['Authorization: Basic aWQ6c2VjcmV0', `Authorization: Basic [secret]`],
-    ['vcc-api-key: 0123abcd', `vcc-api-key: [secret]`],
-    ["{ 'vendor-api-key': '0123abcd' }", `{ 'vendor-api-key': '[secret]' }`],
-    ['{"access_token":"new","expires_in":299}', `{"access_token":"[secret]","expires_in":299}`],
-    ['"{\\"refresh_token\\":\\"new\\"}"', `"{\\"refresh_token\\":\\"[secret]\\"}"`],
-    ['grant_type=refresh_token&refresh_token=new&scope=a', `grant_type=refresh_token&refresh_token=[secret]&scope=a`],
-    ['https://red/callback?code=abc&state=def&x=1', `https://red/callback?code=[secret]&state=[secret]&x=1`],
-    [`got eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln, thanks`, `got [secret], thanks`],
-    ['clientSecret=abc accessToken: def', `clientSecret=[secret] accessToken: [secret]`],
-  ] as const) {
-    it(`takes out what looks like a secret: ${text.slice(0, 40)}`, () => assert.equal(redact(text), clean));
-  }
-
-  for (const text of [
-    '',
-    'Front-left window open for 12 minutes',
-    'VehicleError: code=NETWORK (ECONNRESET)',
-    'state=OPEN',
-    'Basic',
-    'the api key is missing',
-    '2026-06-01T08:00:00.000Z',
-    '{"code":"CONFIG","apiKeyHeader":"vcc-api-key"}',
-  ]) {
-    it(`leaves the rest as it is: ${text}`, () => assert.equal(redact(text), text));
-  }
+  it('leaves the rest as it is', () => {
+    for (const text of [
+      '',
+      'Front-left window open for 12 minutes',
+      'VehicleError: code=NETWORK (ECONNRESET)',
+      'state=OPEN',
+      'Basic',
+      'the api key is missing',
+      '2026-06-01T08:00:00.000Z',
+      '{"code":"CONFIG","apiKeyHeader":"vcc-api-key"}',
+      'CONNECTION_FAILURE ABCDEFGHIJKLMNOPQ 12345678901234567 6567aa84-1111-2222-3333-444444444444',
+    ])
+      assert.equal(redact(text), text);
+  });
 
   it('goes through data of every kind and depth, and changes nothing of the original', () => {
     const original = {

@@ -16,12 +16,11 @@ import {
   type CommandRecord,
   type InterfaceName,
   type ReadName,
-  type VehicleClient,
 } from '../../src/index';
 import type { FollowOptions, FollowUpdate } from '../../src/commands/follow';
 import type { StatusChange } from '../../src/commands/logged-command';
 import { commandRoute, type CommandInput } from '../../src/commands/route';
-import type { ReadOptions } from '../../src/client';
+import type { ReadOptions, VehicleClient } from '../../src/client';
 import type { ServiceName } from '../../src/catalogue/services';
 import type { Simulator } from './simulator';
 

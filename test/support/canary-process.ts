@@ -199,11 +199,7 @@ class Run {
     this.#service.revokeGrants();
     await this.#clock.advance(300_000);
     await this.#useSome();
-    await this.#load({
-      ...this.#credentials,
-      clientSecret: unique('secret-refused'),
-      refreshToken: this.#track(this.#service.issueRefreshToken()),
-    });
+    await this.#load({ ...this.#credentials, clientSecret: unique('secret-refused') });
     await this.#useSome();
     this.#collect();
     await this.#flow.unload();

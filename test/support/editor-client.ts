@@ -31,3 +31,22 @@ export async function signInAtPage(url: string, decision: 'allow' | 'deny' = 'al
   if (location === null) throw new Error(`The sign-in page answered ${response.status}`);
   return location;
 }
+
+/**
+ * Signs in as a person does in the editor of a real Node-RED.
+ * @param routes the address of the routes of the configuration, with a slash at the end
+ * @param options of the configuration
+ */
+export async function signInWithEditor(routes: string, options: object): Promise<void> {
+  const ask = async (action: string, body: object): Promise<EditorAnswer> => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = (await (
+      await fetch(routes + action, { method: 'POST', headers, body: JSON.stringify(body) })
+    ).json()) as EditorAnswer; // The shape of every answer of these routes.
+    if (answer.error) throw new Error(answer.error.message);
+    return answer;
+  };
+  const callback = 'http://localhost:1880/connected-vehicle/callback';
+  const { url } = await ask('sign-in', formOf(options, {}, { callback }));
+  await ask('sign-in-finish', { redirected: await signInAtPage(String(url)) });
+}

@@ -8,6 +8,7 @@ import {
 } from '../../src/index';
 
 import { withSend } from './account';
+import { saveSignIn } from './saved-sign-in';
 
 /**
  * A process of its own, for what Node reads from its environment at the start (certificates, proxies). It reads, sends a command and
@@ -24,12 +25,8 @@ const account = withSend(
   }),
 );
 const session = openSession({ state: new MemoryStateStore() });
-const tokens = createTokenSource({
-  refreshToken: 'refresh',
-  client: { audience: baseUrl, tokenUrl: `${baseUrl}/token`, clientId: 'client', clientSecret: 'secret' },
-  configNodeId: 'configNodeId',
-  session,
-});
+const client = { audience: baseUrl, tokenUrl: `${baseUrl}/token`, clientId: 'client', clientSecret: 'secret' };
+const tokens = createTokenSource({ client, configNodeId: 'configNodeId', session });
 const resultOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'ok',
@@ -37,6 +34,7 @@ const resultOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 void (async () => {
+  await saveSignIn(session, client, 'configNodeId', 'refresh');
   const read = await resultOf(account.client.read('vehicles'));
   const command = await resultOf(account.client.send('flash', { vin: 'YV1TEST0000000000', interface: 'v2' }));
   const token = await resultOf(tokens.get());

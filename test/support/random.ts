@@ -1,4 +1,4 @@
-/** How often a test tries what is random: so often in `npm test`, FACTOR times as often in `npm run model`. */
+/** How often a test tries what is random: `few` times in `npm test`, FACTOR times as often in `npm run test:slow`. */
 export const times = (few: number): number => Math.max(1, Math.ceil(few * Number(process.env['FACTOR'] ?? 1)));
 
 /** The seed of the first random history, or of the random cases. A failure names the seed that repeats it. */

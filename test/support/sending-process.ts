@@ -53,7 +53,7 @@ async function main(): Promise<void> {
       () => null,
       (error: unknown) => (error instanceof VehicleError ? error.code : 'unexpected'),
     );
-    process.send?.({ entries: entries.map(({ id, outcome, settledAt }) => ({ id, outcome, settledAt })), refusal });
+    process.send?.({ entries: entries.map(({ id, outcome, sentAt }) => ({ id, outcome, sentAt })), refusal });
   } else
     for (;;) {
       const { id, outcome } = await send();

@@ -77,9 +77,7 @@ const nodes = {
   },
 } satisfies Record<string, Cast['node']>;
 
-export const days: { title: string; cast: Cast }[] = Object.entries(nodes).flatMap(([title, node]) =>
-  (['fixed', 'adaptive'] as const).map((polling) => ({
-    title: `${title}, ${polling}`,
-    cast: { node, service, vehicle: { polling } },
-  })),
-);
+export const days: { title: string; cast: Cast }[] = Object.entries(nodes).map(([title, node]) => ({
+  title,
+  cast: { node, service, vehicle: { polling: 'fixed' } },
+}));

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signInWithEditor } from '../support/editor-client';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle } from '../support/flow';
 import { manyCars, vinOf } from './support/cars';
@@ -57,6 +58,12 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
     });
     const address = `https://${host}:${nginx.port}`;
     const limits = { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 };
+    const configuration = customVehicle(service, {
+      baseUrl: address,
+      authorizeUrl: `${service.url}/as/authorization.oauth2`,
+      tokenUrl: `${address}/as/token.oauth2`,
+      ...limits,
+    });
     const record = (kind: string, more = ''): string =>
       `global.get('record')({ kind: '${kind}', ...msg.payload${more} });`;
     await nodeRed.deploy([
@@ -64,12 +71,11 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
       {
         id: 'v',
         type: 'connected-vehicle',
-        ...customVehicle(service, { baseUrl: address, tokenUrl: `${address}/as/token.oauth2`, ...limits }),
+        ...configuration,
         credentials: {
           apiKey: 'demo-key',
           clientId: 'demo-client',
           clientSecret: 'demo-secret',
-          refreshToken: service.issueRefreshToken(),
         },
       },
       ...[
@@ -103,6 +109,7 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
         { id: 's', type: 'connected-vehicle-status', vehicle: 'v', read: 'odometer', wires: [['ok']] },
       ].map((node) => ({ z: 'tab', x: 100, y: 100, ...node })),
     ]);
+    await signInWithEditor(`${nodeRed.url}connected-vehicle/v/`, configuration);
   });
 
   after(() => service?.close());

@@ -9,6 +9,7 @@ import {
   type Account,
   type CommandRecord,
 } from '../../src/index';
+import { saveSignIn } from '../support/saved-sign-in';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
@@ -121,17 +122,14 @@ describe('nginx as the TLS front of the service', () => {
     it('answers a read, a command and the token endpoint, each by its name', async () => {
       await startSites();
       const session = openSession({ state: new MemoryStateStore() });
-      const tokens = createTokenSource({
-        refreshToken: service.issueRefreshToken(),
-        client: {
-          audience: `https://service.test:${nginx.port}`,
-          tokenUrl: `https://identity.test:${nginx.port}/as/token.oauth2`,
-          clientId: 'demo-client',
-          clientSecret: 'demo-secret',
-        },
-        configNodeId: 'owner',
-        session,
-      });
+      const client = {
+        audience: `https://service.test:${nginx.port}`,
+        tokenUrl: `https://identity.test:${nginx.port}/as/token.oauth2`,
+        clientId: 'demo-client',
+        clientSecret: 'demo-secret',
+      };
+      await saveSignIn(session, client, 'owner', service.issueRefreshToken());
+      const tokens = createTokenSource({ client, configNodeId: 'owner', session });
       const account = open({ tokens });
       assert.equal(await readOdometer(account), 51_234);
       assert.equal((await lock(account)).outcome, 'succeeded');

@@ -13,7 +13,7 @@ interface CarSwitch {
   click(on: boolean): CarClick;
 }
 
-export const carSwitches = {
+const carSwitches = {
   lock: { isOn: ({ locked }) => locked, click: (on) => ({ part: 'lock', to: on ? 'locked' : 'unlocked' }) },
   plug: { isOn: ({ plugged }) => plugged, click: (on) => ({ part: 'plug', to: on }) },
   // A car with a battery and no tank has no engine.

@@ -24,30 +24,26 @@ describe('A car that takes no commands', () => {
     ['ABDUCTED', 'the service does not say why'],
     [null, 'the service does not say why'],
   ];
-  for (const [reason, text] of reasons)
-    it(`because of ${reason} is said to be so: ${text}`, () =>
+  it('has a sentence with the reason', () => {
+    for (const [reason, text] of reasons)
       assert.equal(
         new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(reason)).message,
         `The car takes no commands now: ${text}. The command was not sent.`,
-      ));
+      );
+  });
 });
 
 describe('inUseOf', () => {
-  for (const [value, unavailableReason, inUse] of words) {
-    const meaning =
-      inUse === null ? 'leaves open whether the car is in use' : `says that the car is ${inUse ? '' : 'not '}in use`;
-    it(`${meaning} where its accessibility is ${value} with the reason ${unavailableReason}`, () => {
-      assert.equal(inUseOf({ value, unavailableReason }), inUse);
-    });
-
-    it(`has the same answer for a guard that gets ${value} with the reason ${unavailableReason} in a message`, () => {
+  it('shows whether the car is in use, also to a guard that gets the accessibility in a message', () => {
+    for (const [value, unavailableReason, inUse] of words) {
+      assert.equal(inUseOf({ value, unavailableReason }), inUse, `${value} ${unavailableReason}`);
       const request = parseGuardRequest({
         payload: { value, unavailableReason },
         vehicle: { vin: 'YV4952NA4F120DEMO', read: 'accessibility' },
       });
-      assert.equal(request.reading?.values.inUse, inUse);
-    });
-  }
+      assert.equal(request.reading?.values.inUse, inUse, `${value} ${unavailableReason}`);
+    }
+  });
 
   it('leaves it open for anything else', () => {
     for (const odd of [null, undefined, 'AVAILABLE', [], {}]) assert.equal(inUseOf(odd), null);

@@ -56,7 +56,7 @@ describe('The scopes', () => {
     );
   });
 
-  it('that a person adds are those between the blanks, as they are written and each once', () => {
+  it('that a person adds are those between the spaces, as they are written and each once', () => {
     assert.deepEqual(parseScopes(' B:x\n a b:x a B:x\t'), ['B:x', 'a', 'b:x']);
     assert.deepEqual(parseScopes(' '), []);
     for (const text of ['a,b', 'a, b', 'a;b', '"a"', 'a\\b', 'ä', 'a\u0000'])

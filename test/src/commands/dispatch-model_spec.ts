@@ -4,7 +4,7 @@ import { firstSeed, Random, times } from '../../support/random';
 
 /*
  * Commands that queue, wait, are called off and lose their line, with the real client, the real queue and the simulated service.
- * `npm run model` lives through 10,000 histories. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
+ * A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
  */
 const histories = times(60);
 

@@ -755,7 +755,7 @@ describe('the dispatcher', () => {
 
     for (const polling of ['fixed', 'adaptive'] as const)
       it(`is read again once, where it is polled (${polling})`, async () => {
-        const owner = openTestAccount(service, { clock, polling, owner: 'home' });
+        const owner = openTestAccount(service, { clock, polling, tokenOwner: 'home' });
         poll(owner);
         assert.equal(await after(owner, 'lock'), 1);
         assert.equal(await after(owner, 'lock-reduced-guard'), 1);
@@ -763,7 +763,7 @@ describe('the dispatcher', () => {
       });
 
     it('is not read again after another command, or after a lock that failed', async () => {
-      account = openTestAccount(service, { clock, owner: 'home' });
+      account = openTestAccount(service, { clock, tokenOwner: 'home' });
       poll(account);
       assert.equal(await after(account, 'flash', { interface: 'v1' }), 0);
       service.car().set({ commandPlan: { answerAfterMs: 2_000, steps: [{ afterMs: 0, status: 'REJECTED' }] } });
@@ -771,7 +771,7 @@ describe('the dispatcher', () => {
     });
 
     it('costs no request where nobody polls it', async () => {
-      account = openTestAccount(service, { clock, owner: 'home' });
+      account = openTestAccount(service, { clock, tokenOwner: 'home' });
       let polls = 0;
       account.poller.start({ vin, reads: ['doors'], everyMs: 86_400_000 }, () => (polls += 1));
       assert.equal(await after(account, 'lock'), 0);

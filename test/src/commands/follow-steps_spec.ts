@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { parseRecord, VehicleError, type CommandRecord, type VehicleClient } from '../../../src/index';
+import { parseRecord, VehicleError, type CommandRecord } from '../../../src/index';
+import type { VehicleClient } from '../../../src/client';
 import { followCommand, type FollowOptions, type FollowUpdate } from '../../../src/commands/follow';
 import { LoggedCommand } from '../../../src/commands/logged-command';
 import { ManualClock } from '../../support/manual-clock';

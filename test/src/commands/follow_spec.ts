@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { parseRecord, type CommandRecord, type VehicleClient, type VehicleError } from '../../../src/index';
+import { parseRecord, type CommandRecord, type VehicleError } from '../../../src/index';
+import type { VehicleClient } from '../../../src/client';
 import type { FollowUpdate } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../support/simulator';
 import { closeAccounts, follow as watchCommand, openTestAccount, type SendingClient } from '../../support/account';

@@ -3,8 +3,7 @@ import { liveThrough, type Met } from '../../model/watch-history';
 import { firstSeed, Random, times } from '../../support/random';
 
 /*
- * The watch of a command on random histories, with the real client, the real watch and the simulated service. `npm run model` lives
- * through 10,000 of them. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
+ * The watch of a command on random histories, with the real client, the real watch and the simulated service. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
  */
 const histories = times(100);
 

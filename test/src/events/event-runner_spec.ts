@@ -4,7 +4,6 @@ import { parseEventSettings } from '../../../src/events/settings';
 import { eventNames, readsForEvents, type EventName } from '../../../src/events/types';
 import { ManualClock } from '../../support/manual-clock';
 import { clientOf, openRunner, unsentOf, vin, type EventRunner } from './event-runners';
-import type { HistoryReading } from './oracle';
 
 const { signal } = new AbortController();
 
@@ -57,19 +56,6 @@ describe('The runner of the events', () => {
       between: { since: '2026-06-01T07:00:00.000Z', until: '2026-06-01T07:01:00.000Z' },
       ...changes,
     },
-  });
-
-  it('returns an event again after each start until it was sent', async () => {
-    await storeUnlocked();
-    const runner = await open();
-    const events = await unsentOf(runner);
-    assert.deepEqual(
-      events.map(({ event }) => event),
-      ['unlocked'],
-    );
-    await runner.markSent(events);
-    assert.deepEqual(await unsentOf(await open()), []);
-    assert.equal(dropped, 0);
   });
 
   it('drops an event when the process has ended three times while it was sent', async () => {
@@ -179,110 +165,6 @@ describe('The runner of the events', () => {
       );
       assert.deepEqual((await runner.poll([], signal)).events, []);
     });
-  });
-
-  it('marks only what was sent', async () => {
-    const runner = await open();
-    await runner.poll(['doors'], signal);
-    lock = 'UNLOCKED';
-    const first = (await runner.poll(['doors'], signal)).events;
-    lock = 'LOCKED';
-    await runner.poll(['doors'], signal);
-    await runner.markSent(first);
-    assert.deepEqual(
-      (await unsentOf(await open())).map(({ event }) => event),
-      ['locked'],
-    );
-  });
-
-  it('without a timestamp of the service, knows the old value until its answer was received, not until the end of the poll', async () => {
-    answerMs = 4_000;
-    const runner = await open();
-    await runner.poll(['doors'], signal);
-    await clock.advance(60_000);
-    lock = 'UNLOCKED';
-    const [event] = (await runner.poll(['doors'], signal)).events;
-    assert.deepEqual(event?.between, { since: '2026-06-01T07:59:56.000Z', until: '2026-06-01T08:00:56.000Z' });
-  });
-
-  it('ignores an answer that was received before the one that is known, because it is older', async () => {
-    const runner = await open();
-    await runner.poll(['doors'], signal);
-    await clock.advance(60_000);
-    lock = 'UNLOCKED';
-    const events = (await runner.poll(['doors'], signal)).events.map(({ event }) => event);
-    // The answer to a poll that began before and waited for a slow read.
-    await clock.advance(20_000);
-    lock = 'LOCKED';
-    answerMs = 30_000;
-    events.push(...(await runner.poll(['doors'], signal)).events.map(({ event }) => event));
-    await clock.advance(60_000);
-    lock = 'UNLOCKED';
-    answerMs = 0;
-    events.push(...(await runner.poll(['doors'], signal)).events.map(({ event }) => event));
-    assert.deepEqual(events, ['unlocked']);
-  });
-
-  /** An answer to a poll. `agoMs`: how long before the end of the poll each part was answered; a poll has to wait for the other one. */
-  interface CarAnswer {
-    isRunning: boolean;
-    kilometers: number;
-    agoMs: { engineRunning: number; odometer: number };
-  }
-
-  /** The trips that are reported where a poll every two minutes gets these answers. */
-  const tripsOf = async (answers: readonly CarAnswer[]): Promise<unknown[]> => {
-    let current: HistoryReading;
-    const runner = await openRunner({
-      settings: parseEventSettings({ events: ['trip-ended'] }),
-      client: clientOf(() => current),
-      store,
-      clock,
-    });
-    const trips: unknown[] = [];
-    for (const { isRunning, kilometers, agoMs } of answers) {
-      await clock.advance(120_000);
-      const at = clock.now();
-      current = {
-        at,
-        payloads: { engineRunning: { value: isRunning }, odometer: { value: kilometers } },
-        receivedAt: { engineRunning: at - agoMs.engineRunning, odometer: at - agoMs.odometer },
-      };
-      const { events } = await runner.poll(['engineRunning', 'odometer'], signal);
-      trips.push(...events.map(({ from, to }) => [from, to]));
-    }
-    return trips;
-  };
-
-  const together = { engineRunning: 300, odometer: 0 };
-  const parked = { isRunning: false, kilometers: 100, agoMs: together };
-  const driving = { isRunning: true, kilometers: 105, agoMs: together };
-  const home = { isRunning: false, kilometers: 112, agoMs: together };
-  const started = { isRunning: false, kilometers: 101, agoMs: { engineRunning: 50_000, odometer: 0 } };
-  const stopped = { isRunning: false, kilometers: 111, agoMs: { engineRunning: 0, odometer: 50_000 } };
-  for (const [what, answers] of [
-    ['starts', [parked, started, driving, home]],
-    ['stops', [parked, driving, stopped, home]],
-  ] as const)
-    it(`reports a trip once where the car ${what} between two answers of one poll`, async () => {
-      assert.deepEqual(await tripsOf(answers), [[100, 112]]);
-    });
-
-  it('reports a trip where the odometer is always answered long after the engine', async () => {
-    const agoMs = { engineRunning: 50_000, odometer: 0 };
-    const answers = [100, 100, 112, 112, 112].map((kilometers) => ({ isRunning: false, kilometers, agoMs }));
-    assert.deepEqual(await tripsOf(answers), [[100, 112]]);
-  });
-
-  it('goes on after the clock was set back', async () => {
-    const runner = await open();
-    await runner.poll(['doors'], signal);
-    clock.setTime(clock.now() - 5 * 24 * 60 * 60_000);
-    lock = 'UNLOCKED';
-    answerMs = 200;
-    const [event] = (await runner.poll(['doors'], signal)).events;
-    assert.equal(event?.event, 'unlocked');
-    assert.ok(Date.parse(event.between.until) <= clock.now());
   });
 
   it('reports a trip soon after the clock was set back by days', async () => {

@@ -3,7 +3,6 @@ import { openAccount, Pack, resolveService, type Account } from '../../../src/in
 import { CarEvents } from '../../../src/events/car-events';
 import { CarRunner } from '../../../src/car-runner';
 import type { EventRunner } from './event-runners';
-import type { EventName } from '../../../src/events/types';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { GrantStore } from '../../../src/session/grant-store';
 import { Session } from '../../../src/session/session';
@@ -12,6 +11,7 @@ import { SealedStateStore } from '../../../src/state/sealed-store';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { demoCar } from '../../../src/simulator/index';
 import { signInAtPage } from '../../support/editor-client';
+import { itLong } from '../../support/long';
 import { ManualClock } from '../../support/manual-clock';
 import { Identity } from '../session/identity';
 
@@ -60,7 +60,7 @@ describe('The events of a sign-in', function () {
   }
 
   /** Opens the account and the runner, as a start of Node-RED does. */
-  async function start(events: EventName[] = ['sign-in-ending', 'sign-in-required']): Promise<void> {
+  async function start(): Promise<void> {
     account = openAccount({
       pack: new Pack({ clock }),
       service: resolveService('custom', { baseUrl: identity.simulator.url, mediaTypeVendor: 'volvocars' }),
@@ -68,7 +68,7 @@ describe('The events of a sign-in', function () {
       tokens: createTokenSource({ client: identity.client, configNodeId: 'car', session }),
       limits: { requestsPerDay: 10_000, requestsPerMinute: 100, commandsPerMinute: 10 },
     });
-    runner = await CarRunner.open(new CarEvents({ events }, account.signIn), {
+    runner = await CarRunner.open(new CarEvents({ events: ['sign-in-ending', 'sign-in-required'] }, account.signIn), {
       client: account.client,
       vin: demoCar.vin,
       store,
@@ -98,29 +98,38 @@ describe('The events of a sign-in', function () {
 
   const until = (day: string): Promise<void> => clock.advanceInSteps(Date.parse(day) - clock.now(), 24 * hour);
 
-  it('come 14 and 3 days before its end and once when it has ended, over a year, restarts and a new sign-in', async () => {
-    await signIn();
-    await start();
-    await until('2026-04-01T08:00:00Z');
-    assert.deepEqual(seen, []);
-    assert.equal(account.token().endsAt, '2026-07-10T08:00:00.000Z');
-    await until('2026-06-28T08:00:00Z');
-    assert.deepEqual(seen, ['2026-06-26 sign-in-ending 2026-07-10']);
-    await restart();
-    await until('2026-07-09T08:00:00Z');
-    assert.deepEqual(seen.splice(0), ['2026-06-26 sign-in-ending 2026-07-10', '2026-07-07 sign-in-ending 2026-07-10']);
-    await until('2026-07-20T08:00:00Z');
-    // An unused refresh token is renewed every third day, so the end is found at most three days later.
-    assert.match(seen.join(), /^2026-07-1[0-3] sign-in-required 2026-07-1[0-3]$/);
-    await restart();
-    await until('2026-08-01T08:00:00Z');
-    assert.equal(seen.splice(0).length, 1, 'a restart reports nothing again');
-    await signIn();
-    await until('2027-01-30T08:00:00Z');
-    assert.deepEqual(seen.splice(0), ['2027-01-18 sign-in-ending 2027-02-01', '2027-01-29 sign-in-ending 2027-02-01']);
-    await until('2027-02-10T08:00:00Z');
-    assert.match(seen.join(), /^2027-02-0[1-4] sign-in-required /);
-  });
+  itLong(
+    'come 14 and 3 days before its end and once when it has ended, over a year, restarts and a new sign-in',
+    async () => {
+      await signIn();
+      await start();
+      await until('2026-04-01T08:00:00Z');
+      assert.deepEqual(seen, []);
+      assert.equal(account.token().endsAt, '2026-07-10T08:00:00.000Z');
+      await until('2026-06-28T08:00:00Z');
+      assert.deepEqual(seen, ['2026-06-26 sign-in-ending 2026-07-10']);
+      await restart();
+      await until('2026-07-09T08:00:00Z');
+      assert.deepEqual(seen.splice(0), [
+        '2026-06-26 sign-in-ending 2026-07-10',
+        '2026-07-07 sign-in-ending 2026-07-10',
+      ]);
+      await until('2026-07-20T08:00:00Z');
+      // An unused refresh token is renewed every third day, so the end is found at most three days later.
+      assert.match(seen.join(), /^2026-07-1[0-3] sign-in-required 2026-07-1[0-3]$/);
+      await restart();
+      await until('2026-08-01T08:00:00Z');
+      assert.equal(seen.splice(0).length, 1, 'a restart reports nothing again');
+      await signIn();
+      await until('2027-01-30T08:00:00Z');
+      assert.deepEqual(seen.splice(0), [
+        '2027-01-18 sign-in-ending 2027-02-01',
+        '2027-01-29 sign-in-ending 2027-02-01',
+      ]);
+      await until('2027-02-10T08:00:00Z');
+      assert.match(seen.join(), /^2027-02-0[1-4] sign-in-required /);
+    },
+  );
 
   it('come when the API key is refused, once until it works again', async () => {
     await signIn();
@@ -139,14 +148,5 @@ describe('The events of a sign-in', function () {
     await read();
     await clock.advanceInSteps(hour, hour);
     assert.equal(seen.length, 1);
-  });
-
-  it('come only where they are chosen', async () => {
-    await signIn();
-    await start(['sign-in-ending']);
-    identity.simulator.faults.add(keyRefused);
-    await account.client.read('vehicles', { maxAgeMs: 0 }).catch(() => undefined);
-    await clock.advanceInSteps(hour, hour);
-    assert.deepEqual(seen, []);
   });
 });

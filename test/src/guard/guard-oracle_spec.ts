@@ -4,7 +4,7 @@ import { parseGuardState } from '../../../src/guard/state';
 import type { GuardEvent, GuardInput } from '../../../src/guard/types';
 import { firstSeed, Random, times } from '../../support/random';
 import { randomHistory, settingsOf } from './histories';
-import { whatMustBeSaid, type History } from './oracle';
+import { expectedEvents, type History } from './oracle';
 
 // The guard against a brute-force oracle on random histories. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
 const histories = times(100);
@@ -18,7 +18,7 @@ describe('The guard against its oracle', () => {
     this.timeout(0);
     for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
       const history = randomHistory(new Random(seed));
-      const expected = whatMustBeSaid(history);
+      const expected = expectedEvents(history);
       for (const event of expected)
         seen.set(`${event.type} ${event.reason}`, (seen.get(`${event.type} ${event.reason}`) ?? 0) + 1);
       const why = `seed ${seed}: repeat with SEED=${seed} FACTOR=0`;

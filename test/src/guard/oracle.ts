@@ -90,11 +90,11 @@ const rowsNamed = (names: readonly WatchName[]): Row[] =>
 interface Story {
   open: { since: number; fromMoment: number } | null;
   everTold: boolean;
-  untold: { since: number; fromMoment: number } | null;
+  unknownSince: { since: number; fromMoment: number } | null;
   everRead: boolean;
 }
 
-const nothingHeard: Story = { open: null, everTold: false, untold: null, everRead: false };
+const nothingHeard: Story = { open: null, everTold: false, unknownSince: null, everRead: false };
 
 interface Said {
   moment: number;
@@ -102,7 +102,7 @@ interface Said {
 }
 
 /** Everything that must be said, in order. */
-export function whatMustBeSaid(history: History): GuardEvent[] {
+export function expectedEvents(history: History): GuardEvent[] {
   const said: Said[] = [];
   const happened: Happened[] = [];
   const wakeMoments: number[] = [];
@@ -156,8 +156,9 @@ function atOneMoment(
   const story = (row: Row): Story => stories.get(row) ?? nothingHeard;
 
   const isUnknown = (row: Row): boolean =>
-    (!story(row).everRead || story(row).untold !== null) && (story(row).everTold || row[4] !== true);
-  const isClosed = (row: Row): boolean => story(row).everRead && story(row).untold === null && story(row).open === null;
+    (!story(row).everRead || story(row).unknownSince !== null) && (story(row).everTold || row[4] !== true);
+  const isClosed = (row: Row): boolean =>
+    story(row).everRead && story(row).unknownSince === null && story(row).open === null;
   const allClosed = (rows: readonly Row[]): boolean =>
     rows.some(isClosed) && rows.every((row) => isClosed(row) || (row[4] === true && !story(row).everTold));
   const describe = (row: Row): OpenOpening => {
@@ -166,7 +167,7 @@ function atOneMoment(
       ...nameOf(row),
       since: new Date(since).toISOString(),
       minutes: Math.floor((at - since) / minute),
-      confirmed: story(row).untold === null,
+      confirmed: story(row).unknownSince === null,
     };
   };
   const mayClaimAll = (rows: readonly Row[]): boolean =>
@@ -261,10 +262,11 @@ function atOneMoment(
 
   // Gone blind.
   const blind = watched.filter((row) => {
-    const { untold } = story(row);
-    if (untold === null || !isUnknown(row) || at - untold.since < history.allowed[row[1]] * minute) return false;
+    const { unknownSince } = story(row);
+    if (unknownSince === null || !isUnknown(row) || at - unknownSince.since < history.allowed[row[1]] * minute)
+      return false;
     return ![...before, ...events.map((event) => ({ moment, event }))].some(
-      (one) => one.moment >= untold.fromMoment && saidUnknown(one.event, row),
+      (one) => one.moment >= unknownSince.fromMoment && saidUnknown(one.event, row),
     );
   });
   if (blind.length > 0)
@@ -291,7 +293,7 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
     if (asked < newestQuestion) continue;
     if (!isOpen && !isClosed) {
       if (members !== undefined) newestQuestion = asked;
-      if (story.untold === null) story.untold = { since: input.at, fromMoment: moment };
+      if (story.unknownSince === null) story.unknownSince = { since: input.at, fromMoment: moment };
       continue;
     }
     const stamp = Date.parse(String(members?.[name]?.timestamp));
@@ -304,7 +306,7 @@ function storyOf([, kind, read, name]: Row, happened: readonly Happened[]): Stor
     if (hasTimestamp) newestTimestamp = measured;
     newestQuestion = asked;
     story.everTold = true;
-    story.untold = null;
+    story.unknownSince = null;
     if (isClosed) {
       knownClosed = Math.max(knownClosed, hasTimestamp ? parsed : received);
       story.open = null;

@@ -138,7 +138,9 @@ describe('guardText', () => {
     ],
     [cannotTell(locked), 'Cannot tell whether the car is locked'],
   ];
-  for (const [event, text] of sentences) it(`says: ${text}`, () => assert.equal(sentenceOf(event, english), text));
+  it('names what is open, closed or unknown, since when, in the words of its language', () => {
+    for (const [event, text] of sentences) assert.equal(sentenceOf(event, english), text);
+  });
 
   it('needs exactly the keys that it names', () =>
     assert.deepEqual(Object.keys(english).sort(), ['language', ...guardWordKeys('en-US')].sort()));

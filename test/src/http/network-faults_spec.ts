@@ -63,14 +63,20 @@ describe('A connection that fails', () => {
   });
 
   it('says what was late: the service, its name, or the proxy', () => {
-    assert.equal(messageOf(lateFault(9, null, true)), messageOf(timedOut(9)));
+    assert.equal(messageOf(lateFault(null, true)), messageOf(timedOut(10)));
     assert.match(messageOf(timedOut(9)), /^TIMEOUT: The service did not answer within 9 seconds/);
-    assert.match(messageOf(lateFault(9, null, false)), /^TIMEOUT: The name server did not give.*within 9 seconds/);
+    assert.match(messageOf(lateFault(null, false)), /^TIMEOUT: The name server did not give.*within 10 seconds/);
     for (const hasAddress of [true, false])
       assert.match(
-        messageOf(lateFault(9, proxy, hasAddress)),
-        /^TIMEOUT: The proxy p\.example:1 did not answer within 9 seconds.*HTTPS_PROXY/,
+        messageOf(lateFault(proxy, hasAddress)),
+        /^TIMEOUT: The proxy p\.example:1 did not answer within 10 seconds.*HTTPS_PROXY/,
       );
+  });
+
+  it('knows the limits that undici counts itself: the answer of a proxy, and TLS in its tunnel', () => {
+    for (const code of ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT'])
+      for (const peer of [null, proxy])
+        assert.equal(messageOf(connectionFault(withCode(code), peer)), messageOf(lateFault(peer, true)));
   });
 
   const refusals: [status: number, retryable: boolean, sentence: RegExp][] = [

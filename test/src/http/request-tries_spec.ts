@@ -74,7 +74,7 @@ describe('A request', () => {
       // A request uses two methods of it.
       limiter: limiter as unknown as RateLimiter,
       shared: new SharedReads<Answer>(clock),
-      owner: 'owner',
+      tokenOwner: 'owner',
       shareForMs,
       transport: {
         send: async (request) => {
@@ -336,7 +336,7 @@ describe('A request', () => {
     }
   });
 
-  it('has the operation of its answer, and one that fails the status, too', async () => {
+  it('has the operation of its answer, and a failed one also the status', async () => {
     const failureOf = (work: Promise<unknown>): Promise<VehicleError> =>
       work.then(
         () => assert.fail(),

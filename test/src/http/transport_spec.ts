@@ -8,14 +8,13 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { VehicleError } from '../../../src/index';
 import {
-  connectTimeoutMs,
   createTransport,
   maxBodyBytes,
   readConnections,
   type Transport,
   type TransportRequest,
 } from '../../../src/http/transport';
-import { isReset } from '../../../src/http/network-faults';
+import { connectTimeoutMs, isReset } from '../../../src/http/network-faults';
 import { ManualClock } from '../../support/manual-clock';
 import { testCertificate } from '../../support/test-certificate';
 
@@ -112,7 +111,7 @@ describe('transport', () => {
     assert.equal(error.retryable, false);
   });
 
-  it('asks for no compression, and unpacks an answer that is compressed all the same', async () => {
+  it('asks for no compression, and unpacks an answer that is compressed anyway', async () => {
     let asked: unknown;
     const codings = {
       gzip: gzipSync,
@@ -387,7 +386,7 @@ describe('transport', () => {
     assert.equal(began, 1);
   });
 
-  it('leaves no socket and no timer when it is closed, and fails what is under way', async () => {
+  it('leaves no socket and no timer when it is closed, and fails what is in progress', async () => {
     const open = (): number =>
       process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocketWrap')).length;
     const before = open();

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { isReadName, parseVin, VehicleError, type Account, type ReadName } from '../../../src/index';
+import { isReadName, VehicleError, type Account, type ReadName } from '../../../src/index';
+import { parseVin } from '../../../src/vin';
 import { openTestAccount, closeAccounts } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 import type { Transport } from '../../../src/http/transport';

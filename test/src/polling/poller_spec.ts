@@ -196,7 +196,7 @@ describe('the poller of an account', () => {
       ],
     ],
   ] as const) {
-    for (const adaptive of [false, true]) {
+    for (const adaptive of what === 'a guard beside status nodes' ? [false, true] : [false]) {
       it(`sends in a day what the sum says: ${what} (${adaptive ? 'adaptive, a car that is never parked' : 'fixed'})`, async () => {
         open({ adaptive });
         const sent = new Map<string, Set<number>>();
@@ -374,27 +374,6 @@ describe('the poller of an account', () => {
       assert.equal(order[0], 'doors');
     });
 
-    it('takes no change from an answer that was received before the known one', async () => {
-      node('doors', ['doors'], minute);
-      node('windows', ['windows'], minute);
-      node('engine', ['engineRunning'], 2 * minute);
-      await clock.advance(60 * minute);
-      const receivedAt = new Date(clock.now() - 2 * minute).toISOString();
-      const from = clock.now();
-      poller.observe('doors', vin, { payload: {}, vehicle: { locked: false, open: [], unknown: [], receivedAt } });
-      await clock.advance(10 * minute);
-      assert.ok(within('windows', from) <= 1, `${within('windows', from)}`);
-    });
-
-    it('asks more often after a command', async () => {
-      node('doors', ['doors'], minute);
-      await clock.advance(30 * minute);
-      const from = clock.now();
-      poller.commandSent(vin);
-      await clock.advance(minute);
-      assert.ok(within('doors', from) >= 4);
-    });
-
     it('accepts after a command no shared answer that is as old as the last poll', async () => {
       const polled: { at: number; maxAgeMs: number }[] = [];
       poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, (due) => {
@@ -420,63 +399,6 @@ describe('the poller of an account', () => {
       assert.deepEqual(
         last.map(({ due }) => due),
         Array.from({ length: 5 }, () => ['doors']),
-      );
-    });
-
-    for (const failure of [
-      { retryable: true, retryAt: null },
-      { retryable: false, retryAt: null },
-    ]) {
-      it(`reads the others at their own interval while the doors alone cannot be read (${failure.retryable ? 'for now' : 'for good'})`, async () => {
-        node('doors', ['doors'], minute);
-        node('windows', ['windows'], minute);
-        node('engine', ['engineRunning'], 2 * minute);
-        await clock.advance(60 * minute);
-        failing['doors'] = failure;
-        await clock.advance(minute);
-        const from = clock.now();
-        await clock.advance(60 * minute);
-        assert.deepEqual(
-          ['doors', 'windows', 'engine'].map((name) => within(name, from)),
-          [60, 60, 30],
-        );
-      });
-    }
-
-    it('reads the others while the doors never answer', async () => {
-      poller.start({ vin, reads: ['doors'], everyMs: 10 * second }, () => undefined);
-      node('windows', ['windows'], minute);
-      await clock.advance(5 * minute);
-      const from = clock.now();
-      await clock.advance(60 * minute);
-      assert.equal(within('windows', from), 60);
-    });
-
-    it('reads the doors again at their own interval after a blip that looks lasting', async () => {
-      node('doors', ['doors'], minute);
-      await clock.advance(30 * minute);
-      failing['doors'] = { retryable: false, retryAt: null };
-      await clock.advance(minute);
-      failing = {};
-      const from = clock.now();
-      await clock.advance(10 * minute);
-      assert.equal(within('doors', from), 10);
-    });
-
-    it('reads the windows at their own interval where nobody polls the doors, or less often', async () => {
-      for (const [i, everyMs] of [0, 10 * minute].entries()) {
-        const whose = `YV4952NA4F120TES${i}`;
-        node(`windows ${i}`, ['windows'], minute, whose);
-        node(`engine ${i}`, ['engineRunning'], 2 * minute, whose);
-        if (everyMs > 0) node('doors', ['doors'], everyMs, whose);
-        poller.observe('doors', whose, parked['doors'] ?? assert.fail());
-      }
-      await clock.advance(3 * 60 * minute);
-      const from = clock.now();
-      await clock.advance(60 * minute);
-      assert.deepEqual(
-        ['windows 0', 'windows 1'].map((name) => within(name, from)),
-        [60, 60],
       );
     });
 
@@ -540,31 +462,6 @@ describe('the poller of an account', () => {
       const from = await pollManyChargingCars({ energy: 9_000 });
       assert.equal(within('doors', from), 60);
       assert.ok(within('charging 0', from) < 60 / 2, `${within('charging 0', from)} readings`);
-    });
-
-    it('reads the engine less often at night', async () => {
-      const toMidnight = (24 - new Date(clock.now()).getHours()) * 60 * minute;
-      await clock.advance(toMidnight);
-      node('doors', ['doors'], minute);
-      node('engine', ['engineRunning'], 2 * minute);
-      await clock.advance(60 * minute);
-      const from = clock.now();
-      await clock.advance(4 * 60 * minute);
-      assert.equal(within('engine', from), 8, 'every half hour at night');
-      await clock.advance(4 * 60 * minute);
-      const morning = clock.now();
-      await clock.advance(60 * minute);
-      assert.equal(within('engine', morning), 6, 'every ten minutes by day');
-    });
-
-    it('waits for the time that a failure names', async () => {
-      const at = clock.now();
-      failing['doors'] = { retryable: true, retryAt: new Date(at + 30 * minute) };
-      node('doors', ['doors'], minute);
-      await clock.advance(29 * minute);
-      assert.equal(polls.length, 1);
-      await clock.advance(3 * minute);
-      assert.ok(polls.length >= 2);
     });
   });
 });

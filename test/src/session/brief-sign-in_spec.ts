@@ -62,7 +62,7 @@ describe('A sign-in', () => {
       scopes: ['openid'],
       refreshedAt: clock.now(),
       signedInAt: clock.now(),
-      outdated: [],
+      pastedBefore: '',
       ...changes,
     });
 

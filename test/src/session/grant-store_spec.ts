@@ -17,8 +17,9 @@ const grant = (count: number): Grant => ({
   expiresAt: null,
   scopes: ['openid'],
   refreshedAt: 0,
-  outdated: [],
-  isRefreshing: false,
+  signedInAt: 0,
+  pastedBefore: '',
+  refreshing: null,
 });
 
 describe('The saved sign-ins', () => {

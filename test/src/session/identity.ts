@@ -47,7 +47,7 @@ export class Identity {
     return response;
   };
 
-  /** A refresh token of a new grant, as somebody would paste it. */
+  /** A refresh token of a new grant. */
   newRefreshToken(scopes?: readonly string[]): string {
     return this.simulator.issueRefreshToken(scopes);
   }

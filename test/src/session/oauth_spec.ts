@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { asSentence, MemoryStateStore, VehicleError } from '../../../src/index';
-import { GrantStore, pastedKey, signInKey, type Grant } from '../../../src/session/grant-store';
+import { GrantStore, signInKey, type Grant } from '../../../src/session/grant-store';
 import {
   checkInputs,
   refusalSentence,
@@ -155,16 +155,14 @@ describe('A request for tokens', () => {
       clientId: 'c',
       clientSecret: 's',
     });
-    const refused: [changes: Partial<OAuthClient>, refreshToken: string, sentence: RegExp][] = [
-      [{ clientId: '' }, '', /^The client ID is missing/],
-      [{ clientId: 'a b' }, '', /^The client ID contains a blank/],
-      [{ clientSecret: 'a\nb' }, '', /^The client secret contains/],
-      [{}, 'a b', /^The refresh token contains/],
+    const refused: [changes: Partial<OAuthClient>, sentence: RegExp][] = [
+      [{ clientId: '' }, /^The client ID is missing/],
+      [{ clientId: 'a b' }, /^The client ID contains a blank/],
+      [{ clientSecret: 'a\nb' }, /^The client secret contains/],
     ];
-    for (const [changes, refreshToken, message] of refused)
-      assert.throws(() => checkInputs({ ...client, ...changes }, refreshToken), { code: 'CONFIG', message });
+    for (const [changes, message] of refused)
+      assert.throws(() => checkInputs({ ...client, ...changes }), { code: 'CONFIG', message });
     checkInputs(client);
-    checkInputs(client, 'r');
   });
 
   it('that is refused says what to do', () => {
@@ -186,23 +184,19 @@ describe('A saved sign-in', () => {
     expiresAt: null,
     scopes: null,
     refreshedAt: 0,
-    outdated: [],
-    isRefreshing: false,
+    signedInAt: 0,
+    pastedBefore: '',
+    refreshing: null,
   });
 
-  it('is of one service, client and config node; a pasted token is the same everywhere', () => {
+  it('is of one service, client and config node', () => {
     assert.equal(
       signInKey(client, 'node'),
       'signed-in\nhttps://api.example\nhttps://id.example/token?realm=cars\nthe-client\nnode',
     );
-    // The SHA-256 of "abc".
-    assert.equal(
-      pastedKey(client, 'abc'),
-      'pasted\nhttps://id.example/token?realm=cars\nthe-client\nungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0',
-    );
   });
 
-  it('is of one scope of a shared store, except where its token was pasted, and can be removed', async () => {
+  it('is of one scope of a shared store, and can be removed', async () => {
     const state = new MemoryStateStore();
     const [one, other, plain] = [{ scope: 'a' }, { scope: 'b' }, {}].map((more) => new GrantStore({ state, ...more }));
     const found = async (key: string) =>
@@ -210,8 +204,6 @@ describe('A saved sign-in', () => {
     await one?.write('signed-in x', grant('1'));
     await plain?.write('signed-in x', grant('3'));
     assert.deepEqual(await found('signed-in x'), ['1', undefined, '3']);
-    await other?.write('pasted x', grant('2'));
-    assert.deepEqual(await found('pasted x'), ['2', '2', '2']);
     await one?.remove('signed-in x');
     assert.deepEqual(await found('signed-in x'), [undefined, undefined, '3']);
     for (const { key } of await state.entries('sign-in/')) assert.match(key, /^sign-in\/[0-9a-f]{32}$/);

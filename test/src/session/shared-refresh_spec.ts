@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Membership } from '../../../src/index';
+import { Membership, VehicleError } from '../../../src/index';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { Session } from '../../../src/session/session';
@@ -64,8 +64,8 @@ describe('a sign-in that several processes share', () => {
       scopes: null,
       refreshedAt: clock.now(),
       signedInAt: clock.now(),
-      outdated: [],
-      isRefreshing: false,
+      pastedBefore: '',
+      refreshing: null,
     });
   });
   afterEach(async () => {
@@ -136,13 +136,22 @@ describe('a sign-in that several processes share', () => {
     const unanswered = one.get();
     await clock.advanceInSteps(1_000, 500);
     assert.deepEqual(service.requests, ['1', '2']);
-    const [claim = assert.fail('nobody refreshes')] = await store.entries('claim/');
-    const { member } = claim.value as { member: string }; // The shape of every claim.
-    await store.remove(`member/${member}`);
+    const { refreshing } = (await new GrantStore({ state: store }).read(key))?.grant ?? assert.fail();
+    await store.remove(`member/${refreshing}`);
     await clock.advanceInSteps(5_000, 500);
     assert.deepEqual(service.requests, ['1', '2', '2']);
     answer();
     await settled(unanswered);
+  });
+
+  it('is refreshed again by another process when one got no answer, though that one lives', async () => {
+    const [one, other] = [start(), start()];
+    service.holds = Promise.reject(new VehicleError('NETWORK', 'Cut.'));
+    await assert.rejects(settled(one.get()), { code: 'NETWORK' });
+    await one.close();
+    service.holds = null;
+    await settled(other.get().catch(() => undefined));
+    assert.deepEqual(service.requests, ['1', '1']);
   });
 
   it('is refreshed by nobody for the time in which a restarted store may have forgotten who refreshes', async () => {
@@ -159,7 +168,7 @@ describe('a sign-in that several processes share', () => {
     const state = new GrantStore({ state: store });
     const { grant: before } = (await state.read(key)) ?? assert.fail();
     assert.equal(await settled(tokens.get()), 'access-2');
-    await state.write(key, { ...before, isRefreshing: true });
+    await state.write(key, { ...before, refreshing: 'of a former run' });
     await clock.advanceInSteps(600_000, 5_000);
     assert.equal(await settled(tokens.get()), 'access-3');
     assert.deepEqual(service.requests, ['1', '2']);

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, VehicleError } from '../../../src/index';
 import { Discovery } from '../../../src/session/discovery';
-import { fingerprint, GrantStore, pastedKey, signInKey, type SavedSignIn } from '../../../src/session/grant-store';
+import { GrantStore, hashOf, signInKey, type SavedSignIn } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { SignIns, type SignInStart } from '../../../src/session/sign-in';
 import { ManualClock } from '../../support/manual-clock';
@@ -64,15 +64,15 @@ describe('The answer to a sign-in', () => {
   ];
   for (const [how, write] of written)
     it(`is taken ${how}, once`, async () => {
-      const { state, url } = await begin({ refreshToken: ' pasted ' });
+      const { state, url } = await begin({ accessToken: ' pasted ' });
       assert.equal(new URL(url).searchParams.get('redirect_uri'), 'https://red.example/callback');
       assert.deepEqual(secrets, [state]);
       const redirected = write(answered(state));
       assert.equal(await signIns.isUsed(redirected), false);
       await signIns.finish({ redirected });
       assert.deepEqual(
-        saved.map(([key, { outdated }]) => [key, outdated]),
-        [[signInKey(client, 'one'), [fingerprint('pasted')]]],
+        saved.map(([key, { pastedBefore }]) => [key, pastedBefore]),
+        [[signInKey(client, 'one'), hashOf('pasted')]],
       );
       assert.deepEqual(secrets, [state, 'c', state, 'secret']);
       assert.equal(await signIns.isUsed(redirected), true);
@@ -109,13 +109,9 @@ describe('The answer to a sign-in', () => {
     await signIns.refuseAnswers('one');
     await assert.rejects(signIns.finish({ redirected: answered(deleted.state) }), /was deleted/);
     await signIns.finish({ redirected: answered(kept.state) });
-    await signIns.removeGrants({
-      client: { ...client, clientId: ' client ' },
-      configNodeId: 'one',
-      refreshToken: ' r ',
-    });
-    await signIns.removeGrants({ client, configNodeId: 'two', refreshToken: ' ' });
-    assert.deepEqual(forgotten, [signInKey(client, 'one'), pastedKey(client, 'r'), signInKey(client, 'two')]);
+    await signIns.removeGrant({ client: { ...client, clientId: ' client ' }, configNodeId: 'one' });
+    await signIns.removeGrant({ client, configNodeId: 'two' });
+    assert.deepEqual(forgotten, [signInKey(client, 'one'), signInKey(client, 'two')]);
   });
 
   it('is outdated by a deploy of another client since its start, not by one before or of the same', async () => {

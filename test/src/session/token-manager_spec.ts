@@ -6,7 +6,7 @@ import { VehicleError } from '../../../src/errors';
 import { createTokenSource, type TokenSourceOptions } from '../../../src/session/create-token-source';
 import { Session, type SessionOptions } from '../../../src/session/session';
 import { wordSentence } from '../../../src/sentence';
-import { GrantStore, pastedKey } from '../../../src/session/grant-store';
+import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
@@ -16,6 +16,7 @@ import { SealedStateStore } from '../../../src/state/sealed-store';
 import type { SimulatorOptions } from '../../support/simulator';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
+import { saveSignIn, signInWith } from '../../support/saved-sign-in';
 import { Identity, silent } from './identity';
 import { removeFolder } from '../../support/remove-folder';
 
@@ -79,6 +80,14 @@ describe('a refreshing access token', () => {
     return made;
   };
 
+  const ownKey = (): string => signInKey(identity.client, 'config-1');
+  const signIn = (scopes?: readonly string[], configNodeId = 'config-1'): Promise<void> =>
+    saveSignIn(session, identity.client, configNodeId, identity.newRefreshToken(scopes));
+  const signedIn = async (options: Partial<TokenSourceOptions> = {}): Promise<TokenSource> => {
+    await signIn();
+    return source(options);
+  };
+
   const grantFolder = (): string => join(directory, 'state', 'sign-in');
   const grantFiles = async (): Promise<string[]> =>
     (await readdir(grantFolder()).catch(() => [])).filter((name) => name.endsWith('.json'));
@@ -98,16 +107,17 @@ describe('a refreshing access token', () => {
 
   const requestsMade = (count: number): Promise<void> => until(() => identity.requests.length === count);
 
-  it('comes from a pasted refresh token, with the life and scopes that the service gives it', async () => {
-    const token = source({ refreshToken: `  ${identity.newRefreshToken(['openid', 'conve:vehicle_relation'])}\n` });
+  it('comes from the refresh token of a sign-in, with the life and scopes that the service gives it', async () => {
+    await signIn(['openid', 'conve:vehicle_relation']);
+    const token = source();
     assert.ok(await identity.accepts(await token.get()));
     assert.deepEqual(token.describe(), {
       kind: 'refreshing',
       expiresAt: '2026-06-01T08:04:59.000Z',
       scopes: ['openid', 'conve:vehicle_relation'],
       signInRequiredSince: null,
-      signedInAt: null,
-      endsAt: null,
+      signedInAt: '2026-06-01T08:00:00.000Z',
+      endsAt: '2026-12-01T08:00:00.000Z',
       lastRefreshAt: '2026-06-01T08:00:00.000Z',
       retryAt: null,
       problem: null,
@@ -115,14 +125,14 @@ describe('a refreshing access token', () => {
   });
 
   it('is asked for once, however many wait', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const got = await Promise.all(Array.from({ length: 1000 }, () => token.get()));
     assert.equal(new Set(got).size, 1);
     assert.equal(identity.requests.length, 1);
   });
 
   it('is taken from memory while it is valid: the stored grant is not read for each request', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const first = await token.get();
     let reads = 0;
     const read = files.read.bind(files);
@@ -132,9 +142,9 @@ describe('a refreshing access token', () => {
     assert.deepEqual([(await whileTimePasses(token.get())) === first, reads > 0], [false, true]);
   });
 
-  it('is shared by config nodes that hold the same refresh token', async () => {
-    const pasted = identity.newRefreshToken();
-    const tokens = [source({ refreshToken: pasted }), source({ refreshToken: pasted, configNodeId: 'config-2' })];
+  it('is shared by all who use the same sign-in', async () => {
+    await signIn();
+    const tokens = [source(), source()];
     const [one, two] = await Promise.all(tokens.map((token) => token.get()));
     assert.equal(one, two);
     await tokens[0]?.close();
@@ -144,9 +154,9 @@ describe('a refreshing access token', () => {
   });
 
   it('lets a configuration close while another one waits for the refresh', async () => {
-    const pasted = identity.newRefreshToken();
-    const stays = source({ refreshToken: pasted });
-    const leaves = source({ refreshToken: pasted, configNodeId: 'config-2' });
+    await signIn();
+    const stays = source();
+    const leaves = source();
     await Promise.all([stays.get(), leaves.get()]);
     await clock.advance(5 * minute);
     const got = stays.get();
@@ -157,8 +167,8 @@ describe('a refreshing access token', () => {
   });
 
   it('holds a deploy for a few seconds where the service hangs, and uses the answer that comes after it', async () => {
-    const pasted = identity.newRefreshToken();
-    const before = source({ refreshToken: pasted });
+    await signIn();
+    const before = source();
     const first = await before.get();
     let answer = (): void => undefined;
     identity.beforeAnswer = () => new Promise((resolve) => (answer = resolve));
@@ -170,7 +180,7 @@ describe('a refreshing access token', () => {
     assert.equal(isClosed, false);
     await clock.advance(200);
     await closing;
-    const after = source({ refreshToken: pasted });
+    const after = source();
     const second = after.onUnauthorized(first).then(() => after.get());
     answer();
     assert.ok(await identity.accepts(await second));
@@ -179,21 +189,20 @@ describe('a refreshing access token', () => {
   });
 
   it('is not held by a service that cannot be reached, and the next process asks with the same refresh token', async () => {
-    const pasted = identity.newRefreshToken();
+    await signIn();
     const connecting: typeof identity.send = ({ signal }) =>
       new Promise((_, reject) =>
         signal?.addEventListener('abort', () => reject(new VehicleError('CANCELLED', 'Cancelled.'))),
       );
     let isConnecting = false;
     const token = source({
-      refreshToken: pasted,
       session: newProcess({ send: (request) => ((isConnecting = true), connecting(request)) }),
     });
     const refused = assert.rejects(token.get(), { code: 'CANCELLED' });
     await until(() => isConnecting);
     await token.close();
     await refused;
-    assert.ok(await identity.accepts(await source({ refreshToken: pasted, session: newProcess() }).get()));
+    assert.ok(await identity.accepts(await source({ session: newProcess() }).get()));
     assert.equal(identity.refusals, 0);
   });
 
@@ -207,74 +216,18 @@ describe('a refreshing access token', () => {
 
   it('retries at once what a process had sent when it ended without an answer', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
-    const pasted = identity.newRefreshToken();
-    const before = source({ refreshToken: pasted, session: newProcess({ send: losing }) });
+    await signIn();
+    const before = source({ session: newProcess({ send: losing }) });
     const first = await before.get();
     isLost = true;
     void before.onUnauthorized(first).catch(() => undefined);
     await requestsMade(2);
-    const after = source({ refreshToken: pasted, session: newProcess() });
+    const after = source({ session: newProcess() });
     assert.notEqual(await after.get(), first);
     assert.equal(identity.refusals, 0);
     const closing = before.close();
     await clock.advance(3_000);
     await closing;
-  });
-
-  it('is asked for by one configuration at a time, though another one has the same refresh token and a mistyped client secret', async () => {
-    const pasted = identity.newRefreshToken();
-    let underWay = 0;
-    let most = 0;
-    const one = newProcess({
-      send: async (request) => {
-        most = Math.max(most, (underWay += 1));
-        // Long enough for another configuration to mark the grant.
-        for (let writes = 0; writes < 10; writes++) await files.write('guard/other', writes);
-        return identity.send(request).finally(() => (underWay -= 1));
-      },
-    });
-    const right = source({ refreshToken: pasted, session: one });
-    const client = { ...identity.client, clientSecret: 'mistyped' };
-    const mistyped = source({ refreshToken: pasted, session: one, client });
-    for (let round = 0; round < 5; round++) {
-      const [token] = await Promise.all([right.get(), mistyped.get().catch(() => null)]);
-      assert.ok(await identity.accepts(token));
-      await clock.advance(5 * minute);
-    }
-    assert.equal(most, 1);
-  });
-
-  it('lets a configuration that waits for the refresh of another one be closed', async () => {
-    const pasted = identity.newRefreshToken();
-    const one = newProcess({ send: losing });
-    isLost = true;
-    const first = source({ refreshToken: pasted, session: one });
-    void first.get().catch(() => undefined);
-    await requestsMade(1);
-    const client = { ...identity.client, clientSecret: 'mistyped' };
-    const second = source({ refreshToken: pasted, session: one, client });
-    const refused = assert.rejects(second.get(), { code: 'CANCELLED' });
-    await second.close();
-    await refused;
-    const closing = first.close();
-    await clock.advance(3_000);
-    await closing;
-  });
-
-  it('does not let a mistyped client secret stop another configuration', async () => {
-    const pasted = identity.newRefreshToken();
-    const right = source({ refreshToken: pasted });
-    await right.get();
-    const mistyped = source({ refreshToken: pasted, client: { ...identity.client, clientSecret: 'mistyped' } });
-    assert.ok(await identity.accepts(await mistyped.get()));
-    for (let round = 0; round < 3; round++) {
-      await clock.advance(5 * minute);
-      await assert.rejects(mistyped.get(), { code: 'SIGN_IN_REQUIRED' });
-      assert.ok(await identity.accepts(await right.get()));
-      assert.equal(right.describe().signInRequiredSince, null);
-      assert.ok(await identity.accepts(await mistyped.get()));
-    }
-    assert.equal(identity.refusals, 1, 'the mistyped secret was sent again');
   });
 
   it('tries again by itself though timers fire a moment early', async () => {
@@ -286,7 +239,7 @@ describe('a refreshing access token', () => {
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
-    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ clock: hasty }) });
+    const token = await signedIn({ session: newProcess({ clock: hasty }) });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
     early = 1;
@@ -306,7 +259,7 @@ describe('a refreshing access token', () => {
       after: (ms: number, callback: () => void) => clock.after(ms, callback),
       sleep: clock.sleep.bind(clock),
     };
-    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ clock: wrong }) });
+    const token = await signedIn({ session: newProcess({ clock: wrong }) });
     identity.fault({ cut: 'before-headers' });
     await assert.rejects(token.get(), { code: 'NETWORK' });
     ahead = 0;
@@ -322,7 +275,7 @@ describe('a refreshing access token', () => {
   });
 
   it('is renewed ahead of its end, while the old one is still valid', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const first = await token.get();
     await clock.advance(238_000);
     assert.equal(await token.get(), first);
@@ -344,7 +297,7 @@ describe('a refreshing access token', () => {
   for (const life of [1, 3, 20, 299, 1799, 3599]) {
     it(`never gives an ended token where a token lives ${life} s`, async () => {
       await serviceWith({ accessTokenLifeSeconds: life });
-      const token = source({ refreshToken: identity.newRefreshToken() });
+      const token = await signedIn();
       for (let step = 0; step < 20; step++) {
         const [got, until] = [await token.get(), Date.parse(token.describe().expiresAt ?? '')];
         assert.ok((await identity.accepts(got)) && until > clock.now());
@@ -356,22 +309,22 @@ describe('a refreshing access token', () => {
 
   it('does not refresh before every request where the service gives a token no lifetime', async () => {
     await serviceWith({ accessTokenLifeSeconds: 0 });
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     for (let request = 0; request < 50; request++) await token.get();
     assert.equal(identity.requests.length, 1);
   });
 
   it('saves the rotated refresh token before the new access token is used', async () => {
-    const pasted = identity.newRefreshToken();
-    const token = source({ refreshToken: pasted });
+    await signIn();
+    const token = source();
     const saved: boolean[] = [];
     for (let round = 0; round < 3; round++) {
       const got = await token.get();
-      const stored = await newStore().read(pastedKey(identity.client, pasted));
+      const stored = await newStore().read(ownKey());
       saved.push(
         stored?.grant.accessToken === got &&
           identity.issued.includes(stored.grant.refreshToken) &&
-          stored.grant.generation === round + 1,
+          stored.grant.generation === round + 2,
       );
       await clock.advance(299_000);
     }
@@ -379,11 +332,11 @@ describe('a refreshing access token', () => {
   });
 
   it('goes on after a restart with what is stored, without a request while it lives', async () => {
-    const pasted = identity.newRefreshToken();
-    const before = source({ refreshToken: pasted });
+    await signIn();
+    const before = source();
     const first = await before.get();
     await before.close();
-    const after = source({ refreshToken: pasted, session: newProcess() });
+    const after = source({ session: newProcess() });
     assert.equal(await after.get(), first);
     assert.equal(identity.requests.length, 1);
     await clock.advance(1 * day);
@@ -394,7 +347,7 @@ describe('a refreshing access token', () => {
   it('keeps the old refresh token where an answer holds none', async () => {
     await serviceWith({ refreshGraceSeconds: 900 });
     identity.fault({ members: { refresh_token: 'missing' } }, 2);
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     for (let round = 0; round < 4; round++) {
       assert.ok(await identity.accepts(await token.get()));
       await clock.advance(300_000);
@@ -402,17 +355,8 @@ describe('a refreshing access token', () => {
     assert.equal(new Set(identity.sent).size, 2);
   });
 
-  it('uses a refresh token that is pasted later', async () => {
-    const old = source({ refreshToken: identity.newRefreshToken() });
-    await old.get();
-    await old.close();
-    const pasted = identity.newRefreshToken();
-    assert.ok(await identity.accepts(await source({ refreshToken: pasted }).get()));
-    assert.equal(identity.sent.at(-1), pasted);
-  });
-
   it('reports since when a refusal needs a sign-in, and asks no more', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     await token.get();
     identity.simulator.revokeGrants();
     await clock.advance(5 * minute);
@@ -423,14 +367,57 @@ describe('a refreshing access token', () => {
     assert.equal(token.describe().signInRequiredSince, '2026-06-01T08:05:00.000Z');
   });
 
+  it('is not lost to a mistyped client secret that a dialog tries meanwhile', async () => {
+    const deployed = await signedIn();
+    await deployed.get();
+    await clock.advance(5 * minute);
+    const tried = source({ client: { ...identity.client, clientSecret: 'mistyped' } });
+    await assert.rejects(tried.get(), { code: 'SIGN_IN_REQUIRED', message: /client secret/ });
+    await tried.close();
+    assert.equal(deployed.describe().signInRequiredSince, null);
+    assert.ok(await identity.accepts(await deployed.get()));
+  });
+
+  it('gives way to a sign-in that is finished while its answer is on its way', async () => {
+    const token = await signedIn();
+    const later = signInWith('later', clock.now(), { accessToken: 'signed-in', expiresAt: clock.now() + 5 * minute });
+    identity.beforeAnswer = () => session.save(ownKey(), later);
+    assert.equal(await token.get(), 'signed-in');
+    assert.equal((await newStore().read(ownKey()))?.grant.refreshToken, 'later');
+  });
+
+  it('that could not be saved is saved when its configuration closes, without another request', async () => {
+    const token = await signedIn();
+    const write = files.write.bind(files);
+    identity.beforeAnswer = () => void (files.write = () => Promise.reject(new Error('no space')));
+    await assert.rejects(token.get(), { code: 'INTERNAL' });
+    files.write = write;
+    await token.close();
+    assert.equal((await newStore().read(ownKey()))?.grant.generation, 2);
+    assert.equal(identity.requests.length, 1);
+  });
+
+  it('is looked for each quarter of an hour after a refusal: a person may have signed in elsewhere', async () => {
+    const token = await signedIn();
+    identity.fault({ status: 400, body: { error: 'invalid_grant' } });
+    await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
+    const { grant } = (await newStore().read(ownKey())) ?? assert.fail();
+    await newStore().write(ownKey(), { ...grant, refreshToken: identity.newRefreshToken(), generation: 2 });
+    await clock.advance(15 * minute - 1);
+    assert.equal(identity.requests.length, 1);
+    await clock.advance(1);
+    await until(() => token.describe().signInRequiredSince === null);
+    assert.equal(identity.requests.length, 2);
+  });
+
   it('tries again at once when the client secret was corrected', async () => {
-    const pasted = identity.newRefreshToken();
-    const wrong = source({ refreshToken: pasted, client: { ...identity.client, clientSecret: 'wrong' } });
+    await signIn();
+    const wrong = source({ client: { ...identity.client, clientSecret: 'wrong' } });
     await assert.rejects(
       wrong.get(),
       (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
     );
-    assert.ok(await identity.accepts(await source({ refreshToken: pasted }).get()));
+    assert.ok(await identity.accepts(await source().get()));
   });
 
   for (const [what, fault, code] of [
@@ -448,7 +435,7 @@ describe('a refreshing access token', () => {
     ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
     it(`tries again after ${what}, with growing pauses and no loop`, async () => {
-      const token = source({ refreshToken: identity.newRefreshToken() });
+      const token = await signedIn();
       identity.fault(fault, 4);
       for (let request = 0; request < 50; request++) {
         await assert.rejects(token.get(), (error: VehicleError) => {
@@ -473,7 +460,7 @@ describe('a refreshing access token', () => {
 
   for (const status of [400, 401]) {
     it(`treats ${status} without an error code as a refusal`, async () => {
-      const token = source({ refreshToken: identity.newRefreshToken() });
+      const token = await signedIn();
       identity.fault({ status, html: true }, 2);
       for (let request = 0; request < 5; request++) await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
       await clock.advance(30 * minute);
@@ -485,7 +472,7 @@ describe('a refreshing access token', () => {
     const fault = new TypeError('of the pack');
     let isFaulty = true;
     const send: Send = (request) => (isFaulty ? Promise.reject(fault) : identity.send(request));
-    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ send }) });
+    const token = await signedIn({ session: newProcess({ send }) });
     await assert.rejects(token.get(), { code: 'INTERNAL', retryable: true, cause: fault });
     isFaulty = false;
     await clock.advance(2_000);
@@ -494,21 +481,22 @@ describe('a refreshing access token', () => {
   });
 
   it('waits as long as the sign-in service asks', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     identity.fault({ status: 503, retryAfter: 90 });
     await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
     await clock.advance(90_000);
     await requestsMade(2);
     const inADay = new Date(clock.now() + day).toUTCString();
     const date = new Date(clock.now()).toUTCString();
-    const another = source({ refreshToken: identity.newRefreshToken() });
+    await signIn(undefined, 'config-2');
+    const another = source({ configNodeId: 'config-2' });
     identity.fault({ status: 503, headers: { 'retry-after': inADay, date } });
     const retryAt = new Date(clock.now() + 60 * minute);
     await assert.rejects(another.get(), { code: 'SERVICE_ERROR', retryAt }, 'a pause of a day could end the grant');
   });
 
   it('gives up waiting for an answer after a minute', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken(), session: newProcess({ send: silent(clock) }) });
+    const token = await signedIn({ session: newProcess({ send: silent(clock) }) });
     const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
     await clock.whenSleeping(2);
     // Not as long as the pause before the next try.
@@ -518,7 +506,7 @@ describe('a refreshing access token', () => {
   });
 
   it('still gives a valid token while the sign-in service is away', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const first = await token.get();
     identity.fault({ cut: 'before-headers' }, 20);
     await clock.advance(295_000);
@@ -530,7 +518,7 @@ describe('a refreshing access token', () => {
 
   it('retries soon by itself after a lost answer, within the grace period of a server that has one', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     identity.fault({ cut: 'after-effect' }, 3);
     await assert.rejects(token.get(), { code: 'NETWORK' });
     for (const [count, pause] of [
@@ -549,19 +537,19 @@ describe('a refreshing access token', () => {
 
   it('retries soon after a redeploy, too', async () => {
     await serviceWith({ refreshGraceSeconds: 60 });
-    const pasted = identity.newRefreshToken();
-    const before = source({ refreshToken: pasted });
+    await signIn();
+    const before = source();
     const first = await before.get();
     identity.fault({ cut: 'after-effect' });
     await assert.rejects(before.onUnauthorized(first), { code: 'NETWORK' });
     await before.close();
-    const after = source({ refreshToken: pasted });
+    const after = source();
     assert.notEqual(await after.get(), first);
     assert.equal(identity.refusals, 0);
   });
 
   it('refreshes an unused grant every third day', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     await clock.advance(1_000);
     await until(() => clock.sleeping > 0);
     await clock.advance(1_000);
@@ -575,7 +563,7 @@ describe('a refreshing access token', () => {
   });
 
   it('asks for one new token for each token that the service refuses, for all who were refused', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     for (let refused = 1; refused <= 6; refused++) {
       const got = await token.get();
       token.onAccepted?.(got);
@@ -591,7 +579,7 @@ describe('a refreshing access token', () => {
   });
 
   it('waits longer and longer where the service refuses each new token, and asks for the next one by itself', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     assert.equal(await token.onUnauthorized(await token.get()), true);
     const waits = /^The service refused a new access token\. .*The pack tries again by itself\.$/;
     const pauses: number[] = [];
@@ -615,7 +603,7 @@ describe('a refreshing access token', () => {
   });
 
   it('gives out no token that the service refused when the sign-in was revoked, and asks the service no more', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
     const [vin] = identity.simulator.cars.keys();
     await client.read('windows', { vin });
@@ -631,7 +619,7 @@ describe('a refreshing access token', () => {
   });
 
   it('lets reads through although the service ends token after token long before its time', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
     const [vin] = identity.simulator.cars.keys();
     for (let read = 0; read < 10; read++) {
@@ -642,7 +630,7 @@ describe('a refreshing access token', () => {
   });
 
   it('says that a new token comes by itself, and not to sign in, when a read or a command meets refused tokens', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
     const [vin] = identity.simulator.cars.keys();
     await client.read('windows', { vin });
@@ -664,7 +652,7 @@ describe('a refreshing access token', () => {
   });
 
   it('releases a caller that is cancelled, and keeps the answer for the next', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     const controller = new AbortController();
     identity.beforeAnswer = () => controller.abort();
     await assert.rejects(token.get(controller.signal), { code: 'CANCELLED' });
@@ -673,13 +661,13 @@ describe('a refreshing access token', () => {
   });
 
   it('does not lose an answer that comes while it is closed', async () => {
-    const pasted = identity.newRefreshToken();
-    const token = source({ refreshToken: pasted });
+    await signIn();
+    const token = source();
     let closing: Promise<void> | undefined;
     identity.beforeAnswer = () => void (closing = token.close());
     await token.get();
     await closing;
-    assert.ok(await identity.accepts(await source({ refreshToken: pasted }).get()));
+    assert.ok(await identity.accepts(await source().get()));
     assert.equal(identity.refusals, 0);
   });
 
@@ -688,19 +676,19 @@ describe('a refreshing access token', () => {
     ['while the answer is saved', true],
   ] as const) {
     it(`is not stored where its configuration is deleted ${when}`, async () => {
-      const refreshToken = identity.newRefreshToken();
+      await signIn();
       const { store } = session;
       const read = store.read.bind(store);
       let isDeleted = false;
       store.read = async (key) => {
         const stored = await read(key);
         const isItsTurn = identity.requests.length === Number(isAnswered);
-        if (key !== pastedKey(identity.client, refreshToken) || !isItsTurn || isDeleted) return stored;
+        if (key !== ownKey() || !isItsTurn || isDeleted) return stored;
         isDeleted = true;
-        await session.signIns.removeGrants({ client: identity.client, configNodeId: 'config-1', refreshToken });
+        await session.signIns.removeGrant({ client: identity.client, configNodeId: 'config-1' });
         return stored;
       };
-      await source({ refreshToken })
+      await source()
         .get()
         .catch(({ code }: VehicleError) => assert.equal(code, 'CANCELLED'));
       assert.deepEqual([isDeleted, await grantFiles()], [true, []]);
@@ -709,7 +697,7 @@ describe('a refreshing access token', () => {
   }
 
   it('gives every token to the redactor before it is used', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     await token.get();
     await clock.advance(300_000);
     await token.get();
@@ -720,10 +708,10 @@ describe('a refreshing access token', () => {
   });
 
   it('sends no refresh token twice while one process after the other keeps the sign-in', async () => {
-    const pasted = identity.newRefreshToken();
+    await signIn();
     for (let round = 0; round < 10; round++) {
       files = new FileStateStore({ directory });
-      const token = source({ refreshToken: pasted, session: newProcess() });
+      const token = source({ session: newProcess() });
       assert.ok(await identity.accepts(await token.get()));
       await token.close();
       await clock.advance(250_000);
@@ -733,11 +721,11 @@ describe('a refreshing access token', () => {
   });
 
   it('is refreshed by the process that uses the directory and by no other', async () => {
-    const pasted = identity.newRefreshToken();
+    await signIn();
     const owners = [0, 1].map(() => new DirectoryOwner({ directory }));
     const [one, two] = owners.map((owner) => {
       files = new FileStateStore({ directory, owner });
-      return source({ refreshToken: pasted, session: newProcess() });
+      return source({ session: newProcess() });
     }) as [TokenSource, TokenSource];
     const results = await Promise.allSettled([one.get(), two.get()]);
     assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
@@ -753,8 +741,8 @@ describe('a refreshing access token', () => {
     ['replaces a stored grant that is damaged under it', () => 'damaged'],
   ] as const)
     it(what, async () => {
-      const pasted = identity.newRefreshToken();
-      const token = source({ refreshToken: pasted });
+      await signIn();
+      const token = source();
       await token.get();
       const [name = assert.fail()] = await grantFiles();
       const backup = await readFile(join(grantFolder(), name), 'utf8');
@@ -766,24 +754,25 @@ describe('a refreshing access token', () => {
       assert.ok(await identity.accepts(last));
       await token.close();
       files = new FileStateStore({ directory });
-      assert.equal(await source({ refreshToken: pasted, session: newProcess() }).get(), last);
+      assert.equal(await source({ session: newProcess() }).get(), last);
       assert.equal(identity.refusals, 0);
     });
 
   it('does not overwrite what a process with another secret has stored', async () => {
-    const pasted = identity.newRefreshToken();
-    const token = source({ refreshToken: pasted });
+    await signIn();
+    const token = source();
     await token.get();
     const other = newStore(new Seal('another secret'));
-    await other.write(pastedKey(identity.client, pasted), {
+    await other.write(ownKey(), {
       generation: 9,
       refreshToken: 'x',
       accessToken: '',
       expiresAt: null,
       scopes: null,
       refreshedAt: 0,
-      outdated: [],
-      isRefreshing: false,
+      signedInAt: 0,
+      pastedBefore: '',
+      refreshing: null,
     });
     await clock.advance(5 * minute);
     await assert.rejects(token.get(), { code: 'CONFIG' });
@@ -791,15 +780,13 @@ describe('a refreshing access token', () => {
   });
 
   it('refuses to send secrets in the open', async () => {
-    const token = source({
-      refreshToken: identity.newRefreshToken(),
-      client: { ...identity.client, tokenUrl: 'http://id.example/token' },
-    });
+    const client = { ...identity.client, tokenUrl: 'http://id.example/token' };
+    await saveSignIn(session, client, 'config-1', 'r');
+    const token = source({ client });
     await assert.rejects(token.get(), { code: 'CONFIG' });
   });
 
   for (const [what, change] of [
-    ['a refresh token', { refreshToken: 'abc\ndef' }],
     [
       'a client id',
       {
@@ -822,13 +809,9 @@ describe('a refreshing access token', () => {
         },
       },
     ],
-    [
-      'no client id',
-      { client: { audience: 'https://api.example', tokenUrl: 'https://id.example', clientId: ' ', clientSecret: '' } },
-    ],
   ] as const) {
     it(`reports ${what} that is invalid, without repeating it`, async () => {
-      const token = source({ refreshToken: 'pasted', ...change });
+      const token = source(change);
       await assert.rejects(
         token.get(),
         (error: VehicleError) => error.code === 'CONFIG' && !/abc|def/.test(error.message),
@@ -845,7 +828,7 @@ describe('a refreshing access token', () => {
   });
 
   it('uses no rotated token before it is saved, and loses none', async () => {
-    const token = source({ refreshToken: identity.newRefreshToken() });
+    const token = await signedIn();
     identity.beforeAnswer = async () => {
       await rename(directory, `${directory}-away`);
       await writeFile(directory, 'not a folder');

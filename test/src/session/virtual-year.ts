@@ -6,7 +6,7 @@ import { sleepOn } from '../../../src/util/clock';
 import { VehicleError } from '../../../src/errors';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { Session } from '../../../src/session/session';
-import { GrantStore, pastedKey } from '../../../src/session/grant-store';
+import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
@@ -20,6 +20,7 @@ import { createTransport, type Transport } from '../../../src/http/transport';
 import { openRedis, RedisServer } from '../../support/redis-server';
 import { removeFolder } from '../../support/remove-folder';
 import { unsyncedFiles } from '../../support/sealed-files';
+import { saveSignIn } from '../../support/saved-sign-in';
 
 /**
  * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that moves only when nothing is at work, with
@@ -112,7 +113,6 @@ class Year {
   #state!: StateStore;
   #shared: RedisStateStore | null = null;
   #directory = '';
-  #pasted = '';
   #diedAt = -Infinity;
   #grantEnds = 0;
   /** The newest refresh token that the service has issued. */
@@ -139,7 +139,7 @@ class Year {
       this.#server = await RedisServer.start('--appendonly', 'no');
       this.#state = this.#shared = openRedis(this.#server.url, { clock: this.#world });
     }
-    this.#signIn();
+    await this.#signIn();
     this.#startAll();
   }
 
@@ -204,9 +204,10 @@ class Year {
     this.#processes = Array.from({ length: this.#options.members ?? 1 }, () => this.#start());
   }
 
-  #signIn(): void {
-    this.#pasted = this.#simulator.issueRefreshToken();
-    this.#newest = this.#pasted;
+  async #signIn(): Promise<void> {
+    this.#newest = this.#simulator.issueRefreshToken();
+    const session = new Session({ store: this.#grants(), send: this.#send, clock: this.#world });
+    await saveSignIn(session, this.#client(), configNodeId, this.#newest);
     const end = new Date(this.#world.now());
     this.#grantEnds = end.setUTCMonth(end.getUTCMonth() + 6);
   }
@@ -217,13 +218,7 @@ class Year {
       random: this.#random,
       state: this.#state,
       shared: this.#shared,
-      client: {
-        audience: this.#simulator.url,
-        tokenUrl: `${this.#simulator.url}/as/token.oauth2`,
-        clientId: 'demo-client',
-        clientSecret: 'demo-secret',
-      },
-      refreshToken: this.#pasted,
+      client: this.#client(),
       send: this.#send,
       mayDieUnheard: this.#options.cuts === 'anywhere',
     });
@@ -271,7 +266,7 @@ class Year {
     if (status !== 200) throw new Error(`The service answered ${status} to a token that was given as good.`);
   }
 
-  /** A person signs in again, and pastes the new token into both. */
+  /** A person signs in again. */
   async #signInAgain(): Promise<void> {
     if (await this.#recovers()) return;
     if (this.#world.now() >= this.#grantEnds) this.report.endedGrants += 1;
@@ -279,7 +274,7 @@ class Year {
     else this.report.lostUnheard += 1;
     await this.#stop();
     this.#signedOut = false;
-    this.#signIn();
+    await this.#signIn();
     this.#startAll();
   }
 
@@ -292,15 +287,21 @@ class Year {
     return !this.#signedOut;
   }
 
-  async #stored(): Promise<string> {
-    const client = {
+  async #stored(): Promise<string | undefined> {
+    return (await this.#grants().read(signInKey(this.#client(), configNodeId)))?.grant.refreshToken;
+  }
+
+  #grants(): GrantStore {
+    return new GrantStore({ state: this.#state });
+  }
+
+  #client(): OAuthClient {
+    return {
       audience: this.#simulator.url,
       tokenUrl: `${this.#simulator.url}/as/token.oauth2`,
       clientId: 'demo-client',
-      clientSecret: '',
+      clientSecret: 'demo-secret',
     };
-    const store = new GrantStore({ state: this.#state });
-    return (await store.read(pastedKey(client, this.#pasted)))?.grant.refreshToken ?? this.#pasted;
   }
 
   readonly #send: Send = async (request) => {
@@ -327,6 +328,8 @@ class Year {
   }
 }
 
+const configNodeId = 'config';
+
 interface ProcessOptions {
   world: World;
   random: () => number;
@@ -334,7 +337,6 @@ interface ProcessOptions {
   /** The same store, where it is shared. */
   shared: SharedStore | null;
   client: OAuthClient;
-  refreshToken: string;
   send: Send;
   /** Also between the answer of the service and the save. */
   mayDieUnheard: boolean;
@@ -342,7 +344,7 @@ interface ProcessOptions {
 
 /** A process as the store and the service see it: its use of files, network and clock ends with it. */
 class SimulatedProcess {
-  /** Two configurations with the same pasted refresh token. */
+  /** Two who use the same sign-in. */
   readonly sources: readonly [TokenSource, TokenSource];
   alive = true;
   readonly #world: World;
@@ -362,7 +364,7 @@ class SimulatedProcess {
     this.#world = options.world;
     this.#mayDieUnheard = options.mayDieUnheard;
     this.#death = new Promise((resolve) => (this.#die = () => resolve(null)));
-    const { random, state, shared, client, refreshToken } = options;
+    const { random, state, shared, client } = options;
     this.#random = random;
     this.#isShared = shared !== null;
     const clock = this.#clock();
@@ -372,9 +374,8 @@ class SimulatedProcess {
     const store = new GrantStore({ state: this.#stepwise(state) });
     const send: Send = (request) => this.#send(() => options.send(request));
     const session = new Session({ store, send, presence, clock, random });
-    const source = (configNodeId: string): TokenSource =>
-      createTokenSource({ client, configNodeId, refreshToken, session });
-    this.sources = [source('config'), source('other')];
+    const source = (): TokenSource => createTokenSource({ client, configNodeId, session });
+    this.sources = [source(), source()];
   }
 
   /** Ends as Node-RED does when it is asked to. */

@@ -1,13 +1,14 @@
 import { strict as assert } from 'node:assert';
-import { everyNth, isLong, itLong } from '../../support/long';
+import { everyNth, itLong } from '../../support/long';
+import { times } from '../../support/random';
 import { itOnRedis } from '../../support/redis-server';
 import { virtualYear } from './virtual-year';
 
-/** The year in short; the whole of it: `npm run soak:sign-in`. */
+/** The year in short; FACTOR=365 makes it a whole one. */
 describe('a sign-in over a virtual year', function () {
-  this.timeout(240_000);
+  this.timeout(times(240_000));
 
-  const days = isLong ? 3 : 1;
+  const days = times(1);
 
   for (const seed of everyNth(2, [1, 2])) {
     it(`is never lost where a rotated token lives on for a minute, wherever connections and processes are cut (seed ${seed})`, async () => {
@@ -26,7 +27,7 @@ describe('a sign-in over a virtual year', function () {
   itLong(
     'is never lost where two processes share a Redis, one of them dies or is cut off from it, and a rotated token lives on for a minute',
     async () => {
-      const report = await virtualYear({ days: 1, seed: 1, graceSeconds: 60, cuts: 'anywhere', members: 2 });
+      const report = await virtualYear({ days, seed: 1, graceSeconds: 60, cuts: 'anywhere', members: 2 });
       assert.deepEqual([report.lost, report.lostUnheard], [0, 0]);
       assert.ok(report.killedProcesses > 0 && report.refreshes > 80);
     },

@@ -24,45 +24,36 @@ describe('access to the simulated service', () => {
       ...(endpoint.body === null ? {} : { body: JSON.stringify(endpoint.body) }),
     });
 
-  for (const endpoint of endpoints) {
-    const isSpecified = endpoint.source.startsWith('docs/internals/service.md');
-    it(`${endpoint.method} ${endpoint.path} needs openid and its scopes, no more and no less`, async () => {
-      if (!isSpecified) {
-        await bench.simulator.close();
-        await bench.start({ dialect: 'real' });
-      }
-      const needed = endpoint.scopes;
-      const bearer = (scopes: readonly string[]) => ({
-        authorization: `Bearer ${bench.simulator.issueToken({ scopes })}`,
-      });
-      assert.ok([200, 202].includes((await send(endpoint, bearer(needed))).status));
-      for (const missing of needed) {
-        const reply = await send(endpoint, bearer(everyScope.filter((scope) => scope !== missing)));
-        assert.equal(reply.status, 403, missing);
-        if (isSpecified) assert.deepEqual(reply.body, denied);
-      }
+  it('needs openid and the scopes of each request of the specification, no more and no less', async () => {
+    const bearer = (scopes: readonly string[]) => ({
+      authorization: `Bearer ${bench.simulator.issueToken({ scopes })}`,
     });
-
-    if (!isSpecified) continue;
-    it(`${endpoint.method} ${endpoint.path} needs its media type`, async () => {
-      const name = endpoint.method === 'GET' ? 'accept' : 'content-type';
-      for (const wrong of [
-        'text/html',
-        'application/vnd.vendor.api.connected-vehicle.other.v1+json',
-        endpoint.type.includes('vnd') ? 'application/json' : 'application/xml',
-        ...(endpoint.type === 'application/json' && endpoint.method === 'GET' ? [] : ['*/*']),
-      ]) {
-        assert.equal((await send(endpoint, { [name]: wrong })).status, name === 'accept' ? 406 : 415, wrong);
+    const isSpecified = ({ source }: Endpoint) => source.startsWith('docs/internals/service.md');
+    for (const dialect of ['plain', 'real'] as const) {
+      await bench.simulator.close();
+      await bench.start({ dialect });
+      for (const endpoint of endpoints.filter((one) => isSpecified(one) === (dialect === 'plain'))) {
+        const name = `${endpoint.method} ${endpoint.path}`;
+        assert.ok([200, 202].includes((await send(endpoint, bearer(endpoint.scopes))).status), name);
+        for (const missing of endpoint.scopes) {
+          const reply = await send(endpoint, bearer(everyScope.filter((scope) => scope !== missing)));
+          assert.equal(reply.status, 403, `${name} without ${missing}`);
+          if (dialect === 'plain') assert.deepEqual(reply.body, denied);
+        }
+        if (dialect === 'real') continue;
+        const [header, refused] = endpoint.method === 'GET' ? ['accept', 406] : ['content-type', 415];
+        for (const wrong of [
+          'text/html',
+          'application/vnd.vendor.api.connected-vehicle.other.v1+json',
+          endpoint.type.includes('vnd') ? 'application/json' : 'application/xml',
+          ...(endpoint.type === 'application/json' && endpoint.method === 'GET' ? [] : ['*/*']),
+        ])
+          assert.equal((await send(endpoint, { [header]: wrong })).status, refused, `${name} with ${wrong}`);
+        const right = { [header]: `${endpoint.type.toUpperCase()}; charset=utf-8` };
+        assert.ok((await send(endpoint, right)).status < 300, name);
       }
-      assert.ok(
-        (
-          await send(endpoint, {
-            [name]: `${endpoint.type.toUpperCase()}; charset=utf-8`,
-          })
-        ).status < 300,
-      );
-    });
-  }
+    }
+  });
 
   it('refuses a request that lacks any of the three headers', async () => {
     const status = (headers: Record<string, string>) =>
@@ -150,153 +141,127 @@ describe('access to the simulated service', () => {
 });
 
 describe('other settings of the simulated service', () => {
+  const bench = new Bench();
+  afterEach(() => bench.simulator.close());
+
   it('can have other names for the key header and the media types', async () => {
-    const simulator = await startSimulator({
+    const { simulator } = await bench.start({
       apiKeyHeader: 'vcc-api-key',
       mediaTypeVendor: 'volvocars',
       dialect: 'real',
       apiKey: 'k',
       accessToken: 't',
     });
-    try {
-      const headers = { authorization: 'Bearer t', 'vcc-api-key': 'k' };
-      const reply = await fetch(`${simulator.url}/connected-vehicle/v2/vehicles`, { headers });
-      assert.equal(reply.status, 200, 'the real service takes any accept header');
-      assert.match(reply.headers.get('VCC-API-OperationId') ?? '', /^[\da-f-]{36}$/);
-      const accept = 'application/vnd.volvocars.api.connected-vehicle.vehicledata.v1+json';
-      const onV1 = await fetch(`${simulator.url}/connected-vehicle/v1/vehicles/${simulator.car().vin}/windows`, {
-        headers: { ...headers, accept },
-      });
-      assert.equal(onV1.headers.get('content-type'), accept);
-    } finally {
-      await simulator.close();
-    }
+    const headers = { authorization: 'Bearer t', 'vcc-api-key': 'k' };
+    const reply = await fetch(`${simulator.url}/connected-vehicle/v2/vehicles`, { headers });
+    assert.equal(reply.status, 200, 'the real service takes any accept header');
+    assert.match(reply.headers.get('VCC-API-OperationId') ?? '', /^[\da-f-]{36}$/);
+    const accept = 'application/vnd.volvocars.api.connected-vehicle.vehicledata.v1+json';
+    const onV1 = await fetch(`${simulator.url}/connected-vehicle/v1/vehicles/${simulator.car().vin}/windows`, {
+      headers: { ...headers, accept },
+    });
+    assert.equal(onV1.headers.get('content-type'), accept);
   });
 
   it('uses the client’s own operation id on the real service, and refuses one that is not a UUID', async () => {
-    const bench = await new Bench().start({ dialect: 'real' });
-    try {
-      const id = 'bf503e36-0000-4000-8000-000000000001';
-      assert.equal((await bench.get(v2, { 'vendor-api-operationid': id })).headers.get('vendor-api-operationid'), id);
-      const wrong = await bench.get(v2, { 'vendor-api-operationid': 'me' });
-      assert.equal(wrong.status, 422);
-      assert.deepEqual(wrong.body, { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' } });
-    } finally {
-      await bench.simulator.close();
-    }
+    await bench.start({ dialect: 'real' });
+    const id = 'bf503e36-0000-4000-8000-000000000001';
+    assert.equal((await bench.get(v2, { 'vendor-api-operationid': id })).headers.get('vendor-api-operationid'), id);
+    const wrong = await bench.get(v2, { 'vendor-api-operationid': 'me' });
+    assert.equal(wrong.status, 422);
+    assert.deepEqual(wrong.body, { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' } });
   });
 
   it('refuses in the shapes of the real service there', async () => {
-    const bench = await new Bench().start({ dialect: 'real' });
-    try {
-      const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid'] })}`;
-      const onV1 = await bench.get(`${v1}/windows`, {
-        authorization,
-        accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json',
-      });
-      assert.deepEqual(onV1.body['error'], denied.error);
-      assert.equal(onV1.body['status'], 403);
-      const extended = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount', { authorization });
-      assert.equal(extended.body['exveErrorMsg'], 'Access Denied');
-      assert.deepEqual((await bench.get('/connected-vehicle/v2/nothing')).body, {
-        statusCode: 404,
-        message: 'Resource not found',
-      });
-      assert.equal((await bench.get('/connected-vehicle/v2/vehicles/YV1CT9551B1570982')).body['status'], 403);
-    } finally {
-      await bench.simulator.close();
-    }
+    await bench.start({ dialect: 'real' });
+    const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid'] })}`;
+    const onV1 = await bench.get(`${v1}/windows`, {
+      authorization,
+      accept: 'application/vnd.vendor.api.connected-vehicle.vehicledata.v1+json',
+    });
+    assert.deepEqual(onV1.body['error'], denied.error);
+    assert.equal(onV1.body['status'], 403);
+    const extended = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount', { authorization });
+    assert.equal(extended.body['exveErrorMsg'], 'Access Denied');
+    assert.deepEqual((await bench.get('/connected-vehicle/v2/nothing')).body, {
+      statusCode: 404,
+      message: 'Resource not found',
+    });
+    assert.equal((await bench.get('/connected-vehicle/v2/vehicles/YV1CT9551B1570982')).body['status'], 403);
   });
 
   it('lets the static token pass however many others were issued and expired', async () => {
-    const bench = await new Bench().start();
-    try {
-      const tokens = Array.from({ length: 500 }, () => bench.simulator.issueToken({ lifeSeconds: 1 }));
-      await bench.clock.advance(1000);
-      bench.simulator.issueToken();
-      assert.equal((await bench.get(v2)).status, 200);
-      assert.equal((await bench.get(v2, { authorization: `Bearer ${tokens[0] ?? ''}` })).status, 401);
-    } finally {
-      await bench.simulator.close();
-    }
+    await bench.start();
+    const tokens = Array.from({ length: 500 }, () => bench.simulator.issueToken({ lifeSeconds: 1 }));
+    await bench.clock.advance(1000);
+    bench.simulator.issueToken();
+    assert.equal((await bench.get(v2)).status, 200);
+    assert.equal((await bench.get(v2, { authorization: `Bearer ${tokens[0] ?? ''}` })).status, 401);
   });
 
   it('can accept any key and token, as the demo does, but not none', async () => {
-    const bench = await new Bench().start({ open: true });
-    try {
-      assert.equal((await bench.get(v2, { authorization: 'Bearer anything', 'vendor-api-key': 'at all' })).status, 200);
-      assert.equal((await bench.get(v2, { authorization: '' })).status, 401);
-      assert.equal((await bench.get(v2, { 'vendor-api-key': '' })).status, 401);
-    } finally {
-      await bench.simulator.close();
-    }
+    await bench.start({ open: true });
+    assert.equal((await bench.get(v2, { authorization: 'Bearer anything', 'vendor-api-key': 'at all' })).status, 200);
+    assert.equal((await bench.get(v2, { authorization: '' })).status, 401);
+    assert.equal((await bench.get(v2, { 'vendor-api-key': '' })).status, 401);
   });
 
   it('counts sockets and requests, and remembers the last thousand', async () => {
-    const bench = await new Bench().start();
-    try {
-      const { connections, faults, inFlight, requests } = bench.simulator;
-      faults.add({ latencyMs: 1000 });
-      const replies = Array.from({ length: 20 }, () => bench.get(v2));
-      await bench.clock.whenSleeping(20);
-      assert.deepEqual(inFlight, { total: 20, current: 20, peak: 20 });
-      assert.deepEqual(connections, { total: 20, current: 20, peak: 20 });
-      await bench.clock.advance(1000);
-      await Promise.all(replies);
-      faults.clear();
-      assert.deepEqual(inFlight, { total: 20, current: 0, peak: 20 });
-      assert.equal(requests.length, 20);
-      assert.deepEqual(
-        [requests[0]?.method, requests[0]?.path, requests[0]?.status, requests[0]?.at],
-        ['GET', v2.replace('{vin}', bench.vin), 200, bench.clock.now() - 1000],
-      );
-      assert.equal(requests[0]?.headers['vendor-api-key'], 'demo-key');
-      await bench.postV1('unlock', { unlockDuration: 5 });
-      assert.equal(requests.at(-1)?.body, '{"unlockDuration":5}');
-      for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 100 }, () => bench.get(v2)));
-      assert.equal(requests.length, 1000);
-      bench.simulator.clearRequests();
-      assert.equal(requests.length, 0);
-      assert.deepEqual(inFlight, { total: 0, current: 0, peak: 0 });
-      assert.equal(connections.total, connections.current);
-    } finally {
-      await bench.simulator.close();
-    }
+    await bench.start();
+    const { connections, faults, inFlight, requests } = bench.simulator;
+    faults.add({ latencyMs: 1000 });
+    const replies = Array.from({ length: 20 }, () => bench.get(v2));
+    await bench.clock.whenSleeping(20);
+    assert.deepEqual(inFlight, { total: 20, current: 20, peak: 20 });
+    assert.deepEqual(connections, { total: 20, current: 20, peak: 20 });
+    await bench.clock.advance(1000);
+    await Promise.all(replies);
+    faults.clear();
+    assert.deepEqual(inFlight, { total: 20, current: 0, peak: 20 });
+    assert.equal(requests.length, 20);
+    assert.deepEqual(
+      [requests[0]?.method, requests[0]?.path, requests[0]?.status, requests[0]?.at],
+      ['GET', v2.replace('{vin}', bench.vin), 200, bench.clock.now() - 1000],
+    );
+    assert.equal(requests[0]?.headers['vendor-api-key'], 'demo-key');
+    await bench.postV1('unlock', { unlockDuration: 5 });
+    assert.equal(requests.at(-1)?.body, '{"unlockDuration":5}');
+    for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 100 }, () => bench.get(v2)));
+    assert.equal(requests.length, 1000);
+    bench.simulator.clearRequests();
+    assert.equal(requests.length, 0);
+    assert.deepEqual(inFlight, { total: 0, current: 0, peak: 0 });
+    assert.equal(connections.total, connections.current);
   });
 
   it('says so where the port is taken', async () => {
-    const simulator = await startSimulator();
-    await assert.rejects(startSimulator({ port: Number(new URL(simulator.url).port) }), {
+    await bench.start();
+    await assert.rejects(startSimulator({ port: Number(new URL(bench.simulator.url).port) }), {
       code: 'CONFIG',
       message: /Choose another/,
     });
-    await simulator.close();
   });
 
   it('limits requests and commands by the minute, and requests by the day', async () => {
-    const bench = await new Bench().start({
+    await bench.start({
       limits: { requestsPerMinute: 5, commandsPerMinute: 2, requestsPerDay: 12 },
     });
-    try {
-      const statuses = async (count: number, one: () => Promise<{ status: number }>) => {
-        const all: number[] = [];
-        for (let index = 0; index < count; index++) all.push((await one()).status);
-        return all;
-      };
-      assert.deepEqual(await statuses(3, () => bench.postV2('lock')), [200, 200, 429]);
-      assert.deepEqual(await statuses(4, () => bench.get(v2)), [200, 200, 200, 429]);
-      await bench.clock.advance(60_000);
-      assert.deepEqual(await statuses(6, () => bench.get(v2)), [200, 200, 200, 200, 200, 429]);
-      await bench.clock.advance(60_000);
-      assert.deepEqual(await statuses(3, () => bench.get(v2)), [200, 200, 403]);
-      assert.deepEqual((await bench.get(v2)).body, {
-        statusCode: 403,
-        message: 'Out of call volume quota. Quota will be replenished in 23:58:00.',
-      });
-      await bench.clock.advance(86_400_000 - 120_000);
-      assert.equal((await bench.get(v2)).status, 200);
-    } finally {
-      await bench.simulator.close();
-    }
+    const statuses = async (count: number, one: () => Promise<{ status: number }>) => {
+      const all: number[] = [];
+      for (let index = 0; index < count; index++) all.push((await one()).status);
+      return all;
+    };
+    assert.deepEqual(await statuses(3, () => bench.postV2('lock')), [200, 200, 429]);
+    assert.deepEqual(await statuses(4, () => bench.get(v2)), [200, 200, 200, 429]);
+    await bench.clock.advance(60_000);
+    assert.deepEqual(await statuses(6, () => bench.get(v2)), [200, 200, 200, 200, 200, 429]);
+    await bench.clock.advance(60_000);
+    assert.deepEqual(await statuses(3, () => bench.get(v2)), [200, 200, 403]);
+    assert.deepEqual((await bench.get(v2)).body, {
+      statusCode: 403,
+      message: 'Out of call volume quota. Quota will be replenished in 23:58:00.',
+    });
+    await bench.clock.advance(86_400_000 - 120_000);
+    assert.equal((await bench.get(v2)).status, 200);
   });
 });

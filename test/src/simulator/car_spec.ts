@@ -55,19 +55,6 @@ describe('a simulated car', () => {
     assert.equal(car.measuredAt('doors.hood'), bench.clock.now());
   });
 
-  it('opens and closes by name', () => {
-    const car = bench.simulator
-      .car()
-      .set({ windows: { frontLeft: 'OPEN' } })
-      .set({ windows: { rearRight: 'CLOSED' } })
-      .set({ doors: { hood: 'OPEN' } });
-    assert.deepEqual(
-      [car.state.windows.frontLeft, car.state.windows.rearRight, car.state.doors.hood],
-      ['OPEN', 'CLOSED', 'OPEN'],
-    );
-    assert.equal(car.set({ doors: { hood: 'CLOSED' } }).state.doors.hood, 'CLOSED');
-  });
-
   it('takes any word and null, and the service an odd member', async () => {
     bench.simulator.car().set({ windows: { frontLeft: 'HALF', frontRight: null } });
     const odd = { 'data.rearLeft': 'missing', 'data.rearRight': { json: [1, { two: null }] } } as const;

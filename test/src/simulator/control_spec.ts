@@ -197,30 +197,6 @@ describe('the control interface of the simulator', () => {
     assert.deepEqual(bench.simulator.demoFaults.list, []);
   });
 
-  it('lets requests fail, wait, lack a member or end without an answer', async () => {
-    const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
-    const { body } = await send('POST', '/faults', { error: 'quota', refillIn: '00:01:00', times: 1 });
-    assert.deepEqual(body, { error: 'quota', refillIn: '00:01:00', times: 1, id: 1 });
-    assert.match((await bench.get(windows)).text, /replenished in 00:01:00/);
-    await send('POST', '/faults', { match: { path: '/windows' }, members: { 'data.rearRight': 'missing' }, times: 2 });
-    await send('POST', '/faults', { members: { 'data.tailGate.value': { json: 'HALF' } }, times: 1 });
-    const data = async (path: string) => (await bench.get(path)).body['data'];
-    assert.equal((await data(windows.replace('windows', 'doors')))?.['tailGate']?.['value'], 'HALF');
-    const openings = async () => Object.keys((await data(windows)) ?? {}).length;
-    assert.deepEqual([await openings(), await openings(), await openings()], [3, 3, 4]);
-    await send('POST', '/faults', { match: { method: 'post' }, cut: 'before-headers', times: 1 });
-    assert.equal((await bench.get(windows)).status, 200);
-    await assert.rejects(bench.postV2('lock'));
-    assert.deepEqual(bench.simulator.car().performed, []);
-    assert.equal((await bench.postV2('lock')).status, 200);
-    await send('POST', '/faults', { latencyMs: 5000 });
-    const reply = bench.get(windows);
-    await bench.clock.whenSleeping();
-    await bench.clock.advance(5000);
-    assert.equal((await reply).status, 200);
-    assert.deepEqual((await send('GET', '')).body['faults'], [{ latencyMs: 5000, id: 5 }]);
-  });
-
   it('shows the requests without what is secret', async () => {
     await bench.get('/connected-vehicle/v2/vehicles');
     await bench.raw('/as/token.oauth2', {

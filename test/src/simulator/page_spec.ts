@@ -52,7 +52,7 @@ describe(`The page of the demo cars in a browser${pendingNote}`, function () {
     assert.equal(await part('Rear-right window').getAttribute('aria-pressed'), 'true');
   });
 
-  it('is used by keyboard, too', async () => {
+  it('can be used with a keyboard', async () => {
     await part('Front-left door').focus();
     await page.keyboard.press('Enter');
     await until('Front-left door: open');

@@ -16,6 +16,15 @@ describe('npm run simulator', () => {
     running.add(child.once('exit', () => running.delete(child)));
     return child;
   };
+  /** @returns where it answers, and all that it has printed by then */
+  const started = async (child: ReturnType<typeof start>): Promise<{ url: string; printed: string }> => {
+    let printed = '';
+    for await (const chunk of child.stdout) {
+      printed += String(chunk);
+      if (printed.includes('Ctrl-C')) break;
+    }
+    return { url: /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '', printed };
+  };
   afterEach(async () => {
     await Promise.all([...running].map((child) => (child.kill(), once(child, 'exit'))));
   });
@@ -23,12 +32,7 @@ describe('npm run simulator', () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`prints where it answers and what it takes, and ends cleanly on ${signal}`, async () => {
       const child = start({ PORT: '0', DIALECT: 'real' });
-      let printed = '';
-      for await (const chunk of child.stdout) {
-        printed += String(chunk);
-        if (printed.includes('Ctrl-C')) break;
-      }
-      const url = /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '';
+      const { url, printed } = await started(child);
       for (const part of ['vcc-api-key: demo-key', 'demo-token', 'YV4952NA4F120DEMO', 'curl -X PATCH'])
         assert.ok(printed.includes(part), part);
       const read = (key: string) =>
@@ -55,12 +59,7 @@ describe('npm run simulator', () => {
       ACCESS_TOKEN: 'two',
       CARS: 'hybrid, classic-hybrid',
     });
-    let printed = '';
-    for await (const chunk of child.stdout) {
-      printed += String(chunk);
-      if (printed.includes('Ctrl-C')) break;
-    }
-    const url = /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '';
+    const { url } = await started(child);
     const response = await fetch(`${url}/connected-vehicle/v2/vehicles`, {
       headers: { authorization: 'Bearer two', 'my-key': 'one', accept: '*/*' },
     });
@@ -75,12 +74,7 @@ describe('npm run simulator', () => {
   ] as const) {
     it(`keeps ${limits === undefined ? 'no limits' : 'the limits of the real service'} with LIMITS ${limits ?? 'unset'}`, async () => {
       const child = start({ PORT: '0', ...(limits !== undefined && { LIMITS: limits }) });
-      let printed = '';
-      for await (const chunk of child.stdout) {
-        printed += String(chunk);
-        if (printed.includes('Ctrl-C')) break;
-      }
-      const url = /answers at (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1] ?? '';
+      const { url } = await started(child);
       const read = async (): Promise<number> => {
         const headers = { authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' };
         return (await fetch(`${url}/connected-vehicle/v2/vehicles`, { headers })).status;

@@ -6,10 +6,10 @@ import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import {
   collectionOf,
-  readUndamaged,
+  readOrNull,
   StateFault,
   storedSentence,
-  untilChanged,
+  retryOnConflict,
   type StateStore,
 } from '../../../src/state/state-store';
 
@@ -78,11 +78,11 @@ describe('The messages that were not sent yet', () => {
 describe('A change of what others change, too,', () => {
   it('is tried again until it is made, a hundred times', async () => {
     const again: boolean[] = [];
-    assert.equal(await untilChanged(async (isAgain) => (again.push(isAgain) < 3 ? null : Promise.resolve(0))), 0);
+    assert.equal(await retryOnConflict(async (isAgain) => (again.push(isAgain) < 3 ? null : Promise.resolve(0))), 0);
     assert.deepEqual(again, [false, true, true]);
     let tries = 0;
     await assert.rejects(
-      untilChanged(async () => {
+      retryOnConflict(async () => {
         await Promise.resolve((tries += 1));
         return null;
       }),
@@ -120,11 +120,11 @@ describe('A fault of the stored state', () => {
     });
 
   it('is no value where it is damage, and is reported where a value may be readable later', async () => {
-    const read = (fault: Error) => readUndamaged({ read: () => Promise.reject(fault) }, 'grant/a');
-    assert.equal(await read(new StateFault('damaged', 'grant')), undefined);
+    const read = (fault: Error) => readOrNull({ read: () => Promise.reject(fault) }, 'grant/a');
+    assert.equal(await read(new StateFault('damaged', 'grant')), null);
     for (const fault of [new StateFault('foreign', 'grant'), new Error('x')]) await assert.rejects(read(fault), fault);
-    assert.equal(await readUndamaged({ read: () => Promise.resolve(null) }, 'grant/a'), undefined);
-    assert.equal(await readUndamaged({ read: () => Promise.resolve({ value: 7, version: '1' }) }, 'grant/a'), 7);
+    assert.equal(await readOrNull({ read: () => Promise.resolve(null) }, 'grant/a'), null);
+    assert.equal(await readOrNull({ read: () => Promise.resolve({ value: 7, version: '1' }) }, 'grant/a'), 7);
   });
 
   it('is none of the store where the key has no collection', async () => {

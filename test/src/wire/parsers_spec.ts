@@ -52,43 +52,6 @@ const answers: Record<string, Answer> = {
     isFitted: true,
     payload: { frontLeft: closed, frontRight: unknown, rearLeft: unknown, rearRight: unknown },
   },
-  'doors, with a member that is new': {
-    read: 'doors',
-    body: { status: 200, operationId: 'x', data: { hood: measured(null), frunk: measured('OPEN') } },
-    payload: {
-      carLocked: unknown,
-      frontLeft: unknown,
-      frontRight: unknown,
-      rearLeft: unknown,
-      rearRight: unknown,
-      tailGate: unknown,
-      hood: unknown,
-      frunk: { value: 'OPEN', timestamp: at },
-    },
-  },
-  'a door that two spellings call differently': {
-    read: 'frontLeftDoorOpen',
-    body: { data: { frontLeft: measured('OPEN'), frontLeftDoor: measured('CLOSED') } },
-    payload: { value: null, unit: null, timestamp: null },
-    measuredAt: null,
-  },
-  'a door that one spelling does not know': {
-    read: 'frontLeftDoorOpen',
-    body: { data: { frontLeftDoor: measured(null), frontLeft: measured('OPEN') } },
-    payload: measured(true),
-  },
-  'a distance that two spellings give in other units': {
-    read: 'tripMeter1',
-    body: { data: { tripMeterManual: measured(5, 'km'), tripMeter1: measured(5, 'mi') } },
-    payload: { ...unmeasured, unit: 'kilometers' },
-    measuredAt: null,
-  },
-  'a resource that is null in one place': {
-    read: 'odometer',
-    interface: 'extended-v1',
-    body: { odometer: null, resourceValue: measured(7, 'km') },
-    payload: measured(7, 'kilometers'),
-  },
   'a group, verbatim': {
     read: 'fuel',
     body: {
@@ -114,48 +77,15 @@ const answers: Record<string, Answer> = {
     body: { data: { averageSpeedAutomatic: measured(26, 'km/h') } },
     payload: measured(26, 'kilometers per hour'),
   },
-  'a resource of its group': {
-    read: 'odometer',
-    body: { data: { odometer: measured(100, 'mi') } },
-    payload: { ...measured(160.934, 'kilometers'), raw: { value: 100, unit: 'mi' } },
-  },
   'a resource without a unit': {
     read: 'averageFuelConsumption',
     body: { data: { averageFuelConsumption: measured('7.234567', ' ') } },
     payload: measured(7.234567, 'liters per 100 kilometers'),
   },
-  'a resource in an unknown unit': {
-    read: 'odometer',
-    body: { data: { odometer: measured(0, 'furlongs') } },
-    payload: { ...measured(null, 'kilometers'), raw: { value: 0, unit: 'furlongs' } },
-  },
-  'a resource that its group lacks': {
-    read: 'odometer',
-    body: { data: {} },
-    payload: { ...unmeasured, unit: 'kilometers' },
-    measuredAt: null,
-  },
-  'less than a kilometer to the service': {
-    read: 'kmToService',
-    body: { data: { distanceToService: measured(0.4, 'km') } },
-    payload: { ...measured(null, 'kilometers'), raw: { value: 0.4, unit: 'km' } },
-  },
-  'less than half a liter of fuel': {
-    read: 'fuelAmount',
-    body: { data: { fuelAmount: measured(0.4, 'l') } },
-    payload: { ...measured(0, 'liters'), raw: { value: 0.4, unit: 'l' } },
-  },
   'a word with blanks': {
     read: 'engineRunning',
     body: { data: { engineStatus: measured(' running ') } },
     payload: measured(true),
-  },
-  'lights, of which one has failed': {
-    read: 'bulbFailure',
-    body: {
-      data: { lowBeamLeftWarning: measured('FAILURE'), fogLightRearWarning: measured('NO_WARNING', null, older) },
-    },
-    payload: measured('LOW_BEAM_LEFT'),
   },
   'lights, of which none has failed': {
     read: 'bulbFailure',
@@ -187,18 +117,6 @@ const answers: Record<string, Answer> = {
     body: { data: null, resourceValue: measured(' Open ') },
     payload: measured(true),
   },
-  'a resource of the extended interface that is false': {
-    read: 'carLocked',
-    interface: 'extended-v1',
-    body: { data: { carLocked: measured('FALSE') } },
-    payload: measured(false),
-  },
-  'a resource of the extended interface that is blank': {
-    read: 'brakeFluid',
-    interface: 'extended-v1',
-    body: { data: measured(' ') },
-    payload: { ...measured(null), raw: { value: ' ', unit: null } },
-  },
   'the energy state, with a member that is new': {
     read: 'charging',
     body: { ...battery, cable: { value: 1, updatedAt: older }, plug: { status: 'ERROR' }, odd: { seen: 1 } },
@@ -224,12 +142,6 @@ const answers: Record<string, Answer> = {
     measuredAt: older,
   },
   'one member of the energy state': { read: 'batteryChargeLevel', body: battery, payload: measured(50, 'percent') },
-  'no code that is a text': {
-    read: 'batteryChargeLevel',
-    body: { batteryChargeLevel: { status: 'ERROR', code: 'No value, sorry' } },
-    payload: { ...unmeasured, reason: 'ERROR' },
-    measuredAt: null,
-  },
   'a code with blanks': {
     read: 'batteryChargeLevel',
     body: { batteryChargeLevel: { status: 'ERROR', code: ' NOT_SUPPORTED ' } },
@@ -256,20 +168,6 @@ const answers: Record<string, Answer> = {
     body: { data: { geometry: { coordinates: [180, -90, 5, 7] }, properties: { heading: '360', timestamp: at } } },
     payload: { latitude: -90, longitude: 180, altitude: 5, heading: 0, timestamp: at },
   },
-  'a position without anything else': {
-    read: 'location',
-    interface: 'location-v1',
-    body: { geometry: { type: 'Point', coordinates: [11.9, 57.7] } },
-    payload: { latitude: 57.7, longitude: 11.9, altitude: null, heading: null, timestamp: null },
-    measuredAt: null,
-  },
-  'properties without a position': {
-    read: 'location',
-    interface: 'location-v1',
-    body: { properties: { heading: 90 }, geometry: { type: 'Line', coordinates: [11.9, 57.7] } },
-    payload: { latitude: null, longitude: null, altitude: null, heading: 90, timestamp: null },
-    measuredAt: null,
-  },
   'the list of commands': {
     read: 'commands',
     body: { commands: [{ command: 'HONK_AND_FLASH', href: '/x' }, { href: '/y' }, 7] },
@@ -280,11 +178,6 @@ const answers: Record<string, Answer> = {
     read: 'accessibility',
     body: { availabilityStatus: measured('UNAVAILABLE'), unavailableReason: { value: 'CAR_IN_USE' } },
     payload: { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE', timestamp: at },
-  },
-  'no reason where it is empty': {
-    read: 'accessibility',
-    body: { availabilityStatus: { ...measured('UNAVAILABLE'), unavailableReason: '' }, unavailableReason: null },
-    payload: { value: 'UNAVAILABLE', unavailableReason: null, timestamp: at },
   },
 };
 

@@ -5,7 +5,7 @@ const now = Date.parse('2026-06-01T08:00:00Z');
 const at = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 describe('the pauses that an answer asks for', () => {
-  for (const [text, expected] of [
+  const texts: [text: string, expected: string | null][] = [
     [
       '{"statusCode":403,"message":"Out of call volume quota. Quota will be replenished in 03:30:56."}',
       '2026-06-01T11:30:56.000Z',
@@ -19,13 +19,8 @@ describe('the pauses that an answer asks for', () => {
     ],
     ['Quota will be replenished soon.', null],
     ['', null],
-  ] as const) {
-    it(`are ${expected} for the text ${JSON.stringify(text)}`, () => {
-      assert.equal(at(refillTime(text, now)), expected);
-    });
-  }
-
-  for (const [header, expected] of [
+  ];
+  const headers: [header: string | string[] | undefined, expected: string | null][] = [
     ['120', '2026-06-01T08:02:00.000Z'],
     [' 5.5 ', '2026-06-01T08:00:05.500Z'],
     ['0', '2026-06-01T08:00:01.000Z'],
@@ -42,9 +37,10 @@ describe('the pauses that an answer asks for', () => {
     ['', null],
     [[], null],
     [undefined, null],
-  ] as const) {
-    it(`are ${expected} for the header ${JSON.stringify(header)}`, () => {
-      assert.equal(at(retryAfter(typeof header === 'object' ? [...header] : header, { now })), expected);
-    });
-  }
+  ];
+
+  it('are read from a text about the quota and from the header, between a second and a day', () => {
+    for (const [text, expected] of texts) assert.equal(at(refillTime(text, now)), expected, text);
+    for (const [header, expected] of headers) assert.equal(at(retryAfter(header, { now })), expected, String(header));
+  });
 });

@@ -10,10 +10,10 @@ export interface Certificate {
   key: string;
 }
 
-/** The folder of the authority that the processes of the tests trust (`NODE_EXTRA_CA_CERTS`); `npm run world` makes it. */
+/** The folder of the authority that the processes of the tests trust (`NODE_EXTRA_CA_CERTS`); `npm run test:external` makes it. */
 export function authorityFolder(): string {
   const folder = process.env['WORLD_AUTHORITY'];
-  if (folder === undefined) throw new Error('These tests need the environment of npm run world.');
+  if (folder === undefined) throw new Error('These tests need the environment of npm run test:external.');
   return folder;
 }
 
