@@ -102,7 +102,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** Whether the record has to be read before the next change. */
   #isStale = false;
   /** The events that steps have returned and that are still in the record: for each, as JSON, the process that sends it, or null after it was sent. */
-  readonly #given = new Map<string, string | null>();
+  readonly #inFlight = new Map<string, string | null>();
   readonly #presence: Pick<Presence, 'id' | 'group' | 'isStill' | 'hasEnded'>;
   readonly #changes = new Serial();
   #cancel: () => void = () => undefined;
@@ -168,18 +168,18 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /** Whether events that a step has returned may be sent. Call it in the statement before the events are sent. False if another process may have taken them over. */
   mayBeSent(events: readonly Event[]): boolean {
-    return events.every((event) => this.#presence.isStill(this.#given.get(JSON.stringify(event)) ?? ''));
+    return events.every((event) => this.#presence.isStill(this.#inFlight.get(JSON.stringify(event)) ?? ''));
   }
 
   /** Called when the next nodes have the events. */
   async markSent(events: readonly Event[]): Promise<void> {
-    for (const event of events) this.#given.set(JSON.stringify(event), null);
+    for (const event of events) this.#inFlight.set(JSON.stringify(event), null);
     await this.#change((state, outbox) => ({ state, outbox })).catch(this.#noteFault);
   }
 
   /** Called when the events were not sent: a later step returns them again, here or in the process that takes them over. */
-  giveBack(events: readonly Event[]): void {
-    for (const event of events) this.#given.delete(JSON.stringify(event));
+  release(events: readonly Event[]): void {
+    for (const event of events) this.#inFlight.delete(JSON.stringify(event));
   }
 
   /** Takes a step now. Returns the events to send, which are stored as unsent until `markSent`: first those that were left, then those of this step. */
@@ -198,14 +198,14 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     }).then(
       (outbox) => {
         if (isDropped) onDropped();
-        return outbox.messagesOf(sender).filter((event) => !this.#given.has(JSON.stringify(event)));
+        return outbox.messagesOf(sender).filter((event) => !this.#inFlight.has(JSON.stringify(event)));
       },
       (error: unknown) => {
         this.#noteFault(error);
         return [];
       },
     );
-    for (const event of events) this.#given.set(JSON.stringify(event), sender);
+    for (const event of events) this.#inFlight.set(JSON.stringify(event), sender);
     this.#wake();
     return events;
   }
@@ -296,12 +296,12 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     const attempt = async (isAgain: boolean): Promise<Outbox<Event> | null> => {
       if (this.#isStale || isAgain) await this.#load();
       this.#isStale = !this.#isActive;
-      const sent = new Set([...this.#given].flatMap(([event, sender]) => (sender === null ? event : [])));
+      const sent = new Set([...this.#inFlight].flatMap(([event, sender]) => (sender === null ? event : [])));
       this.#outbox = this.#outbox.without(sent);
       const { state, outbox } = reduce(this.#state, this.#outbox, await this.#ended());
       if (!(await this.#save(state, outbox, isForced))) return null;
       [this.#state, this.#outbox] = [state, outbox];
-      for (const event of sent) this.#given.delete(event);
+      for (const event of sent) this.#inFlight.delete(event);
       this.#fault = null;
       return outbox;
     };

@@ -81,8 +81,8 @@ export { cancelledId, parseRecord, type CommandRecord } from './commands/record'
 export { CommandLog } from './commands/log';
 export { cancelledByMessage, cancelWaiting } from './commands/vehicle-command-queue';
 export { LoggedCommand, type JournalEntry } from './commands/logged-command';
-export { followCommand, type FollowReport } from './commands/follow';
-export { storeAwayMs, Subscriptions, type Subscription } from './commands/subscriptions';
+export { followCommand, type FollowReport, type FollowUpdate } from './commands/follow';
+export { Subscriptions, type Subscription } from './commands/subscriptions';
 
 // Polling.
 export { callsPerDay } from './polling/calls';

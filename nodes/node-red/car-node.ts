@@ -1,6 +1,7 @@
 import type { Node } from 'node-red';
 import { VehicleError, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
 import { editorsOf } from './editors';
+import { sendOnce } from './send-once';
 import { throwIfInUse } from './storage';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
@@ -15,7 +16,7 @@ interface OpenedCar<Read, Event> {
     poll(reads: readonly Read[], signal: AbortSignal): unknown;
     mayBeSent(events: readonly Event[]): boolean;
     markSent(events: readonly Event[]): Promise<void>;
-    giveBack(events: readonly Event[]): void;
+    release(events: readonly Event[]): void;
     standBy(): void;
     end(): Promise<void>;
   };
@@ -145,7 +146,7 @@ export function startCarNode<Read, Event, Opened>(
       );
     testedAt = now;
     const sample = sampleOf(await running(), event);
-    const end = await deploys.send(() => node.send(sample), { signal: closing });
+    const end = await deploys.send({ send: () => node.send(sample) }, closing);
     if (end !== 'sent')
       throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');
     return sample.payload.text;
@@ -165,16 +166,21 @@ export function startCarNode<Read, Event, Opened>(
       if (events.length === 0) return;
       const { vin, runner } = await running();
       let texts: string[] = [];
-      const send = (): void => void (texts = events.map(sendEvent));
-      const mayBeSent = (): boolean => runner.mayBeSent(events);
-      // After a pause, another process may have taken them over.
-      await presence.renew().catch(() => undefined);
-      if ((await deploys.send(send, { signal, mayBeSent })) !== 'sent') {
-        runner.giveBack(events);
+      const message = {
+        // After a pause, another process may have taken them over. The next step returns them again where none has.
+        claim: async () => {
+          await presence.renew().catch(() => undefined);
+          return runner.mayBeSent(events);
+        },
+        mayBeSent: () => runner.mayBeSent(events),
+        send: () => void (texts = events.map(sendEvent)),
+        markSent: () => runner.markSent(events),
+      };
+      if ((await sendOnce(own, message, signal)) !== 'sent') {
+        runner.release(events);
         if (!signal.aborted) wake([]);
         return;
       }
-      await runner.markSent(events);
       const at = new Date(clock().now()).toISOString();
       const sent = texts.map((text) => ({ at, text }));
       await own.pack.facts.addEvents(vin, sent);

@@ -6,18 +6,13 @@ import { clock } from './time';
 /** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
 const maxWaitMs = 30_000;
 
-/**
- * How `Deploys.send` ended: `sent` if the next node has it, also if it had it before the first try; `takenOver` if another process may send it; `closed` if
- * the signal was aborted first. After `takenOver` and `closed`, a try during a deploy may have arrived all the same.
- */
-export type SendEnd = 'sent' | 'takenOver' | 'closed';
-
-interface SendOptions {
-  signal: AbortSignal;
-  /** Whether no other process may have taken it over. Called right before each try, with no `await` between. */
-  mayBeSent?: () => boolean;
+/** A message to the next nodes. */
+interface Sending {
+  send(): void;
+  /** Whether it may still be sent. Called right before each try, with no `await` between. Default: it may. */
+  mayBeSent?(): boolean;
   /** Asked before each try. Default: the next node has the message unless a deploy began meanwhile. */
-  isDelivered?: () => Promise<boolean>;
+  isDelivered?(): Promise<boolean>;
 }
 
 /** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
@@ -54,14 +49,18 @@ class Deploys {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Sends when all flows run, because a message to a node that is being replaced gets lost. */
-  async send(send: () => void, { signal, mayBeSent, isDelivered }: SendOptions): Promise<SendEnd> {
-    for (let begun = -1; begun !== this.#begun && (await isDelivered?.()) !== true;) {
+  /**
+   * Sends when all flows run, because a message to a node that is being replaced gets lost.
+   * @returns `sent` if the next node has it, also if it had it before the first try; `unsure` if it may not be sent now; `closed` if the signal was
+   * aborted first. After `unsure` and `closed`, a try during a deploy may have arrived anyway.
+   */
+  async send(message: Sending, signal: AbortSignal): Promise<'sent' | 'unsure' | 'closed'> {
+    for (let begun = -1; begun !== this.#begun && (await message.isDelivered?.()) !== true;) {
       await this.whenOver(signal);
       if (signal.aborted) return 'closed';
       begun = this.#begun;
-      if (mayBeSent?.() === false) return 'takenOver';
-      send();
+      if (message.mayBeSent?.() === false) return 'unsure';
+      message.send();
       // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the message. If a
       // deploy began in between, that node may have been replaced before it had the message.
       await new Promise((resolve) => setImmediate(resolve));

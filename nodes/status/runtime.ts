@@ -65,7 +65,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
       const changed = keeps && last.remember(key(), reading, clock().now());
       if (options.emit === 'always') send(fill(msg, reading));
       // A change that gets lost would not be sent again.
-      else if (changed) await own.deploys.send(() => send(fill(msg, reading)), { signal });
+      else if (changed) await own.deploys.send({ send: () => send(fill(msg, reading)) }, signal);
     } catch (error) {
       if (duePoll !== undefined) last.failed(key(), due, safeError(error));
       // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.

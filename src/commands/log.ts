@@ -173,7 +173,7 @@ export class CommandLog {
    * @param isStart false: only those of another process that has ended since
    * @throws StateFault
    */
-  async notTakenOver(node: string, now: number, isStart = true): Promise<LoggedCommand[]> {
+  async unclaimed(node: string, now: number, isStart = true): Promise<LoggedCommand[]> {
     await this.ready();
     const found = [...this.#commands.values()].filter(
       (one) => one.origin?.node === node && this.#mayBeTakenOver(one) && isOnTheWay(one, now),
@@ -196,11 +196,14 @@ export class CommandLog {
   }
 
   /**
-   * After `mayBeSent` was false: reads the store again, and takes the command over if the process that it belongs to has ended, such as the former id of this process.
-   * @returns false if another process sends the record, or has sent it
+   * Makes sure that this process may send the record of a command on: takes the command over if the process that it belongs to has ended, such as the
+   * former id of this process.
+   * @returns false if another process sends the record, or has sent it, or if a node has taken it over
    * @throws StateFault
    */
-  async isOwn(id: string): Promise<boolean> {
+  async claim(id: string): Promise<boolean> {
+    if (this.mayBeSent(id)) return true;
+    if (await this.isTakenOver(id)) return false;
     const { presence } = this;
     return retryOnConflict(async () => {
       await presence.renew();
@@ -226,7 +229,7 @@ export class CommandLog {
    * @param at when, where a node may still take it over; null where none will, and it is not sent on again
    * @throws StateFault
    */
-  async handedOn(id: string, at: number | null): Promise<void> {
+  async markForwarded(id: string, at: number | null): Promise<void> {
     const command = this.find(id);
     if (!command?.origin) return;
     command.origin = at === null ? null : { ...command.origin, handedOnAt: new Date(at).toISOString() };
@@ -236,7 +239,7 @@ export class CommandLog {
   /** A node that is deleted sends nothing on. @throws StateFault */
   async forgetNode(node: string): Promise<void> {
     await this.ready();
-    for (const { id, origin } of this.#commands.values()) if (origin?.node === node) await this.handedOn(id, null);
+    for (const { id, origin } of this.#commands.values()) if (origin?.node === node) await this.markForwarded(id, null);
   }
 
   /** The commands of an account on which the car may still act. @throws StateFault */

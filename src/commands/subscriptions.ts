@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { maxTries } from '../state/outbox';
-import { readForUpdate, removeAll, StateFault, unlessAway, retryOnConflict } from '../state/state-store';
+import { readForUpdate, removeAll, unlessAway, retryOnConflict } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import type { FollowUpdate } from './follow';
 import { keptProperties } from './kept-properties';
@@ -33,9 +33,6 @@ const storedShape = z.lazy(() =>
 );
 
 type Stored = z.infer<typeof storedShape>;
-
-/** How often a record or a result tries a store that cannot be reached. */
-export const storeAwayMs = 3_000;
 
 interface SubscriptionsOptions {
   log: CommandLog;
@@ -148,13 +145,10 @@ export class Subscriptions {
   /**
    * Stores a result, or one more try to send it; the caller sends it next.
    * @returns false if another copy of the flow has taken the command over because this process was silent: that copy sends the result
+   * @throws StateFault while a shared store is away, so that this is unknown
    */
-  async settle(
-    { command, result }: Subscription,
-    { report, reason }: Omit<FollowUpdate, 'settled'>,
-    signal?: AbortSignal,
-  ): Promise<boolean> {
-    if (!(await this.#isOwn(command.id, signal))) return this.#unfollow(command.id) !== null;
+  async settle({ command, result }: Subscription, { report, reason }: Omit<FollowUpdate, 'settled'>): Promise<boolean> {
+    if (!(await this.#isOwn(command.id))) return this.#unfollow(command.id) !== null;
     const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
     this.#keep(command, {
       ...(result ?? command.keepVerdict({ ...report, reason }, settledAt)),
@@ -170,29 +164,25 @@ export class Subscriptions {
     return this.#options.log.presence.isStill(this.#own.get(command.id)?.member ?? '');
   }
 
-  /** Whether this process still follows the command. While a shared store is away, this is unknown, and the result waits for the store. */
-  async #isOwn(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const { log, clock, onFault } = this.#options;
-    for (let isTold = false; ; isTold = true) {
-      try {
-        await log.presence.renew();
-        const own = this.#own.get(id);
-        const member = log.presence.id;
-        const stored = await log.store.read(this.#prefix + id);
-        if (stored === null) await log.fetch(id);
-        const holder = storedShape.safeParse(stored?.value).data?.member;
-        // If the store has no subscription, it never had it, has lost it, or another copy of the flow has sent the result.
-        const isLeft =
-          stored === null ? this.#resultOf(log.find(id)) === null : holder === own?.member || holder === member;
-        if (own === undefined || !isLeft) return false;
-        const isTaken = holder === member || (await this.#write(id, { ...own, member }, stored?.version ?? null));
-        if (isTaken) own.member = member;
-        return isTaken;
-      } catch (error) {
-        if (error instanceof StateFault && error.fault !== 'unavailable') return true;
-        if (!isTold) onFault();
-      }
-      await clock.sleep(storeAwayMs, signal);
+  /** Whether this process still follows the command. @throws StateFault `unavailable` */
+  async #isOwn(id: string): Promise<boolean> {
+    const { log } = this.#options;
+    try {
+      await log.presence.renew();
+      const own = this.#own.get(id);
+      const member = log.presence.id;
+      const stored = await log.store.read(this.#prefix + id);
+      if (stored === null) await log.fetch(id);
+      const holder = storedShape.safeParse(stored?.value).data?.member;
+      // If the store has no subscription, it never had it, has lost it, or another copy of the flow has sent the result.
+      const isLeft =
+        stored === null ? this.#resultOf(log.find(id)) === null : holder === own?.member || holder === member;
+      if (own === undefined || !isLeft) return false;
+      const isTaken = holder === member || (await this.#write(id, { ...own, member }, stored?.version ?? null));
+      if (isTaken) own.member = member;
+      return isTaken;
+    } catch (error) {
+      return unlessAway(true)(error);
     }
   }
 
@@ -210,7 +200,7 @@ export class Subscriptions {
   }
 
   /** The node was closed before the result was sent. A deploy is not a crash, so the try does not count. */
-  async heldBack({ command }: Subscription): Promise<void> {
+  async postpone({ command }: Subscription): Promise<void> {
     this.#keep(command, { tries: (this.#resultOf(command)?.tries ?? 1) - 1 });
     await this.change({ command });
   }
@@ -218,7 +208,7 @@ export class Subscriptions {
   /** Ends without a result. */
   async end(id: string): Promise<void> {
     const { log } = this.#options;
-    await this.#try(() => log.handedOn(id, null));
+    await this.#try(() => log.markForwarded(id, null));
     await this.#try(() => log.store.remove(this.#prefix + id));
     this.#unfollow(id);
   }

@@ -183,13 +183,13 @@ describe('The runner of guard and events', () => {
       assert.ok(!first.mayBeSent(events));
       one.isPaused = false;
       assert.ok(first.mayBeSent(events), 'nobody has ended it');
-      first.giveBack(events);
+      first.release(events);
       assert.deepEqual(await unsentOf(first), events);
       // Another process has ended it, and it goes on under another id.
       one.end();
       one.id = 'one again';
       assert.ok(!first.mayBeSent(events));
-      first.giveBack(events);
+      first.release(events);
       const second = await openAs(other);
       assert.deepEqual(await unsentOf(second), events);
       assert.deepEqual([await unsentOf(first), await unsentOf(first)], [[], []]);
@@ -204,7 +204,7 @@ describe('The runner of guard and events', () => {
       const { events } = await first.poll(['windows'], signal);
       one.end();
       one.id = 'one again';
-      first.giveBack(events);
+      first.release(events);
       assert.deepEqual(await unsentOf(first), events);
       assert.ok(first.mayBeSent(events));
     });

@@ -70,7 +70,7 @@ describe('The nodes that follow a command', () => {
     await begin(logOf(), 'a/b\nc', ofNode('n'));
     await store.write('follow/node%2F1/a/b\nc', {});
     const log = logOf();
-    assert.deepEqual(idsOf(await log.notTakenOver('n', now)), []);
+    assert.deepEqual(idsOf(await log.unclaimed('n', now)), []);
     assert.deepEqual(log.followedBy('node/1'), ['a/b\nc']);
   });
 
@@ -116,12 +116,12 @@ describe('The nodes that follow a command', () => {
     for (const id of ['open', 'handed on', 'followed', 'forgotten']) await begin(log, id, ofNode('n'));
     await begin(log, 'of another', ofNode('m'));
     await begin(log, 'of nobody');
-    await log.handedOn('handed on', now);
-    await log.handedOn('forgotten', null);
-    await log.handedOn('of nobody', now);
-    await log.handedOn('never', now);
+    await log.markForwarded('handed on', now);
+    await log.markForwarded('forgotten', null);
+    await log.markForwarded('of nobody', now);
+    await log.markForwarded('never', now);
     log.follow('followed', 'r', Promise.resolve());
-    const left = async (of: CommandLog, at: number) => idsOf(await of.notTakenOver('n', at));
+    const left = async (of: CommandLog, at: number) => idsOf(await of.unclaimed('n', at));
     assert.deepEqual(await left(log, now), ['open', 'handed on']);
     for (const of of [log, logOf()]) {
       assert.ok((await left(of, now + 149_999)).includes('handed on'));
@@ -131,7 +131,7 @@ describe('The nodes that follow a command', () => {
     }
     await log.forgetNode('n');
     assert.deepEqual(await left(logOf(), now), []);
-    assert.deepEqual(idsOf(await logOf().notTakenOver('m', now)), ['of another']);
+    assert.deepEqual(idsOf(await logOf().unclaimed('m', now)), ['of another']);
   });
 
   it('hear of each change, in the order in which the commands were sent', async () => {
@@ -203,7 +203,7 @@ describe('The nodes that follow a command', () => {
     it('take over what a process has left that ended, once', async () => {
       const [one, two, three] = [sharedLogOf('one'), sharedLogOf('two'), sharedLogOf('three')];
       await begin(one, 'x', ofNode('n'));
-      const left = async (log: CommandLog, isStart?: boolean) => idsOf(await log.notTakenOver('n', now, isStart));
+      const left = async (log: CommandLog, isStart?: boolean) => idsOf(await log.unclaimed('n', now, isStart));
       assert.deepEqual([await left(one), await left(one, false), await left(two)], [['x'], [], []]);
       ended.add('one');
       await three.ready();

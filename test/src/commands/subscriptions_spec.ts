@@ -277,12 +277,12 @@ describe('the subscriptions of a node', () => {
 
   it('return a result as often as an orderly end held it back', async () => {
     const first = of();
-    await first.heldBack(await settle(first, 'a'));
+    await first.postpone(await settle(first, 'a'));
     for (let start = 0; start < 5; start += 1) {
       const subscriptions = of();
       const [one = assert.fail()] = await open(subscriptions);
       await subscriptions.settle(one, update('a'));
-      await subscriptions.heldBack(one);
+      await subscriptions.postpone(one);
     }
     assert.deepEqual(await idsOf(of()), ['a']);
   });
@@ -292,7 +292,7 @@ describe('the subscriptions of a node', () => {
     const second = of();
     const [one = assert.fail()] = await open(second);
     await second.settle(one, update('a'));
-    await second.heldBack(one);
+    await second.postpone(one);
     assert.deepEqual((await open(of()))[0]?.result, { ...result, tries: 1 });
   });
 
