@@ -48,3 +48,5 @@ export { editorsOf } from './node-red/editors';
 export { endPack } from './per-node-red';
 export { chooseSharedStore } from './node-red/shared-store';
 export { storeSecrets } from './node-red/store-secret';
+export { Deploys } from './node-red/deploys';
+export { sendOnce } from './node-red/send-once';

@@ -16,7 +16,7 @@ interface Sending {
 }
 
 /** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
-class Deploys {
+export class Deploys {
   /** How many have begun. */
   #begun = 0;
   #over = new AbortController();

@@ -28,7 +28,7 @@ export type SendEnd = 'sent' | 'taken' | 'closed';
 
 /** Sends a stored message when all flows run, and notes that it was sent. */
 export async function sendOnce(
-  { deploys, status }: Pick<FlowNode, 'deploys' | 'status'>,
+  { deploys, status }: Pick<FlowNode, 'deploys'> & { status: Pick<FlowNode['status'], 'show' | 'clear'> },
   message: UnsentMessage,
   signal: AbortSignal,
 ): Promise<SendEnd> {
