@@ -22,7 +22,7 @@ import { overviewsOf } from '../vehicle/overview';
 /** `connected-vehicle-command-status` (docs/internals/contract.md 5): follows commands to their results, also over a restart. */
 export function connectedVehicleCommandStatus(own: FlowNode): void {
   const { RED } = own;
-  if (own.config.vehicle) own.showCause();
+  own.showCause(Boolean(own.config.vehicle));
   const nodeStatus = own.status;
   const warn = (key: string, values?: Values): void => own.warn(`watches.${key}`, values);
   const subscriptions = new Subscriptions({
