@@ -84,6 +84,7 @@ export function startCarNode<Read, Event, Opened>(
   sampleOf: (opened: Opened, event: unknown) => { topic: string; payload: { text: string } },
 ): CarNode<Read, Event, Opened> {
   const { node, deploys, closing } = own;
+  own.showCause(false);
   const { store } = own.pack;
   const presence = own.pack.presence.amongCopies;
   const key = `${collection}/${node.id}`;

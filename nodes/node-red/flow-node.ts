@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type * as z from 'zod/mini';
-import { memberOf, normalVin, VehicleError, type Account, type Pack } from '../../src/index';
+import { memberOf, normalVin, VehicleError, type Account, type Pack, type Presence } from '../../src/index';
 import { editorsOf } from './editors';
-import { packOf, whenOurs } from './storage';
+import { isInUse, packOf } from './storage';
 import { safeError } from './redaction';
 import { findVehicle, type VehicleNode } from './vehicle-node';
 import { carName, hasSeveralCars } from './car-name';
@@ -27,6 +27,11 @@ export class FlowNode implements NodeOfFlow {
   /** Aborted when the node closes. */
   readonly closing: AbortSignal;
   readonly #vehicle: string;
+  /** In a group, another copy of the flow does the work of the node. */
+  #standsBy = false;
+  /** Keys below `status` in `runtime.json`, or nothing. */
+  #causeOfVehicle = '';
+  #shownCause = '';
   #options: unknown;
   readonly #ownMessages = new WeakSet<Message>();
 
@@ -124,34 +129,73 @@ export class FlowNode implements NodeOfFlow {
    * from the deploy on, whenever it is another one. A later deploy may add the vehicle without starting the node again.
    */
   onCause(changed: (cause: string | null) => void): void {
+    const { presence } = packOf(this.RED);
     let known: string | null = null;
     const look = async (): Promise<void> => {
+      if (presence.role !== 'active') return;
       const vehicle = findVehicle(this.RED, this.#vehicle);
       const cause = vehicle === null ? 'NO_VEHICLE' : await vehicle.cause();
       if (cause === known || this.closing.aborted) return;
       known = cause;
       changed(cause);
     };
-    const ends = [this.deploys.onEnd(() => void look()), editorsOf(this.RED).onNews(() => void look())];
-    this.node.on('close', () => ends.forEach((end) => end()));
-    void look();
+    const again = (): void => void look();
+    this.#untilClosed(this.deploys.onEnd(again), editorsOf(this.RED).onNews(again), presence.onChange(again));
+    again();
   }
 
   /**
-   * Shows this cause where the node shows nothing else, and removes it when the vehicle can work. A node that reads by itself shows it with
-   * its first read. Each deploy may bring a Status node that has not got it.
+   * Shows why another process does the work of the node, whatever else the node shows, or else the cause of its vehicle, where it shows nothing
+   * else, and removes it when the node can work. Each deploy may bring a Status node that has not got it.
+   * @param ofVehicle false: a node that reads by itself shows the cause of its vehicle with its first read
    */
-  showCause(): void {
-    let shown = '';
-    this.node.on(
-      'close',
-      this.deploys.onEnd(() => this.status.repeat(shown)),
+  showCause(ofVehicle = true): void {
+    this.#untilClosed(
+      this.deploys.onEnd(() => this.status.repeat(this.#shownCause)),
+      packOf(this.RED).presence.onChange(this.#showCause),
     );
-    this.onCause((cause) => {
-      this.status.clear(shown);
-      shown = `failed.${cause ?? ''}`;
-      if (cause !== null && this.status.isEmpty) this.status.show('failed', shown);
-    });
+    if (ofVehicle)
+      this.onCause((cause) => {
+        this.#causeOfVehicle = cause === null ? '' : `failed.${cause}`;
+        this.#showCause();
+      });
+    this.#showCause();
+  }
+
+  readonly #showCause = (): void => {
+    if (this.closing.aborted) return;
+    const ofProcess = this.#causeOfProcess();
+    const cause = ofProcess ?? this.#causeOfVehicle;
+    if (ofProcess === null && cause === this.#shownCause) return;
+    if (ofProcess === null) this.status.clear(this.#shownCause);
+    this.#shownCause = cause;
+    if (ofProcess !== null || (cause !== '' && this.status.isEmpty))
+      this.status.show(cause === 'standby' ? 'waiting' : 'failed', cause);
+  };
+
+  /** Why another process does the work of the node, a key below `status` in `runtime.json`. */
+  #causeOfProcess(): 'inUse' | 'standby' | 'failed.STORE_UNAVAILABLE' | null {
+    if (isInUse(this.RED)) return 'inUse';
+    if (!this.#standsBy) return null;
+    // While the store is away, it is unknown whether another copy reads.
+    return this.pack.presence.fault === null ? 'standby' : 'failed.STORE_UNAVAILABLE';
+  }
+
+  #untilClosed(...ends: (() => void)[]): void {
+    this.closing.addEventListener('abort', () => ends.forEach((end) => end()));
+  }
+
+  /** Calls back when it is decided whether this process may use the folder of the pack, and at each change, until the node closes. */
+  onRole(call: (role: Presence['role']) => void): void {
+    const { presence } = packOf(this.RED);
+    let known: Presence['role'] = 'deciding';
+    const look = (): void => {
+      if (presence.role === known) return;
+      known = presence.role;
+      call(known);
+    };
+    const first = setImmediate(look);
+    this.#untilClosed(() => clearImmediate(first), presence.onChange(look));
   }
 
   /**
@@ -197,14 +241,10 @@ export class FlowNode implements NodeOfFlow {
         report();
       }
     };
-    const start = setImmediate(
-      () => void whenOurs(this).then((isOurs) => (isOurs ? attempt(firstPauseMs) : undefined)),
-    );
-    closing.addEventListener('abort', () => {
-      clearImmediate(start);
-      cancel();
-    });
-    return () => void attempt(firstPauseMs);
+    const start = (): void => void attempt(firstPauseMs);
+    this.onRole((role) => (role === 'active' ? start() : undefined));
+    closing.addEventListener('abort', () => cancel());
+    return start;
   }
 
   /**
@@ -221,19 +261,14 @@ export class FlowNode implements NodeOfFlow {
     const change = (isHeld: boolean): void => {
       end?.();
       end = isHeld && !closing.aborted ? begin() : null;
-      showWhy();
-    };
-    // While the store is away, it is unknown whether another copy reads.
-    const showWhy = (): void => {
-      if (end !== null || closing.aborted) return;
-      if (presence.fault) this.status.show('failed', 'failed.STORE_UNAVAILABLE');
-      else this.status.show('waiting', 'standby');
+      this.#standsBy = end === null;
+      // What was shown stays until the first read.
+      if (this.#standsBy) this.#showCause();
     };
     closing.addEventListener('abort', () => end?.());
-    closing.addEventListener('abort', presence.onChange(showWhy));
     // Nodes with the same id in the copies can have different cars.
     presence.hold(`node/${presence.group}/${node.id}/${vin}`, change, closing);
-    showWhy();
+    if (end === null) change(false);
   }
 
   /**

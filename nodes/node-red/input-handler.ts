@@ -5,7 +5,7 @@ import type { Message } from './message';
 import { editorsOf } from './editors';
 import { safeError } from './redaction';
 import { reportedError } from './failures';
-import { isInUse, onUse, throwIfInUse } from './storage';
+import { isInUse, throwIfInUse } from './storage';
 
 /** The work that one message started. */
 export interface Task {
@@ -33,8 +33,6 @@ export function onInput(
   work: (task: Task) => Promise<void | typeof handedOver | typeof noNews | VehicleError>,
 ): void {
   const { RED, node, status: nodeStatus, closing: signal } = own;
-  // While another Node-RED uses the folder of the pack.
-  onUse(own, (isUsed) => (isUsed ? nodeStatus.show('failed', 'inUse') : nodeStatus.clear('inUse')));
   const errorLog = errorLogOf(own);
   let underWay = 0;
   let atRest = (): void => undefined;

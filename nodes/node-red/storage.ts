@@ -12,13 +12,11 @@ import {
   Pack,
   Seal,
   SealedStateStore,
-  type Presence,
   type Sentence,
   type Session,
   type StateStore,
 } from '../../src/index';
 import { editorsOf } from './editors';
-import type { NodeOfFlow } from './flows';
 import { logWarning } from './i18n';
 import { clock } from './time';
 import { partOf } from '../per-node-red';
@@ -106,43 +104,11 @@ export const sharedStoreOf = (RED: NodeAPI): SharedStoreChoice['store'] | null =
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 
-/** This process among those that use its store. */
-const presenceOf = (RED: NodeAPI): Presence => storageOf(RED).pack.presence;
-
 /** Whether another Node-RED uses the folder of the pack; false while that is not decided. */
-export const isInUse = (RED: NodeAPI): boolean => ['standby', 'lost'].includes(presenceOf(RED).role);
+export const isInUse = (RED: NodeAPI): boolean => ['standby', 'lost'].includes(packOf(RED).presence.role);
 
 /** @throws VehicleError CONFIG while another Node-RED uses the folder of the pack */
 export function throwIfInUse(RED: NodeAPI): void {
-  const { fault } = presenceOf(RED);
+  const { fault } = packOf(RED).presence;
   if (isInUse(RED) && fault !== null) throw fault;
-}
-
-/** Fulfilled with true when this Node-RED may use the folder of the pack, with false when the node is closed before. */
-export function whenOurs({ RED, closing }: NodeOfFlow): Promise<boolean> {
-  const presence = presenceOf(RED);
-  if (presence.role === 'active') return Promise.resolve(true);
-  return new Promise((resolve) => {
-    const stop = presence.onChange(() => {
-      if (presence.role !== 'active') return;
-      stop();
-      resolve(true);
-    });
-    closing.addEventListener('abort', () => {
-      stop();
-      resolve(false);
-    });
-  });
-}
-
-/** Calls back at once and whenever another Node-RED begins or ceases to use the folder of the pack, until the node is closed. */
-export function onUse({ RED, closing }: NodeOfFlow, callback: (isInUse: boolean) => void): void {
-  let before = false;
-  const look = (): void => {
-    if (isInUse(RED) === before) return;
-    before = !before;
-    callback(before);
-  };
-  look();
-  closing.addEventListener('abort', presenceOf(RED).onChange(look));
 }

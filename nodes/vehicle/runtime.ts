@@ -11,7 +11,7 @@ import { isBlank } from '../node-red/message';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 import { redactor, safeError } from '../node-red/redaction';
-import { onUse, throwIfInUse, whenOurs } from '../node-red/storage';
+import { throwIfInUse } from '../node-red/storage';
 import type { VehicleNode } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from './options';
@@ -30,22 +30,18 @@ export function connectedVehicle(own: FlowNode): void {
   };
   runVehicle(RED, Object.assign(node, ofNode), own.closing);
 
-  onUse(own, (isUsed) => {
-    if (!isUsed) return;
+  own.onRole((role) => {
+    const isUsable = node.credentials && Object.keys(node.credentials).length > 0;
+    // Opened while nothing reads, too: a sign-in is refreshed, and commands sent before the restart are in the car's queue before
+    // anything new is sent.
+    if (role === 'active' && isUsable) void vehicle.account().catch(() => undefined);
+    if (role === 'active') return;
     own.warn('secondProcess');
     // One that was opened before this was decided has read nothing, and would not read again.
     void vehicle.closeAccount().catch(() => undefined);
   });
 
-  // Opened while nothing reads, too: a sign-in is refreshed, and commands sent before the restart are in the car's queue before
-  // anything new is sent.
-  const openEarly = setImmediate(() => {
-    const isUsable = node.credentials && Object.keys(node.credentials).length > 0;
-    if (isUsable) void whenOurs(own).then((isOurs) => (isOurs ? vehicle.account().catch(() => undefined) : undefined));
-  });
-
   own.onClose(async (isDeleted) => {
-    clearImmediate(openEarly);
     if (isDeleted) overviewsOf(RED).forget(node.id);
     await vehicle.closeAccount();
     if (!isDeleted) return;
@@ -134,7 +130,7 @@ class Vehicle {
   async #findCause(): Promise<string | null> {
     const own = this.#own;
     try {
-      if (!(await whenOurs(own)) || own.options(vehicleOptions).service === 'demo') return null;
+      if (own.options(vehicleOptions).service === 'demo') return null;
       const account = await this.account();
       // Whether somebody is signed in is known when a token was asked for, which the start of the account does, too.
       await (this.#tokenTried ??= account.refreshToken(own.closing).catch(() => undefined));
