@@ -1,7 +1,6 @@
 import {
   Arming,
-  cancelledByMessage,
-  cancelWaiting,
+  CancelledByMessage,
   CommandAttempt,
   isUnlock,
   needsArming,
@@ -64,9 +63,8 @@ export function connectedVehicleCommand(own: FlowNode): void {
   const handOn = handsOnCommands(own, (record, msg) => sendRecord(record, msg, (out) => node.send(out)));
 
   const cancel = async (): Promise<void> => {
-    for (const attempt of waiting) attempt.cancel(cancelledByMessage());
-    await arming.disarm();
-    await cancelWaiting(store, presence, sharedId);
+    for (const attempt of waiting) attempt.cancel(new CancelledByMessage());
+    await arming.cancel();
   };
 
   const arm = async (attempt: CommandAttempt, seconds: number): Promise<void> => {
@@ -103,7 +101,7 @@ export function connectedVehicleCommand(own: FlowNode): void {
         nonBlank(msg['unlockDuration']) ??
         (isUnlock(command) ? await typedProperty(own, options, 'unlockDuration', msg) : options.unlockDuration);
       attempt.signal.throwIfAborted();
-      if (isGuarded) await arm(attempt, options.arming);
+      await arm(attempt, isGuarded ? options.arming : 0);
       nodeStatus.show('busy', 'sending');
       const input = {
         vin,
