@@ -138,7 +138,7 @@ export function openAccount(options: AccountOptions): Account {
     requests,
     observers,
     readOnly: options.readOnly ?? false,
-    queue: pack.queueFor(service.baseUrl),
+    turns: pack.turnsFor(service.baseUrl),
     log,
     account: id,
     clock,

@@ -76,10 +76,9 @@ export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car
 
 // Commands: arming, sending, the journal, and following a command to its result.
 export { Arming } from './commands/arming';
-export { CommandAttempt } from './commands/attempt';
+export { CancelledByMessage, CommandAttempt } from './commands/attempt';
 export { cancelledId, parseRecord, type CommandRecord } from './commands/record';
 export { CommandLog } from './commands/log';
-export { cancelledByMessage, cancelWaiting } from './commands/vehicle-command-queue';
 export { LoggedCommand, type JournalEntry } from './commands/logged-command';
 export { followCommand, type FollowReport, type FollowUpdate } from './commands/follow';
 export { Subscriptions, type Subscription } from './commands/subscriptions';

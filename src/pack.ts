@@ -1,6 +1,6 @@
 import { CarFacts } from './car/facts';
 import { CommandLog } from './commands/log';
-import { VehicleCommandQueue } from './commands/vehicle-command-queue';
+import { Turns } from './commands/turns';
 import { RateLimiter } from './http/rate-limiter';
 import type { Answer } from './http/requests';
 import { SharedReads } from './http/shared-reads';
@@ -33,7 +33,7 @@ export class Pack {
   readonly facts: CarFacts;
   readonly log: CommandLog;
   readonly #keys = new Map<string, { limiter: RateLimiter; shared: SharedReads<Answer> }>();
-  readonly #queues = new Map<string, VehicleCommandQueue>();
+  readonly #turns = new Map<string, Turns>();
 
   constructor(options: PackOptions = {}) {
     const {
@@ -69,12 +69,12 @@ export class Pack {
     return state;
   }
 
-  /** The queue of a service: a car takes one command at a time, and a command outlives the account that sent it. */
-  queueFor(baseUrl: string): VehicleCommandQueue {
+  /** The turns at a service: a car takes one command at a time, and a command outlives the account that sent it. */
+  turnsFor(baseUrl: string): Turns {
     const { clock, presence, store } = this;
     const options = { clock, baseUrl, presence, ...(presence.isShared && { store }) };
-    const queue = this.#queues.get(baseUrl) ?? new VehicleCommandQueue(options);
-    this.#queues.set(baseUrl, queue);
-    return queue;
+    const turns = this.#turns.get(baseUrl) ?? new Turns(options);
+    this.#turns.set(baseUrl, turns);
+    return turns;
   }
 }

@@ -1,7 +1,6 @@
 import {
   Arming,
-  cancelledByMessage,
-  cancelWaiting,
+  CancelledByMessage,
   CommandAttempt,
   isUnlock,
   needsArming,
@@ -80,10 +79,8 @@ class CommandNode {
   }
 
   async #cancel(): Promise<void> {
-    const { pack, sharedId } = this.#own;
-    for (const attempt of this.#waiting) attempt.cancel(cancelledByMessage());
-    await this.arming.disarm();
-    await cancelWaiting(pack.store, pack.presence, sharedId);
+    for (const attempt of this.#waiting) attempt.cancel(new CancelledByMessage());
+    await this.arming.cancel();
   }
 
   async #arm(attempt: CommandAttempt, seconds: number): Promise<void> {
@@ -110,7 +107,7 @@ class CommandNode {
         nonBlank(msg['unlockDuration']) ??
         (isUnlock(command) ? await typedProperty(own, options, 'unlockDuration', msg) : options.unlockDuration);
       attempt.signal.throwIfAborted();
-      if (isGuarded) await this.#arm(attempt, options.arming);
+      await this.#arm(attempt, isGuarded ? options.arming : 0);
       own.status.show('busy', 'sending');
       const input = {
         vin,

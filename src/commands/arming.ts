@@ -4,6 +4,7 @@ import { sentence } from '../sentence';
 import { MemoryStateStore, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
+import { CancelledByMessage } from './attempt';
 
 interface ArmingOptions {
   clock: Clock;
@@ -20,19 +21,25 @@ interface ArmingOptions {
 }
 
 const armedShape = z.object({ at: z.number(), seconds: z.number() });
-const stored = z.lazy(() => z.object({ armed: z.nullable(armedShape), disarms: z.number() }));
+const stored = z.lazy(() =>
+  z.object({ armed: z.nullable(armedShape), disarms: z.number(), cancels: z._default(z.number(), 0) }),
+);
 type Stored = z.infer<typeof stored>;
 type Armed = z.infer<typeof armedShape>;
 
-/** The right to send one guarded command. */
+/** The right to send one command. */
 interface ArmedCommand {
   /** Asked when the command is sent. @throws VehicleError INPUT_INVALID if the arming has ended by then */
   check: () => void;
-  /** Awaited before: whether another process has ended it. @throws VehicleError INPUT_INVALID, STORE_UNAVAILABLE */
+  /** Awaited before: whether a message has ended it in another process. @throws VehicleError INPUT_INVALID, CANCELLED, STORE_UNAVAILABLE */
   confirm: () => Promise<void>;
 }
 
-/** Arming: a guarded command may be sent once, within some seconds after an arming message. */
+/**
+ * What messages say of the commands of a node, in each copy of its flow: a guarded command may be sent once, within some seconds after an
+ * arming message, and no command that waits is sent after a message that cancels or disarms it. Stored are counts of such messages, because
+ * a time would depend on the clock of the store.
+ */
 export class Arming {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
@@ -63,14 +70,23 @@ export class Arming {
       );
     this.#end();
     this.#stopTimer = this.#clock.after(seconds * 1000, () => this.#end() && this.#onEnd());
-    await this.#change(({ disarms }) => ({ armed: { at: this.#now(), seconds }, disarms }));
+    await this.#change((before) => ({ ...before, armed: { at: this.#now(), seconds } }));
   }
 
   /** Ends the arming, also that of a command that is waiting to be sent, in any process. @throws StateFault */
   async disarm(): Promise<void> {
+    await this.#disarm(0);
+  }
+
+  /** Ends the arming, and each command of the node that waits, in any process. @throws StateFault */
+  async cancel(): Promise<void> {
+    await this.#disarm(1);
+  }
+
+  async #disarm(cancels: number): Promise<void> {
     this.#disarms += 1;
     if (this.#end()) this.#onEnd();
-    await this.#change(({ disarms }) => ({ armed: null, disarms: disarms + 1 }));
+    await this.#change((before) => ({ armed: null, disarms: before.disarms + 1, cancels: before.cancels + cancels }));
   }
 
   /** Ends the arming of this process. */
@@ -88,13 +104,14 @@ export class Arming {
 
   /**
    * Uses up the arming.
-   * @param seconds how long an arming lasts; 0 if this node needs none
+   * @param seconds how long an arming lasts; 0 if the command needs none
    * @throws VehicleError INPUT_INVALID if it is not armed; STORE_UNAVAILABLE
    */
   async take(seconds: number): Promise<ArmedCommand> {
-    if (seconds === 0) return { check: () => undefined, confirm: () => Promise.resolve() };
+    if (seconds === 0) return { check: () => undefined, confirm: this.#confirm(this.#read()) };
     const disarmsHere = this.#disarms;
-    const { armed, disarms } = await this.#change((before) => ({ ...before, armed: null }));
+    const before = await this.#change((now) => ({ ...now, armed: null }));
+    const { armed } = before;
     this.#end();
     if (armed === null || !this.#isValid(armed)) {
       throw new VehicleError(
@@ -107,17 +124,30 @@ export class Arming {
         if (disarmsHere !== this.#disarms) throw disarmed();
         if (!this.#isValid(armed)) throw late(armed);
       },
-      confirm: async () => {
-        if ((await this.#change((now) => now)).disarms !== disarms) throw disarmed();
-      },
+      confirm: this.#confirm(Promise.resolve(before), true),
     };
+  }
+
+  /** @param asking what was stored when the command was asked for */
+  #confirm(asking: Promise<Stored>, isGuarded = false): () => Promise<void> {
+    // The fault of a store that is away is that of the command, which awaits it.
+    asking.catch(() => undefined);
+    return async () => {
+      const [before, now] = await Promise.all([asking, this.#read()]);
+      if (now.cancels !== before.cancels) throw new CancelledByMessage();
+      if (isGuarded && now.disarms !== before.disarms) throw disarmed();
+    };
+  }
+
+  #read(): Promise<Stored> {
+    return this.#change((now) => now);
   }
 
   /** @returns what was stored before */
   #change(change: (before: Stored) => Stored): Promise<Stored> {
     const attempt = async (): Promise<Stored | null> => {
       const found = await readForUpdate(this.#store, this.#key);
-      const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0 };
+      const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0, cancels: 0 };
       const after = change(before);
       const isSame =
         after === before || (before.armed === null && after.armed === null && after.disarms === before.disarms);

@@ -75,21 +75,21 @@ export class CommandAttempt {
   }
 
   /** The command may wait so long from now on. */
-  limit(ms: number): void {
+  startDeadline(ms: number): void {
     this.#limit = { ms, now: this.#clock.now(), monotonic: this.#clock.monotonic(), stopTimer: () => undefined };
-    this.relimit();
+    this.resumeDeadline();
   }
 
   /** It waits for an answer now, and not to be sent. */
-  unlimit(): void {
+  pauseDeadline(): void {
     this.#limit?.stopTimer();
   }
 
   /** It waits to be sent again, and no longer than it could before. */
-  relimit(): void {
+  resumeDeadline(): void {
     if (this.#limit === null) return;
     const { ms } = this.#limit;
-    this.unlimit();
+    this.pauseDeadline();
     this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#left()), () =>
       this.#own.abort(this.unavailable ?? late(ms)),
     );
@@ -150,7 +150,7 @@ export class CommandAttempt {
 
   end(): void {
     if (this.status === 'waiting') this.status = 'dropped';
-    this.unlimit();
+    this.pauseDeadline();
     this.#unlink();
   }
 
@@ -159,6 +159,13 @@ export class CommandAttempt {
     if (this.#limit === null) return Infinity;
     const { ms, now, monotonic } = this.#limit;
     return ms - Math.max(this.#clock.now() - now, this.#clock.monotonic() - monotonic);
+  }
+}
+
+/** A waiting command was cancelled by a message: a copy of the flow that waits with the same one must not send it. */
+export class CancelledByMessage extends VehicleError {
+  constructor() {
+    super('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.');
   }
 }
 

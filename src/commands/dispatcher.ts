@@ -10,7 +10,7 @@ import type { CommandLog } from './log';
 import { LoggedCommand, maxActingMs, type Sender } from './logged-command';
 import type { CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
-import type { Turn, VehicleCommandQueue } from './vehicle-command-queue';
+import type { Turn, Turns } from './turns';
 
 export interface DispatchOptions extends CommandInput, Sender {
   /** Read the accessibility first, and do not send the command to a car that is unavailable. */
@@ -31,7 +31,7 @@ interface DispatcherOptions {
   observers: readonly Pick<VehicleObserver, 'commandSent'>[];
   /** No command is sent while set (docs/internals/contract.md 2). */
   readOnly: boolean;
-  queue: VehicleCommandQueue;
+  turns: Turns;
   log: CommandLog;
   /** The name of the account in the log. */
   account: string;
@@ -55,7 +55,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    options.queue.restorePending(() => this.#pending());
+    options.turns.restorePending(() => this.#pending());
   }
 
   /**
@@ -92,9 +92,9 @@ export class Dispatcher {
     { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
     attempt: CommandAttempt,
   ): Promise<CommandRecord> {
-    const { client, queue, readOnly, requests } = this.#options;
+    const { client, turns, readOnly, requests } = this.#options;
     const { signal } = attempt;
-    attempt.limit(waitMs);
+    attempt.startDeadline(waitMs);
     if (readOnly)
       throw new VehicleError(
         'READ_ONLY',
@@ -113,7 +113,7 @@ export class Dispatcher {
     try {
       const node = options.origin?.node ?? null;
       requests.expectCommand();
-      turn = await queue.enter({ route, whenBusy, waitsForCar, waitMs, node, client, attempt });
+      turn = await turns.take({ route, whenBusy, waitsForCar, waitMs, node, client, attempt });
     } catch (error) {
       if (asVehicleError(error).status?.word !== 'BUSY') throw error;
       // When the other command is over, this one still could not be sent.
@@ -123,12 +123,12 @@ export class Dispatcher {
     if (turn.joined !== null) return turn.joined;
     try {
       if (turn.waited) await precheck();
-      if (waitsForCar) await this.#waitUntilAvailable(vin, turn, options.onWaiting);
+      if (waitsForCar) await this.#waitUntilAvailable(vin, turn, attempt, options.onWaiting);
     } catch (error) {
-      await queue.end(turn);
+      await turns.end(turn);
       throw error;
     }
-    const logged = await this.#sendLogged(route, turn, options);
+    const logged = await this.#sendLogged(route, turn, attempt, options);
     logged.whenOver(() => this.#noteLock(logged));
     return logged.record;
   }
@@ -137,12 +137,11 @@ export class Dispatcher {
   post(
     route: CommandRoute,
     attempt: CommandAttempt,
-    begin?: (record: CommandRecord) => Promise<void>,
+    steps: { begin?: (record: CommandRecord) => Promise<void>; mayLeave?: () => void } = {},
   ): Promise<CommandRecord> {
-    const { requests, queue } = this.#options;
-    const mayLeave = (): void => queue.assertHeld();
+    const { requests } = this.#options;
     const left = (): void => this.#carChanges(route.vin);
-    return attempt.send(route, { requests, mayLeave, left, ...(begin && { begin }) }).finally(() => {
+    return attempt.send(route, { requests, left, ...steps }).finally(() => {
       // The car may have acted since the command left.
       if (attempt.status !== 'dropped') this.#carChanges(route.vin);
     });
@@ -173,19 +172,23 @@ export class Dispatcher {
   }
 
   /** Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/internals/service.md 2.7). */
-  async #waitUntilAvailable(vin: string, turn: Turn, onWaiting: DispatchOptions['onWaiting']): Promise<void> {
-    const { client, clock, queue } = this.#options;
-    const { attempt } = turn;
+  async #waitUntilAvailable(
+    vin: string,
+    turn: Turn,
+    attempt: CommandAttempt,
+    onWaiting: DispatchOptions['onWaiting'],
+  ): Promise<void> {
+    const { client, clock, turns } = this.#options;
     const { signal } = attempt;
     for (let pause: number = pauses.firstMs; ; pause = Math.min(pauses.maxMs, pause * pauses.growth)) {
       const failure = await client.assertAccessible({ vin, signal }).then(() => null, asVehicleError);
-      if (failure?.retryable) await queue.giveWay(turn);
+      if (failure?.retryable) await turns.giveWay(turn);
       signal.throwIfAborted();
       if (failure === null) break;
       if (!failure.retryable) throw failure;
       attempt.unavailable = failure;
       onWaiting?.(failure.message);
-      await queue.sleep(turn, Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()));
+      await clock.sleep(Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()), signal);
     }
     attempt.unavailable = null;
   }
@@ -194,25 +197,25 @@ export class Dispatcher {
    * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
    * next process knows the commands that may be under way.
    */
-  async #sendLogged(route: CommandRoute, turn: Turn, sender: Sender): Promise<LoggedCommand> {
-    const { log, account, clock, queue } = this.#options;
-    const { attempt } = turn;
+  async #sendLogged(route: CommandRoute, turn: Turn, attempt: CommandAttempt, sender: Sender): Promise<LoggedCommand> {
+    const { log, account, clock, turns } = this.#options;
+    const begin = async (begun: CommandRecord): Promise<void> => {
+      const command = new LoggedCommand(begun, account, sender, clock.now());
+      await Promise.all([this.#save(log.add(command, clock.now())), turns.markSent(turn, begun)]);
+    };
     try {
-      const record = await this.post(route, attempt, async (begun) => {
-        const command = new LoggedCommand(begun, account, sender, clock.now());
-        await Promise.all([this.#save(log.add(command, clock.now())), queue.claimSending(turn, begun)]);
-      });
+      const record = await this.post(route, attempt, { begin, mayLeave: () => turns.mayLeave(turn) });
       const logged = log.find(attempt.id) ?? new LoggedCommand(record, account, sender, clock.now());
       logged.answer(record, attempt, clock.now());
-      await Promise.all([this.#save(log.save(logged)), queue.sent(turn, logged)]);
+      await Promise.all([this.#save(log.save(logged)), turns.markAnswered(turn, logged)]);
       return logged;
     } catch (error) {
       const logged = log.find(attempt.id);
-      if (logged === undefined) await queue.end(turn);
-      else if (attempt.status === 'dropped') await Promise.all([this.#save(log.remove(attempt.id)), queue.end(turn)]);
+      if (logged === undefined) await turns.end(turn);
+      else if (attempt.status === 'dropped') await Promise.all([this.#save(log.remove(attempt.id)), turns.end(turn)]);
       else {
         logged.refuse(asVehicleError(error), clock.now());
-        await Promise.all([this.#save(log.save(logged)), queue.end(turn, logged.record)]);
+        await Promise.all([this.#save(log.save(logged)), turns.end(turn, logged.record)]);
       }
       throw error;
     }

@@ -70,7 +70,8 @@ const replicaMs = 1_000;
  * One hash for each collection, a field for each key, named by the keyed hash of the key. Its value is `<version> <sealed JSON>`. A version is a counter of the
  * server and a random text of the writer, so that none is given twice, not even by a server that forgot its last writes. A write that is repeated
  * over a new connection is recognized by its random text. What another secret or a newer version of the pack wrote is not overwritten. `write` returns
- * the version and the number of replicas. It refuses to write if the replication ID of the server has changed since this process connected.
+ * the version and the number of replicas. It refuses to write if the replication ID of the server has changed since this process connected, or if
+ * the record of its run is another one: then the server has lost its values. `now` returns the time, and what the memory of the server is allowed.
  */
 const scripts = {
   write: `local was = redis.call('HGET', KEYS[1], ARGV[1])
@@ -78,6 +79,7 @@ local version = was and string.match(was, '^%S+') or ''
 local info = redis.call('INFO', 'replication')
 local replicas = string.match(info, 'connected_slaves:(%d+)')
 if (string.match(info, 'master_replid:(%w+)') or '') ~= ARGV[7] then return redis.error_reply('CHANGED role') end
+if redis.call('HGET', KEYS[3], 'run') ~= ARGV[8] then return redis.error_reply('CHANGED run') end
 if version ~= '' and string.sub(version, -#ARGV[3]) == ARGV[3] then return {version, replicas} end
 if ARGV[2] ~= '*' and ARGV[2] ~= version then return false end
 if was and not string.find(was, ARGV[4], 1, true) then return redis.error_reply('FOREIGN value') end
@@ -89,6 +91,8 @@ return {version, replicas}`,
 if ARGV[2] ~= '*' and ARGV[2] ~= (was and string.match(was, '^%S+') or '') then return 0 end
 redis.call('HDEL', KEYS[1], ARGV[1])
 return 1`,
+  now: `local time = redis.call('TIME')
+return {time[1], time[2], redis.call('INFO', 'memory')}`,
 };
 
 const recordSchema = z.lazy(() => z.object({ key: z.string(), value: z.unknown() }));
@@ -118,6 +122,8 @@ export class RedisStateStore implements SharedStore {
   #sealed: Promise<unknown> = Promise.resolve();
   #info: ReadonlyMap<string, string> = new Map();
   #settledAt = Infinity;
+  /** The record of the run of the server, as this process has read it when it connected. */
+  #run = '';
 
   constructor(options: RedisStateStoreOptions) {
     this.#options = options;
@@ -163,10 +169,11 @@ export class RedisStateStore implements SharedStore {
     this.#sealed = sealing.catch(() => undefined);
     const record = JSON.stringify({ format, ...(await sealing) });
     const nonce = randomBytes(9).toString('base64url');
-    const keys = [this.#hashOf(collection), `${this.#prefix}:version`];
+    const keys = [this.#hashOf(collection), `${this.#prefix}:version`, this.#hashOf('store')];
     const given = [this.#fieldOf(key), conditionOf(expected), nonce, this.#keyId, record, `"format":${format},`];
+    const ofServer = [this.#replicationId, (): string => this.#run];
     const [version, replicas] = listOf(
-      await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given, this.#replicationId),
+      await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given, ...ofServer),
     );
     // A replica that becomes the primary server must know which process has sent a command or refreshes a sign-in.
     if (Number(replicas ?? 0) > 0 && (await this.#call('WAIT', '1', String(replicaMs))) === 0) {
@@ -197,7 +204,11 @@ export class RedisStateStore implements SharedStore {
   }
 
   async now(): Promise<number> {
-    return timeOf(await this.#call('TIME'));
+    const reply = listOf(await this.#call('EVAL', scripts.now, '0'));
+    const fault = evictionOf(this.place, infoOf(String(reply[2])));
+    if (fault === null) return timeOf(reply);
+    if (this.#connecting !== null) this.#lose(this.#connecting, fault);
+    throw fault;
   }
 
   /** @throws StateFault `unavailable` */
@@ -212,7 +223,12 @@ export class RedisStateStore implements SharedStore {
     };
     const current = infoOf(String(await this.#call('INFO')));
     const info = (name: string): string | null => current.get(name) ?? null;
-    const [, keys] = await list('SCAN', '0', 'MATCH', '*:store', 'COUNT', '10000');
+    const keys: unknown[] = [];
+    for (let cursor: unknown = null; cursor !== '0';) {
+      const [next = '0', page] = await list('SCAN', String(cursor ?? '0'), 'MATCH', '*:store', 'COUNT', '10000');
+      keys.push(...listOf(page));
+      cursor = String(next);
+    }
     const isAppending = (await config('appendonly')) ?? info('aof_enabled');
     return {
       version: info('valkey_version') ?? info('redis_version') ?? '',
@@ -221,7 +237,7 @@ export class RedisStateStore implements SharedStore {
       maxmemoryPolicy: (await config('maxmemory-policy')) ?? info('maxmemory_policy'),
       // INFO has `min_slaves_good_slaves` only if `min-replicas-to-write` is set.
       writesWithoutReplicas: Number(info('connected_slaves') ?? 0) > 0 && info('min_slaves_good_slaves') === null,
-      otherPrefixes: listOf(keys)
+      otherPrefixes: keys
         .map((key) => String(key).slice(0, -':store'.length))
         .filter((prefix) => prefix !== this.#prefix),
     };
@@ -290,6 +306,8 @@ export class RedisStateStore implements SharedStore {
       throw unavailable(
         sentence`The shared store at ${place} is Redis ${version}, which is too old. Use Redis 6 or newer, or Valkey.`,
       );
+    const eviction = evictionOf(place, this.#info);
+    if (eviction !== null) throw eviction;
   }
 
   /** The salt is the same in all processes, so that each derives the same key, and is not stored, so that the server cannot lose it. */
@@ -302,16 +320,31 @@ export class RedisStateStore implements SharedStore {
     [this.#seal, this.#keyId, this.#nameKey] = [seal, keyId, await seal.nameKey()];
   }
 
-  /** A server that was restarted, was a replica, or has replaced another one may have lost the last writes. */
+  /** A server that was restarted, was a replica, has replaced another one, or was emptied may have lost the last writes. */
   async #checkRun(send: Send): Promise<void> {
     const runId = `${this.#info.get('run_id') ?? ''}.${this.#replicationId()}`;
     const [hash, field] = [this.#hashOf('store'), 'run'];
+    const read = async () => {
+      const text = String(await send('HGET', hash, field));
+      return { text, record: runSchema.safeParse(parseJson(text)).data };
+    };
+    const before = await read();
     const now = timeOf(await send('TIME'));
-    const known = runSchema.safeParse(parseJson(String(await send('HGET', hash, field)))).data;
-    const isNew = known?.runId !== runId;
-    if (isNew) await send('HSET', hash, field, JSON.stringify({ runId, since: now }));
-    const passed = isNew ? 0 : Math.max(0, now - known.since);
-    this.#settledAt = this.#clock.monotonic() + settleMs - passed;
+    const isNew = before.record?.runId !== runId;
+    if (isNew)
+      await send(
+        'HSET',
+        hash,
+        field,
+        JSON.stringify({ runId, since: now, mark: randomBytes(9).toString('base64url') }),
+      );
+    const { text, record } = isNew ? await read() : before;
+    // A process that knew another run counts for itself, because the clock of the store may have been set.
+    if (text !== this.#run) {
+      const passed = isNew || this.#run !== '' ? 0 : Math.max(0, now - (record?.since ?? now));
+      this.#settledAt = this.#clock.monotonic() + settleMs - passed;
+    }
+    this.#run = text;
   }
 
   /** The replication ID of the server when this process connected to it. It changes when a replica becomes the primary server, also if that server was the primary server before. */
@@ -433,6 +466,15 @@ const isForbidden = (place: string): Sentence =>
   sentence`The user of the shared store at ${place} lacks a permission. Allow it eval, hget, hset, hsetnx, hdel, hgetall, incr, time, wait, info and scan on the keys of the prefix.`;
 const isWrongPassword = (place: string): Sentence =>
   sentence`The shared store at ${place} does not accept the user name or the password. Correct them in CONNECTED_VEHICLE_STORE or settings.js.`;
+
+/** A server that evicts values when its memory is full may lose which process has sent a command. */
+const evictionOf = (place: string, info: ReadonlyMap<string, string>): StateFault | null => {
+  const policy = info.get('maxmemory_policy') ?? 'noeviction';
+  if (policy === 'noeviction' || Number(info.get('maxmemory') ?? 0) === 0) return null;
+  return unavailable(
+    sentence`The shared store at ${place} evicts values when its memory is full (maxmemory-policy ${policy}), so a command could be sent twice. Set maxmemory-policy to noeviction.`,
+  );
+};
 
 const isTls = (url: string): boolean => /^(rediss|valkeys):/.test(url);
 

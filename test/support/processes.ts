@@ -11,7 +11,7 @@ import { asSentence } from '../../src/sentence';
 import { demoCar } from '../../src/simulator/index';
 import type { SimulatorOptions } from './simulator';
 import type { TransportRequest } from '../../src/http/transport';
-import { StateFault, type Condition, type Stored, type StoredEntry } from '../../src/state/state-store';
+import { hashed, StateFault, type Condition, type Stored, type StoredEntry } from '../../src/state/state-store';
 import { ServiceInProcess, type Mishap } from '../model/service-in-process';
 import { ManualClock } from './manual-clock';
 import { SharedMemory } from './shared-memory';
@@ -98,6 +98,9 @@ export class Processes {
     options: Omit<SimulatorOptions, 'clock'> = {},
   ) {
     this.service = new ServiceInProcess({ dialect: 'real', cars: [demoCar], ...options, clock: this.clock }, mishap);
+    const { baseUrl } = resolveService('custom', { baseUrl: this.service.url });
+    // The car was commanded before: the first command of all waits for processes that may have sent one.
+    void this.store.write(`turn/${hashed(`${baseUrl}\n${demoCar.vin}`)}`, { holder: null, recent: [] });
   }
 
   /** @param group null for a process with flows of its own */

@@ -5,6 +5,8 @@ import type { Clock } from '../../src/util/clock';
 /** A store in memory that several packs of one process share, as processes share a server. A test sets its fault. */
 export class SharedMemory extends MemoryStateStore implements SharedStore {
   settlesInMs = 0;
+  /** How far the clock of the store was set forward. */
+  aheadMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #listeners = new Set<() => void>();
   #fault: StateFault | null = null;
@@ -36,6 +38,6 @@ export class SharedMemory extends MemoryStateStore implements SharedStore {
   }
 
   now(): Promise<number> {
-    return this.#fault === null ? Promise.resolve(this.#clock.now()) : Promise.reject(this.#fault);
+    return this.#fault === null ? Promise.resolve(this.#clock.now() + this.aheadMs) : Promise.reject(this.#fault);
   }
 }

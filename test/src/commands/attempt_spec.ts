@@ -49,7 +49,7 @@ describe('The sending of a command', () => {
     const owner = new AbortController();
     const attempt = new CommandAttempt({ clock, signal: owner.signal });
     let entered: CommandRecord | null = null;
-    attempt.limit(30_000);
+    attempt.startDeadline(30_000);
     attempt.check = () => void steps.push('check');
     attempt.confirm = async () => void (await steps.push('confirm'));
     const { requests, post } = posting(() => answerOf({ data: { invokeStatus: 'COMPLETED' } }));
@@ -155,20 +155,20 @@ describe('The sending of a command', () => {
     canceled.cancel(reason);
     assert.throws(() => canceled.mayLeave(), reason);
     const late = new CommandAttempt({ clock });
-    late.limit(30_000);
+    late.startDeadline(30_000);
     clock.skip(30_000);
     late.mayLeave();
     assert.equal(late.status, 'sent', 'at the last moment');
     const over = new CommandAttempt({ clock });
-    over.limit(30_000);
+    over.startDeadline(30_000);
     clock.skip(30_001);
     assert.throws(() => over.mayLeave(), { code: 'VEHICLE_UNAVAILABLE', message: /within 30 seconds/ });
     const asleep = new CommandAttempt({ clock });
-    asleep.limit(30_000);
+    asleep.startDeadline(30_000);
     clock.setTime(clock.now() + 30_001);
     assert.throws(() => asleep.mayLeave(), /within 30 seconds/, 'the machine was asleep');
-    asleep.unlimit();
-    asleep.relimit();
+    asleep.pauseDeadline();
+    asleep.resumeDeadline();
     await clock.advance(0);
     assert.equal(asleep.signal.aborted, true, 'it waited for the answer to another one');
     for (const attempt of [canceled, late, over, asleep]) attempt.end();
@@ -179,7 +179,7 @@ describe('The sending of a command', () => {
     const reasons = [null, new VehicleError('VEHICLE_UNAVAILABLE', asSentence('The car is in use.'))];
     for (const unavailable of reasons) {
       const attempt = new CommandAttempt({ clock });
-      attempt.limit(30_000);
+      attempt.startDeadline(30_000);
       attempt.unavailable = unavailable;
       await clock.advance(29_999);
       assert.equal(attempt.signal.aborted, false);

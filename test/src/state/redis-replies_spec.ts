@@ -171,9 +171,16 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
   });
 
   it('gives the time of the server in milliseconds', async () => {
-    const store = open(([name], reply) => (name === 'TIME' ? ['1700000000', '123456'] : reply));
+    const store = open(([name], reply) => (name === 'EVAL' ? ['1700000000', '123456', ''] : reply));
     assert.equal(await store.now(), 1_700_000_000_123);
-    assert.equal(await open(([name], reply) => (name === 'TIME' ? 'none' : reply)).now(), 0);
+    assert.equal(await open(([name], reply) => (name === 'EVAL' ? 'none' : reply)).now(), 0);
+  });
+
+  it('reports other prefixes of a server that has more keys than it lists at once', async () => {
+    const store = open(([name, cursor], reply) =>
+      name === 'SCAN' ? (cursor === '0' ? ['17', ['one:store']] : ['0', ['two:store']]) : reply,
+    );
+    assert.deepEqual((await store.report()).otherPrefixes, ['one', 'two']);
   });
 
   it('waits for what is left of the 15 seconds, also where the clock of the server was set back', async () => {

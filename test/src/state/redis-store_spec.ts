@@ -309,6 +309,35 @@ describeOnRedis('the store on Redis', () => {
       assert.equal(store.fault, null);
     });
 
+    it('says that it may evict what a process has stored, when it connects and when it becomes so', async () => {
+      const own = await start('--maxmemory', '100mb');
+      const store = open({}, own.url);
+      await store.now();
+      await own.send('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+      const words = /evicts values.*maxmemory-policy allkeys-lru.*noeviction/;
+      await assert.rejects(store.now(), isUnavailable(words));
+      await assert.rejects(store.write('turn/a', 1), isUnavailable(words));
+      await assert.rejects(open({}, own.url).read('turn/a'), isUnavailable(words));
+      await own.send('CONFIG', 'SET', 'maxmemory', '0');
+      await open({}, own.url).write('turn/a', 1);
+    });
+
+    it('lets nobody act for 15 seconds after it has lost its values, whatever became of its clock', async () => {
+      const own = await start();
+      const clock = new ManualClock();
+      const [store, other] = [open({ clock }, own.url), open({ clock }, own.url)];
+      await Promise.all([store.write('turn/a', 1), other.read('turn/a')]);
+      await clock.advance(15_000);
+      assert.deepEqual([store.settlesInMs, other.settlesInMs], [0, 0]);
+      await own.send('FLUSHALL');
+      await store.write('turn/a', 2, { expected: null });
+      await clock.advance(3_000);
+      await other.write('turn/b', 1);
+      assert.deepEqual([store.settlesInMs, other.settlesInMs], [12_000, 15_000]);
+      await store.write('turn/a', 3);
+      assert.equal(store.settlesInMs, 12_000);
+    });
+
     it('says that the user lacks a permission', async () => {
       const strict = await start();
       await strict.send('ACL', 'SETUSER', 'someone', 'on', '>open', '~connected-vehicle*', '+info', '+hget');

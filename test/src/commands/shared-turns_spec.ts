@@ -1,14 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import {
-  Arming,
-  cancelledByMessage,
-  cancelWaiting,
-  CommandAttempt,
-  VehicleError,
-  type CommandRecord,
-} from '../../../src/index';
+import { Arming, CancelledByMessage, CommandAttempt, VehicleError, type CommandRecord } from '../../../src/index';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { demoCar } from '../../../src/simulator/index';
 import type { Mishap } from '../../model/service-in-process';
@@ -53,6 +46,15 @@ describe('commands of several processes to one car', () => {
     sent.catch(() => undefined);
     return sent;
   };
+  const armingOf = ({ presence }: Process, node: string): Arming =>
+    new Arming({ clock: all.clock, shared: { store: all.store, node, now: () => presence.now() } });
+  /** A command of a node, which a message to this node can cancel in any copy of the flow. */
+  const cancellable = (process: Process, node: string): CommandAttempt => {
+    const attempt = new CommandAttempt({ clock: all.clock });
+    const taken = armingOf(process, node).take(0);
+    attempt.confirm = async () => (await taken).confirm();
+    return attempt;
+  };
   const posts = (): string[] =>
     all.service.requests
       .filter(({ method }) => method === 'POST')
@@ -62,6 +64,9 @@ describe('commands of several processes to one car', () => {
       () => assert.fail('It did not fail.'),
       (error: unknown) => error as VehicleError,
     );
+  const forgetSlots = async (): Promise<void> => {
+    for (const { key } of await all.store.entries('turn/')) await all.store.remove(key);
+  };
   const longRunning = { steps: [{ afterMs: 0, status: 'RUNNING' }], answerAfterMs: 0 };
   const asleep = { inUse: true };
 
@@ -79,16 +84,24 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
-  it('sends queued commands of all processes in the order in which they were asked for', async () => {
+  it('sends queued commands of a process in the order in which they were asked for, one at a time with those of others', async () => {
+    const queued = { interface: 'v2', whenBusy: 'queue' } as const;
     const sent = [
       send(one, 'lock', { interface: 'v2' }),
-      send(other, 'honk', { interface: 'v2', whenBusy: 'queue' }),
-      send(one, 'flash', { interface: 'v2', whenBusy: 'queue' }),
-      send(other, 'unlock', { interface: 'v2', whenBusy: 'queue' }),
+      send(other, 'honk', queued),
+      send(one, 'flash', queued),
+      send(other, 'unlock', queued),
+      send(one, 'climatization-start', queued),
     ];
     await all.clock.advance(60 * second);
     await Promise.all(sent);
-    assert.deepEqual(posts(), ['lock', 'honk', 'flash', 'unlock']);
+    const order = posts();
+    assert.equal(order.length, 5);
+    assert.deepEqual(
+      order.filter((command) => /^(lock|flash|climatization-start)$/.test(command)),
+      ['lock', 'flash', 'climatization-start'],
+    );
+    assert.ok(order.indexOf('honk') < order.indexOf('unlock'), order.join());
   });
 
   it('reads the link of a command of another process to learn when it has ended', async () => {
@@ -158,6 +171,18 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), []);
   });
 
+  it('waits with the first command of all to a car for processes that may have sent one, and with no later one', async () => {
+    await forgetSlots();
+    const first = send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(4.9 * second);
+    assert.deepEqual(posts(), []);
+    await all.clock.advance(2.2 * second);
+    assert.equal((await first).outcome, 'succeeded');
+    void send(other, 'honk', { interface: 'v2' });
+    await all.clock.advance(second);
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
   it('does not wait for a command that the store took, and whose process did not hear of it', async () => {
     const { line } = one;
     const write = line.write.bind(line);
@@ -183,7 +208,9 @@ describe('commands of several processes to one car', () => {
       if (key.startsWith('turn/')) writes += 1;
       return Promise.resolve(null);
     };
-    const { code, message } = await failure(send(one, 'lock'));
+    const refused = failure(send(one, 'lock'));
+    await all.clock.advance(20 * second);
+    const { code, message } = await refused;
     assert.equal(code, 'STORE_UNAVAILABLE');
     assert.match(message, /primary server/);
     assert.ok(writes <= 200, String(writes));
@@ -197,9 +224,69 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(second);
     assert.deepEqual(posts(), ['lock']);
     mishap = null;
-    for (const { key } of await all.store.entries('turn/')) await all.store.remove(key);
+    await forgetSlots();
     await all.clock.advance(30 * second);
     assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
+    assert.deepEqual(posts(), ['lock']);
+  });
+
+  for (const group of ['flows', null])
+    it(`blocks the car where the store forgets the command while it acts, ${group === null ? 'without a group' : 'in a group'}`, async () => {
+      const [first, second_] = [all.start(group), all.start(group)];
+      await all.clock.advance(5 * second);
+      all.service.car.set({ commandPlan: { answerAfterMs: 100 * second } });
+      const sent = send(first, 'lock', { interface: 'v2' });
+      await all.clock.advance(second);
+      await forgetSlots();
+      const refused = failure(send(second_, 'unlock'));
+      const queued = send(second_, 'honk', { whenBusy: 'queue', interface: 'v2' });
+      await all.clock.advance(20 * second);
+      assert.equal((await refused).status?.word, 'BUSY');
+      assert.deepEqual(posts(), ['lock']);
+      await all.clock.advance(85 * second);
+      assert.equal((await sent).outcome, 'succeeded');
+      assert.deepEqual(posts(), ['lock', 'honk']);
+      await all.clock.advance(100 * second);
+      await queued;
+    });
+
+  for (const [change, ms] of [
+    ['back by an hour', -3_600 * second],
+    ['forward by 200 s', 200 * second],
+    ['forward by an hour', 3_600 * second],
+  ] as const)
+    for (const iface of ['v1', 'v2'] as const)
+      it(`blocks the car for as long as it acts though the clock of the store is set ${change} (${iface})`, async () => {
+        all.service.car.set({
+          commandPlan: {
+            steps: [{ afterMs: 0, status: 'RUNNING' }],
+            answerAfterMs: iface === 'v1' ? 0 : 100 * second,
+          },
+        });
+        void send(one, 'lock', { interface: iface });
+        await all.clock.advance(2 * second);
+        all.store.aheadMs = ms;
+        await all.clock.advance(10 * second);
+        assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
+        one.line.kill();
+        await all.clock.advance(100 * second);
+        assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
+        await all.clock.advance(80 * second);
+        const next = send(other, 'unlock');
+        await all.clock.advance(second);
+        await next;
+        assert.deepEqual(posts(), ['lock', 'unlock']);
+      });
+
+  it('lets 400 waiting commands of two processes wait, without a word of the store', async () => {
+    all.service.car.set({ commandPlan: longRunning });
+    await send(one, 'lock');
+    const waiting = Array.from({ length: 400 }, (_, index) =>
+      failure(send(index % 2 ? one : other, 'honk', { node: `n${index}`, whenBusy: 'queue', waitMs: 60 * second })),
+    );
+    await all.clock.advance(70 * second);
+    const codes = new Set((await Promise.all(waiting)).map(({ code }) => code));
+    assert.deepEqual([...codes], ['VEHICLE_UNAVAILABLE']);
     assert.deepEqual(posts(), ['lock']);
   });
 
@@ -207,7 +294,7 @@ describe('commands of several processes to one car', () => {
     all.service.car.set({ commandPlan: { answerAfterMs: 100 * second } });
     const first = send(one, 'lock', { interface: 'v2' });
     await all.clock.advance(second);
-    for (const { key } of await all.store.entries('turn/')) await all.store.remove(key);
+    await forgetSlots();
     all.store.settlesInMs = 15 * second;
     await all.clock.advance(15 * second);
     all.store.settlesInMs = 0;
@@ -303,27 +390,15 @@ describe('commands of several processes to one car', () => {
   it('cancels the waiting commands of a node from any copy of the flow, and of no other node', async () => {
     all.service.car.set({ commandPlan: longRunning });
     await send(one, 'lock');
-    const waiting = send(one, 'honk', { node: 'a', whenBusy: 'queue' });
-    const ofAnother = send(one, 'flash', { node: 'b', whenBusy: 'queue' });
+    const waiting = send(one, 'honk', { node: 'a', whenBusy: 'queue' }, cancellable(one, 'a'));
+    const ofAnother = send(one, 'flash', { node: 'b', whenBusy: 'queue' }, cancellable(one, 'b'));
     await all.clock.advance(second);
-    await cancelWaiting(all.store, other.presence, 'a');
+    await armingOf(other, 'a').cancel();
     await all.clock.advance(5 * second);
     assert.match((await failure(waiting)).message, /cancelled by a message/);
     await all.clock.advance(160 * second);
     await ofAnother;
     assert.deepEqual(posts(), ['lock', 'flash']);
-  });
-
-  it('leaves the commands of another group alone', async () => {
-    const stranger = all.start('other flows');
-    all.service.car.set({ commandPlan: longRunning });
-    await send(one, 'lock');
-    const waiting = send(one, 'honk', { node: 'a', whenBusy: 'queue' });
-    await all.clock.advance(second);
-    await cancelWaiting(all.store, stranger.presence, 'a');
-    await all.clock.advance(160 * second);
-    await waiting;
-    assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
   it('waits no longer than 150 s where the clock of the store was set back', async () => {
@@ -339,11 +414,7 @@ describe('commands of several processes to one car', () => {
   });
 
   describe('that are armed', () => {
-    const armings = (): Arming[] =>
-      [one, other].map(
-        ({ presence }) =>
-          new Arming({ clock: all.clock, shared: { store: all.store, node: 'n', now: () => presence.now() } }),
-      );
+    const armings = (): Arming[] => [one, other].map((process) => armingOf(process, 'n'));
 
     it('may be armed in one process and sent once by another', async () => {
       const [here, there] = armings() as [Arming, Arming];
@@ -469,9 +540,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(second);
       both.push(send(other, 'lock', { whenUnavailable: 'wait' }));
       await all.clock.advance(second);
-      attempt.cancel(cancelledByMessage());
-      await all.clock.advance(second / 10);
-      await cancelWaiting(all.store, one.presence, 'lock');
+      attempt.cancel(new CancelledByMessage());
       all.service.car.set({ inUse: false });
       await all.clock.advance(30 * second);
       for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
@@ -480,11 +549,11 @@ describe('commands of several processes to one car', () => {
 
     it('are cancelled together', async () => {
       all.service.car.set(asleep);
-      const both = [send(one, 'lock', { whenUnavailable: 'wait' })];
+      const both = [send(one, 'lock', { whenUnavailable: 'wait' }, cancellable(one, 'lock'))];
       await all.clock.advance(second);
-      both.push(send(other, 'lock', { whenUnavailable: 'wait' }));
+      both.push(send(other, 'lock', { whenUnavailable: 'wait' }, cancellable(other, 'lock')));
       await all.clock.advance(second);
-      await cancelWaiting(all.store, other.presence, 'lock');
+      await armingOf(other, 'lock').cancel();
       await all.clock.advance(10 * second);
       for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
       assert.deepEqual(posts(), []);

@@ -1,0 +1,695 @@
+import * as z from 'zod/mini';
+import { isFinal } from '../catalogue/outcomes';
+import { titleOf } from '../catalogue/reads';
+import type { VehicleClient } from '../client';
+import { VehicleError } from '../errors';
+import { clockTime, sentence } from '../sentence';
+import { LocalPresence, type Presence } from '../state/presence';
+import {
+  hashed,
+  MemoryStateStore,
+  readForUpdate,
+  StateFault,
+  retryOnConflict,
+  type StateStore,
+  type Stored,
+} from '../state/state-store';
+import { raceAbort, withSignals } from '../util/abort';
+import type { Clock } from '../util/clock';
+import { Serial } from '../util/serial';
+import { CancelledByMessage, type CommandAttempt } from './attempt';
+import { pollCommand } from './follow';
+import { LoggedCommand, maxActingMs } from './logged-command';
+import { parseRecord, type CommandRecord } from './record';
+import type { CommandRoute } from './route';
+
+/** How often a waiting command looks at the slot and at the link of its holder, and how often a holder makes sure that it has the slot. */
+const lookMs = 3_000;
+/** A slot that the store has lost is written again by its holder in this time: a look, and the store's answers. */
+const reclaimMs = 5_000;
+/** For so long, the same command of the same node in another process counts as one command. */
+const joinedMs = 10_000;
+/** What became of a command is kept so long, because another copy may stand in line with the same one. */
+const recentMs = 60_000;
+/** A waiting holder is overtaken so long after its last moment. */
+const overdueMs = 60_000;
+/** How often a command that joined another one looks whether that one is answered. */
+const joinEveryMs = 1_000;
+
+/** A command, as other processes must know it. Times are in milliseconds since 1970, by the clock of the store. */
+const commandShape = z.object({
+  /** Of the attempt, and of the record. */
+  id: z.string(),
+  command: z.string(),
+  /** A hash of the address and the body: equal for the same command. */
+  fingerprint: z.string(),
+  /** The process that sends it. */
+  by: z.string(),
+  /** The group and the node that sends it, the same in all copies of the flow; empty without a group. */
+  sender: z.string(),
+  askedAt: z.number(),
+  /** Once it was sent. */
+  record: z.nullable(z.unknown()),
+});
+const holderShape = z.extend(commandShape, {
+  status: z.enum(['waiting', 'sent', 'answered']),
+  /** Which newer commands replace it while it waits for the car: those that arrive, or, once the car was found unavailable, also those in line. */
+  givesWayTo: z.enum(['none', 'arriving', 'all']),
+  /** Until when it may wait. */
+  until: z.number(),
+  /** When a process began to read its link. */
+  polledAt: z.number(),
+});
+const endedShape = z.extend(commandShape, {
+  /** Why it was dropped before it was sent. */
+  why: z.nullable(z.enum(['replaced', 'cancelled'])),
+  /** Until when this is kept. */
+  until: z.number(),
+});
+const slotShape = z.lazy(() => z.object({ holder: z.nullable(holderShape), recent: z.array(endedShape) }));
+
+type Holder = z.infer<typeof holderShape>;
+type Ended = z.infer<typeof endedShape>;
+type Slot = z.infer<typeof slotShape>;
+
+interface TurnRequest {
+  route: CommandRoute;
+  whenBusy: 'refuse' | 'queue';
+  waitsForCar: boolean;
+  waitMs: number;
+  /** The id of the node that sends it; null where no node does. */
+  node: string | null;
+  /** Reads the link of the command that has the slot. */
+  client: Pick<VehicleClient, 'commandStatus'>;
+  attempt: CommandAttempt;
+}
+
+/** The turn of a command at its car. Once taken, it blocks the car until `end`, or, after `markAnswered`, until its result is known. */
+export class Turn {
+  readonly id: string;
+  /** Whether another command was in front when this one asked for its turn. */
+  waited = false;
+  /** The record of the same command that another copy of the flow sends: this one is not sent; null in all other cases. */
+  joined: CommandRecord | null = null;
+  /** As this process has stored it, or is about to. */
+  holder: Holder;
+  mayBeStored = false;
+  /** When it left, in monotonic time. */
+  leftAt: number | null = null;
+  logged: LoggedCommand | null = null;
+  /** Aborted when it has ended. */
+  readonly over = new AbortController();
+  /** Ends a pause in line. */
+  wake: () => void = () => undefined;
+  /** How often the slot had become free when this command looked last. */
+  frees = 0;
+
+  constructor(
+    readonly car: Car,
+    /** Null for a command of a former run. */
+    readonly attempt: CommandAttempt | null,
+    holder: Holder,
+  ) {
+    this.id = holder.id;
+    this.holder = holder;
+  }
+}
+
+/** The slot of a car as it was read or written last. */
+interface Known {
+  slot: Slot;
+  version: string | null;
+  /** Nothing is stored that can be read: no command has used the slot yet, or the store has lost it. */
+  isMissing: boolean;
+}
+
+/** A car and its slot, as this process knows them. */
+class Car {
+  known: Known = { slot: { holder: null, recent: [] }, version: null, isMissing: true };
+  /** The command of this process that has the slot. */
+  own: Turn | null = null;
+  /** The commands of this process that wait for the slot, the oldest first. */
+  readonly line: Turn[] = [];
+  /** The first looks of commands keep their order. */
+  readonly arrivals = new Serial();
+  /** Since when, in monotonic time, this process knows that the holder was sent. */
+  sentSince = 0;
+  /** A command of another process that has the slot and was answered. */
+  logged: LoggedCommand | null = null;
+  frees = 0;
+
+  constructor(readonly key: string) {}
+
+  /** Lets the first command in line look at once. */
+  wakeLine(): void {
+    this.frees += 1;
+    this.line[0]?.wake();
+  }
+}
+
+interface TurnsOptions {
+  clock: Clock;
+  /** Of the service: its cars are others than those of another service. */
+  baseUrl: string;
+  /** Where several processes share it; by default the slots end with the process. */
+  store?: StateStore;
+  presence?: Presence;
+}
+
+/**
+ * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and gives back by compare-and-set.
+ * A command that was sent keeps it until an answer says what became of it (v2 answers when the car has). If the answer is only an acceptance
+ * (v1), or if none came, it keeps it until any reader of its link gets a final status, or for 150 s (docs/internals/contract.md 4).
+ *
+ * Waiting commands stand in line in their process. No clock of a store decides whether a car may still act: a holder that was sent blocks the
+ * car while its process runs, and then for 150 s of the monotonic time of each process that knows of it. A holder whose slot the store has
+ * lost writes it again; so a process that finds no slot where others run waits for that before it sends.
+ */
+export class Turns {
+  readonly #options: TurnsOptions;
+  readonly #clock: Clock;
+  readonly #store: StateStore;
+  readonly #presence: Presence;
+  /** From this monotonic time on, no command from before this process blocks a car. */
+  readonly #restoresUntil: number;
+  readonly #cars = new Map<string, Car>();
+  /** Each restores the commands of an account, or does nothing where the log cannot be read yet. */
+  readonly #restoring = new Set<() => Promise<void>>();
+
+  constructor(options: TurnsOptions) {
+    const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#store = store;
+    this.#presence = presence;
+    this.#restoresUntil = clock.monotonic() + maxActingMs;
+    // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
+    const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
+    presence.onGone(noteSlots, new AbortController().signal);
+    if (presence.isShared) noteSlots();
+  }
+
+  async #noteSlots(): Promise<void> {
+    for (const { key, ...stored } of await this.#store.entries('turn/'))
+      if (parseSlot(stored)?.holder) this.#accept(this.#carAt(key), stored);
+  }
+
+  /**
+   * Restores commands without a known end from before this process began. No command takes a slot before `find` has found them. If the stored
+   * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
+   * @param find returns null while they are not known
+   */
+  restorePending(find: () => Promise<readonly LoggedCommand[] | null>): void {
+    // A shared slot has outlived the process.
+    if (this.#presence.isShared) return;
+    const restoreOnce = async (): Promise<void> => {
+      const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
+      const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
+      if (found === null || !this.#restoring.has(restore)) return;
+      for (const one of found) await this.#restore(one);
+      this.#restoring.delete(restore);
+    };
+    let running: Promise<void> | null = null;
+    const restore = (): Promise<void> => (running ??= restoreOnce().finally(() => (running = null)));
+    this.#restoring.add(restore);
+    void restore();
+  }
+
+  async #restore(logged: LoggedCommand): Promise<void> {
+    const { record } = logged;
+    // A clock that was set back must not block a car for longer.
+    const age = Math.max(0, this.#clock.now() - Date.parse(record.sentAt));
+    if (age >= maxActingMs) return;
+    const car = this.#carAt(this.#keyOf(record.vin));
+    const { id, command } = record;
+    const given = { id, command, fingerprint: '', by: this.#presence.id, sender: '', record } as const;
+    const times = { askedAt: 0, until: 0, polledAt: 0 } as const;
+    const turn = new Turn(car, null, { ...given, ...times, status: 'answered', givesWayTo: 'none' });
+    Object.assign(turn, { logged, leftAt: this.#clock.monotonic() - age, mayBeStored: true });
+    const { own } = car;
+    const isNewest = own === null || (own.attempt === null && (own.leftAt ?? 0) < (turn.leftAt ?? 0));
+    if (own?.id === id || !isNewest) return;
+    car.own = turn;
+    await this.#change(car, ({ slot }) => ({ ...slot, holder: turn.holder }));
+    logged.whenOver(() => void this.end(turn, logged.record));
+  }
+
+  /**
+   * Waits until the command has the slot of its car.
+   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, STORE_UNAVAILABLE, and the reason of the attempt's signal
+   */
+  async take(request: TurnRequest): Promise<Turn> {
+    const { attempt, route } = request;
+    const { signal } = attempt;
+    while (this.#restoring.size > 0) {
+      await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
+      if (this.#restoring.size > 0) await this.#clock.sleep(lookMs, signal);
+    }
+    signal.throwIfAborted();
+    // After a pause of this process; and the store may have lost who has a slot.
+    await this.#presence.renew();
+    await this.#presence.settled(signal);
+    const car = this.#carAt(this.#keyOf(route.vin));
+    const turn = new Turn(car, attempt, this.#holderOf(request));
+    try {
+      turn.joined = await this.#enter(turn, request);
+      signal.throwIfAborted();
+      return turn;
+    } catch (error) {
+      await this.end(turn);
+      throw error;
+    } finally {
+      if (car.line.includes(turn)) {
+        car.line.splice(car.line.indexOf(turn), 1);
+        car.wakeLine();
+      }
+    }
+  }
+
+  #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest): Holder {
+    const now = this.#presence.now();
+    const { group, id } = this.#presence;
+    return {
+      id: attempt.id,
+      command: route.command,
+      fingerprint: fingerprintOf(route),
+      by: id,
+      sender: node === null || group === null ? '' : `${group}/${node}`,
+      askedAt: now,
+      record: null,
+      status: 'waiting',
+      givesWayTo: waitsForCar ? 'arriving' : 'none',
+      until: now + waitMs,
+      polledAt: 0,
+    };
+  }
+
+  /** @returns null when it has the slot; the record of the same command where another copy of the flow sends that */
+  async #enter(turn: Turn, { attempt, whenBusy, client }: TurnRequest): Promise<CommandRecord | null> {
+    const { car } = turn;
+    let found = await car.arrivals.run(async () => {
+      const first = await this.#look(turn, true);
+      if (first === 'busy' && whenBusy === 'queue') car.line.push(turn);
+      return first;
+    });
+    turn.waited = found !== 'taken';
+    // The armed copy may still stand in line.
+    let isPatient = found === 'busy' && whenBusy === 'queue';
+    for (let wasPolled = false; found !== 'taken';) {
+      if (typeof found === 'object') {
+        const joined = await this.#join(turn, attempt, found);
+        if (joined !== null) return joined;
+        attempt.resumeDeadline();
+        found = await this.#look(turn);
+      } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient)
+        throw attempt.unarmed;
+      else if (whenBusy === 'queue') {
+        if (found === 'free') isPatient = false;
+        await this.#pause(turn, attempt.signal);
+        if (car.line[0] !== turn) continue;
+        await attempt.confirm?.();
+        found = await this.#look(turn);
+        if (found === 'busy') await this.#poll(car, client, attempt.signal);
+      } else if (wasPolled) throw busy(car.known.slot.holder ?? car.line[0]?.holder, this.#clock.now());
+      else {
+        await this.#poll(car, client, attempt.signal);
+        wasPolled = true;
+        found = await this.#look(turn);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Takes the slot if it is free, or if its holder gives way.
+   * @returns the same command of another copy; `free` where this one must not take it
+   */
+  async #look(turn: Turn, isArriving = false): Promise<'taken' | 'busy' | 'free' | Holder | Ended> {
+    const { car, attempt, holder: own } = turn;
+    turn.frees = car.frees;
+    let wasMissing = false;
+    const found = await this.#retryOnConflict(async () => {
+      const known = await this.#read(car);
+      const { holder, recent } = known.slot;
+      wasMissing = known.isMissing;
+      const isOver = holder === null || (await this.#isOver(car, holder));
+      if (this.#presence.joinsCommands) {
+        const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
+        if (twin !== undefined) return twin;
+      }
+      const isFirst = car.line.length === 0 || car.line[0] === turn;
+      if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return 'busy';
+      if (attempt?.unarmed != null) return 'free';
+      turn.mayBeStored = true;
+      const left = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
+      if ((await this.#write(car, known, { holder: own, recent: left })) === null) return null;
+      return 'taken';
+    });
+    return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;
+  }
+
+  /** Waits while a command that was sent may have lost this slot with the store. @returns whether no other process has it then */
+  async #keepsAfterLoss(turn: Turn, wasMissing: boolean): Promise<boolean> {
+    const { car, attempt } = turn;
+    const isForgotten = wasMissing && this.#presence.others.length > 0;
+    if (isForgotten || this.#presence.settlesInMs > 0) {
+      if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
+      if (attempt !== null) await this.#presence.settled(attempt.signal);
+      const { slot } = await this.#read(car);
+      if (slot.holder?.id !== turn.id) return false;
+    }
+    car.own = turn;
+    void this.#keep(turn);
+    return true;
+  }
+
+  /** Whether a holder no longer blocks the car. */
+  async #isOver(car: Car, { id, by, status, until }: Holder): Promise<boolean> {
+    if (car.own?.id === id) return this.#actsForMs(car.own) <= 0;
+    const hasEnded = await this.#presence.hasEnded(by);
+    if (status === 'waiting') return hasEnded || this.#presence.now() > until + overdueMs;
+    return hasEnded && this.#clock.monotonic() - car.sentSince >= maxActingMs;
+  }
+
+  /** For how long the car may still act on a command of this process. */
+  #actsForMs({ holder, leftAt }: Turn): number {
+    return holder.status === 'answered' && leftAt !== null ? leftAt + maxActingMs - this.#clock.monotonic() : Infinity;
+  }
+
+  /** Waits until the slot is given back in this process, or the next look is due. */
+  async #pause(turn: Turn, signal: AbortSignal): Promise<void> {
+    const { car } = turn;
+    if (turn.frees !== car.frees) {
+      turn.frees = car.frees;
+      return;
+    }
+    const woken = new AbortController();
+    turn.wake = () => woken.abort();
+    // Only the first one in line looks; each other one is woken when it is the first.
+    const pauseMs = car.line[0] === turn ? lookMs : maxActingMs;
+    await withSignals([signal, woken.signal], (either) => this.#clock.sleep(pauseMs, either)).catch(() =>
+      signal.throwIfAborted(),
+    );
+  }
+
+  /**
+   * The record of the same command that another copy of the flow sends (docs/several-node-reds.md), when it is answered.
+   * @returns null where that one was not sent
+   * @throws VehicleError CANCELLED where it was dropped, or the reason of the attempt's signal
+   */
+  async #join(turn: Turn, attempt: CommandAttempt, { id }: Holder | Ended): Promise<CommandRecord | null> {
+    for (let record: CommandRecord | null = null; ;) {
+      const { holder, recent } = (await this.#read(turn.car)).slot;
+      const ended = recent.find((one) => one.id === id);
+      if (ended !== undefined) {
+        if (ended.why !== null) throw droppedError(ended.why);
+        return ended.record === null ? null : parseRecord(ended.record);
+      }
+      if (holder?.id !== id) {
+        if (record !== null) return record;
+        throw disappeared();
+      }
+      if (holder.status !== 'waiting') record = parseRecord(holder.record);
+      if (holder.status === 'answered' || (await this.#presence.hasEnded(holder.by))) return record;
+      // The answer may take longer than this one could have waited to be sent.
+      if (holder.status === 'sent') attempt.pauseDeadline();
+      await this.#clock.sleep(joinEveryMs, attempt.signal);
+      if (holder.status === 'waiting') await attempt.confirm?.();
+    }
+  }
+
+  /** Lets a newer command replace one that waits for the car. */
+  async giveWay(turn: Turn): Promise<void> {
+    if (turn.holder.givesWayTo !== 'all') {
+      turn.holder = { ...turn.holder, givesWayTo: 'all' };
+      await this.#change(turn.car, ({ slot }) =>
+        slot.holder?.id === turn.id ? { ...slot, holder: turn.holder } : slot,
+      );
+      turn.car.wakeLine();
+    }
+    turn.attempt?.signal.throwIfAborted();
+  }
+
+  /**
+   * Records that this command is about to be sent. It keeps the slot until `markAnswered` or `end`.
+   * @param record the one that is valid if no answer ever comes
+   * @throws VehicleError CANCELLED where it has lost the slot; STORE_UNAVAILABLE
+   */
+  async markSent(turn: Turn, record: CommandRecord): Promise<void> {
+    const { car, attempt, id } = turn;
+    const holder: Holder = { ...turn.holder, by: this.#presence.id, status: 'sent', record };
+    const isNext = ({ holder: now }: Slot): boolean => now?.id === id && now.status === 'waiting';
+    const { slot } = await this.#change(car, ({ slot: before }) => (isNext(before) ? { ...before, holder } : before));
+    attempt?.signal.throwIfAborted();
+    if (slot.holder?.id !== id) throw lostTurn();
+    turn.holder = holder;
+  }
+
+  /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its slot */
+  mayLeave(turn: Turn): void {
+    if (!this.#presence.isSure || turn.car.own !== turn) throw lostTurn();
+    turn.leftAt = this.#clock.monotonic();
+  }
+
+  /** While the car may still act on the command, it keeps the slot until its link gives a final status, or for 150 s. */
+  async markAnswered(turn: Turn, logged: LoggedCommand): Promise<void> {
+    if (!logged.mayAct || (turn.leftAt ?? 0) + maxActingMs <= this.#clock.monotonic())
+      return this.end(turn, logged.record);
+    turn.logged = logged;
+    turn.holder = { ...turn.holder, status: 'answered', record: logged.record };
+    logged.whenOver(() => void this.end(turn, logged.record));
+    await this.#presence.eventually(() => this.#hold(turn));
+  }
+
+  /**
+   * Gives the slot back. Another copy of the flow that asks for the same finds what became of the command.
+   * @param record null where it was not sent
+   */
+  async end(turn: Turn, record: CommandRecord | null = null): Promise<void> {
+    const { car, id, attempt } = turn;
+    turn.over.abort();
+    turn.logged = null;
+    if (car.own === turn) car.own = null;
+    const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
+    // Also where it was not taken: the store may have stored it, and its answer was lost.
+    if (turn.mayBeStored)
+      await this.#presence.eventually(() =>
+        this.#change(car, ({ slot }) =>
+          slot.holder?.id === id
+            ? { holder: null, recent: this.#withEnded(slot.recent, { ...slot.holder, record }, why) }
+            : slot,
+        ),
+      );
+    car.wakeLine();
+  }
+
+  /** While other processes use the store: notices that the command has lost the slot or was cancelled, writes the slot again if the store has lost it, and ends the turn. */
+  async #keep(turn: Turn): Promise<void> {
+    const { attempt, over } = turn;
+    while (this.#presence.isShared) {
+      const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
+      const isOver = await this.#clock.sleep(pause, over.signal).then(
+        () => over.signal.aborted,
+        () => true,
+      );
+      if (isOver) return;
+      if (this.#actsForMs(turn) <= 0) return this.end(turn, turn.logged?.record ?? null);
+      // A store that is away has faults of its own.
+      const known = await this.#hold(turn).catch(() => null);
+      if (known === null) continue;
+      if (turn.holder.status !== 'waiting') {
+        // Another process has read that it is over.
+        if (known.slot.recent.some(({ id }) => id === turn.id)) return this.end(turn);
+        continue;
+      }
+      await attempt?.confirm?.().catch((error: unknown) => {
+        if (error instanceof VehicleError && !(error instanceof StateFault)) attempt.cancel(error);
+      });
+    }
+  }
+
+  /** Writes the command into its slot, where it is not there as it is now. A command that was sent takes it back from one that waits. */
+  #hold(turn: Turn): Promise<Known> {
+    if (turn.holder.by !== this.#presence.id) turn.holder = { ...turn.holder, by: this.#presence.id };
+    const { car, id, over } = turn;
+    return this.#change(
+      car,
+      ({ slot, isMissing }) => {
+        const { status, by } = turn.holder;
+        const { holder, recent } = slot;
+        // While it waits, `markSent` may have stored more than this process knows yet.
+        const isStored = holder?.id === id && (status === 'waiting' || (holder.status === status && holder.by === by));
+        const isOver = over.signal.aborted || recent.some((one) => one.id === id);
+        const isOwn = holder?.id === id || isMissing || (status !== 'waiting' && !isSent(holder));
+        return isStored || isOver || !isOwn ? slot : { ...slot, holder: turn.holder };
+      },
+      true,
+    );
+  }
+
+  /** @param isKept whether another process may have to know what became of it */
+  #withEnded(
+    recent: readonly Ended[],
+    { id, command, fingerprint, by, sender, askedAt, record }: Holder,
+    why: Ended['why'],
+    isKept = sender !== '' || why !== null,
+  ): Ended[] {
+    if (!isKept) return [...recent];
+    const until = this.#presence.now() + recentMs;
+    return [...recent, { id, command, fingerprint, by, sender, askedAt, record, why, until }];
+  }
+
+  async #read(car: Car): Promise<Known> {
+    const { known } = car;
+    const stored = await readForUpdate(this.#store, car.key);
+    // This process has written or read the slot meanwhile, and what was read here may be older.
+    return car.known === known ? this.#accept(car, stored) : car.known;
+  }
+
+  /** @returns null where another process was faster */
+  async #write(car: Car, { version: expected }: Known, { holder, recent }: Slot): Promise<Known | null> {
+    const now = this.#presence.now();
+    // A clock that was set back must not keep what has ended.
+    const value = { holder, recent: recent.filter(({ until }) => until > now && until <= now + recentMs) };
+    const version = await this.#store.write(car.key, value, { expected });
+    return version === null ? null : this.#accept(car, { value, version });
+  }
+
+  /**
+   * Changes the slot as this process knows it; if another process has changed it meanwhile, reads it and tries again.
+   * @param readsFirst the slot may have changed
+   */
+  #change(car: Car, change: (known: Known) => Slot, readsFirst = false): Promise<Known> {
+    return this.#retryOnConflict(async (isAgain) => {
+      const isRead = isAgain || readsFirst;
+      const known = isRead ? await this.#read(car) : car.known;
+      const slot = change(known);
+      if (slot === known.slot) return isRead ? known : null;
+      return this.#write(car, known, slot);
+    });
+  }
+
+  /** A random pause before most tries, so that processes that change the slot at the same time do not meet again. */
+  #retryOnConflict<T>(change: (isAgain: boolean) => Promise<T | null>): Promise<T> {
+    return retryOnConflict(change, (tries) => this.#clock.sleep(Math.random() * Math.min(10 * tries, 200)));
+  }
+
+  #accept(car: Car, stored: Stored | null): Known {
+    const slot = stored && parseSlot(stored);
+    const before = car.known.slot.holder;
+    const version = stored?.version ?? null;
+    car.known = { slot: slot ?? { holder: null, recent: [] }, version, isMissing: slot === null };
+    const { holder, recent } = car.known.slot;
+    if (holder?.id !== before?.id || isSent(holder) !== isSent(before)) {
+      car.sentSince = this.#clock.monotonic();
+      car.logged = null;
+    }
+    const { own } = car;
+    // A slot that the store has lost is not lost to another command.
+    if (slot && own !== null && own.holder.status === 'waiting' && holder?.id !== own.id) {
+      const why = recent.find(({ id }) => id === own.id)?.why;
+      own.attempt?.cancel(why ? droppedError(why) : lostTurn());
+    }
+    return car.known;
+  }
+
+  /** Reads the link of the holder, in one process at a time; a poll that fails says nothing about the command. */
+  async #poll(car: Car, client: TurnRequest['client'], signal: AbortSignal): Promise<void> {
+    const { holder } = car.known.slot;
+    if (holder?.status !== 'answered') return;
+    const { id } = holder;
+    const logged =
+      (car.own?.id === id ? car.own.logged : car.logged) ??
+      LoggedCommand.adopt(parseRecord(holder.record), '', this.#clock.now());
+    car.logged = logged;
+    if (!logged.record.async?.href || !(await this.#claimPoll(car, id))) return;
+    try {
+      await pollCommand(logged, client, { clock: this.#clock, signal });
+    } catch (error) {
+      if (signal.aborted) throw error;
+    }
+    const { record } = logged;
+    if (!isFinal(record.outcome)) return;
+    await this.#change(car, ({ slot }) =>
+      slot.holder?.id === id
+        ? { holder: null, recent: this.#withEnded(slot.recent, { ...slot.holder, record }, null, true) }
+        : slot,
+    );
+    car.wakeLine();
+  }
+
+  /** Whether no other process has read the link since the last look. */
+  async #claimPoll(car: Car, id: string): Promise<boolean> {
+    let isClaimed = false;
+    await this.#change(car, ({ slot }) => {
+      const { holder } = slot;
+      const now = this.#presence.now();
+      // A timer can fire early.
+      isClaimed = holder?.id === id && Math.abs(now - holder.polledAt) >= lookMs - joinEveryMs / 2;
+      return isClaimed && holder ? { ...slot, holder: { ...holder, polledAt: now } } : slot;
+    });
+    return isClaimed;
+  }
+
+  #carAt(key: string): Car {
+    const car = this.#cars.get(key) ?? new Car(key);
+    this.#cars.set(key, car);
+    return car;
+  }
+
+  #keyOf(vin: string): string {
+    return `turn/${hashed(`${this.#options.baseUrl}\n${vin}`)}`;
+  }
+}
+
+const parseSlot = ({ value }: Stored): Slot | null => slotShape.safeParse(value).data ?? null;
+
+const isSent = (holder: Holder | null): boolean => holder !== null && holder.status !== 'waiting';
+
+const fingerprintOf = ({ url, body = '' }: CommandRoute): string => hashed(`${url.href}\n${body}`);
+
+/** Whether a holder that waits for the car is replaced by a newer command. */
+const givesWay = (holder: Holder, next: Holder, isArriving: boolean): boolean =>
+  holder.status === 'waiting' &&
+  next.askedAt >= holder.askedAt &&
+  (holder.givesWayTo === 'all' || (isArriving && holder.givesWayTo === 'arriving'));
+
+/** Whether two copies of a flow send one command. */
+const isSame = (one: Holder | Ended, next: Holder): boolean =>
+  one.sender !== '' &&
+  one.sender === next.sender &&
+  one.fingerprint === next.fingerprint &&
+  one.by !== next.by &&
+  // One that ended by itself and was not sent is left to the others.
+  ('status' in one || one.why !== null || one.record !== null) &&
+  Math.abs(next.askedAt - one.askedAt) < joinedMs;
+
+const droppedError = (why: NonNullable<Ended['why']>): VehicleError =>
+  why === 'cancelled'
+    ? new CancelledByMessage()
+    : new VehicleError('CANCELLED', 'A newer command for this car replaced this waiting one, so it was not sent.');
+
+const lostTurn = (): VehicleError =>
+  new VehicleError(
+    'CANCELLED',
+    'The other Node-REDs did not hear from this one for some seconds, so its command lost its turn and was not sent. Send it again.',
+  );
+
+const disappeared = (): VehicleError =>
+  new VehicleError(
+    'CANCELLED',
+    'The same command of another Node-RED disappeared from the shared store, so this one was not sent. Look at the car before you send it again.',
+  );
+
+const busy = (holder: Holder | undefined, now: number): VehicleError => {
+  const command = holder?.command ?? '';
+  const since =
+    holder?.status === 'answered'
+      ? sentence`, sent at ${clockTime(Date.parse(parseRecord(holder.record).sentAt), now)}`
+      : '';
+  return new VehicleError(
+    'VEHICLE_UNAVAILABLE',
+    sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
+    { status: { word: 'BUSY', command } },
+  );
+};
