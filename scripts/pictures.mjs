@@ -84,6 +84,8 @@ async function take(page, name, area) {
 }
 
 async function takeExamples(page, url) {
+  // The tallest example fits above the footer of the editor.
+  await page.setViewportSize({ ...editor, height: 900 });
   for (const file of examples) {
     const label = basename(file, '.json').slice(3);
     await show(page, label, buttons[label]);

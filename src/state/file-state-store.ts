@@ -121,11 +121,11 @@ export class FileStateStore implements StateStore {
       .sort((a, b) => a.version - b.version)
       .map(({ key, version, json }) => ({
         key,
-        version: String(version),
         // Many callers need few of the values.
         get value() {
           return JSON.parse(json) as unknown;
         },
+        version: String(version),
       }));
   }
 
