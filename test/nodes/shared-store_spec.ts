@@ -69,6 +69,20 @@ describeOnRedis('A Node-RED with a shared store', () => {
     await flow.endProcess();
   });
 
+  it('says in a group that another copy reads the car, and reads it when that copy has ended', async () => {
+    const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
+    const presence = new Membership({ store, group: 'copies', clock });
+    assert.ok(await presence.claim(`node/copies/n/${service.car().vin}`));
+    flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
+    await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
+    await flow.until(() => flow.badges.at(-1)?.code === 'standby');
+    assert.equal(service.requests.length, 0);
+    await store.remove(`member/${presence.id}`);
+    await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'value', 1_000);
+    await flow.endProcess();
+    await store.close();
+  });
+
   it('commands nothing while the store is a replica, says so, and commands once when it is a primary again', async function () {
     this.timeout(240_000);
     const own = await RedisServer.start();
