@@ -181,6 +181,7 @@ const configurationOf = (url: string): object => ({
   authorizeUrl: `${url}/as/authorization.oauth2`,
   tokenUrl: `${url}/as/token.oauth2`,
   vin: vins[0],
+  access: ['unlock', 'engine'],
   requestsPerDay: 1e6,
   shareFor: 0,
   ...limits,
