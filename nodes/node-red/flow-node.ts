@@ -132,8 +132,8 @@ export class FlowNode implements NodeOfFlow {
     const { presence } = packOf(this.RED);
     let known: string | null = null;
     const look = async (): Promise<void> => {
-      if (presence.role !== 'active') return;
       const vehicle = findVehicle(this.RED, this.#vehicle);
+      if (vehicle !== null && presence.role !== 'active') return;
       const cause = vehicle === null ? 'NO_VEHICLE' : await vehicle.cause();
       if (cause === known || this.closing.aborted) return;
       known = cause;
