@@ -138,7 +138,7 @@ describe('The words of the editor', () => {
       });
 
       it('has a text for every status of a node', () => {
-        const keys = asked(allSources, /\bnodeStatus\.show\(\s*'\w+',\s*'(\w+)'/g);
+        const keys = asked(allSources, /\b(?:nodeStatus|status)\.show\(\s*'\w+',\s*'(\w+)'/g);
         assert.ok(keys.includes('reading') && keys.includes('waiting'));
         for (const key of keys) assert.ok(has(words(language, 'runtime'), `status.${key}`), key);
       });
@@ -202,7 +202,7 @@ describe('The words of the editor', () => {
 
   it('are all asked for: no text is left that nothing shows', () => {
     const quoted = new Set(allSources.match(/(?<=(["'`]))[\w.-]+(?=\1)/g));
-    // A key is asked for as a whole, by its last part, or by `prefix.${…}`. Node-RED asks for the category by itself.
+    // A key is asked for as a whole, by its last part, or by `prefix.${…}` or `${…}.last`. Node-RED asks for the category by itself.
     const isAsked = (key: string, mayBeBuilt: boolean): boolean => {
       const whole = key.replace(/_(one|other)$/, '');
       const last = whole.slice(whole.lastIndexOf('.') + 1);
@@ -210,7 +210,7 @@ describe('The words of the editor', () => {
       return (
         [whole, `dialog.${whole}`, whole.replace(/^warning\./, ''), last].some((name) => quoted.has(name)) ||
         [']', ';', ':', '"', "'"].some((before) => allSources.includes(before + whole)) ||
-        (mayBeBuilt && prefix !== '' && allSources.includes(`${prefix}\${`))
+        (mayBeBuilt && prefix !== '' && (allSources.includes(`${prefix}\${`) || allSources.includes(`}.${last}\``)))
       );
     };
     const unused = [...types, 'connected-vehicle-cars', 'runtime'].flatMap((type) =>
