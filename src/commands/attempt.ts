@@ -90,7 +90,7 @@ export class CommandAttempt {
     if (this.#limit === null) return;
     const { ms } = this.#limit;
     this.pauseDeadline();
-    this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#left()), () =>
+    this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#remainingMs()), () =>
       this.#own.abort(this.unavailable ?? late(ms)),
     );
   }
@@ -98,7 +98,7 @@ export class CommandAttempt {
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
   mayLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
-    if (this.#limit !== null && this.#left() < 0) throw late(this.#limit.ms);
+    if (this.#limit !== null && this.#remainingMs() < 0) throw late(this.#limit.ms);
     this.check?.();
     this.status = 'sent';
     this.#sentAt = this.#clock.now();
@@ -119,7 +119,7 @@ export class CommandAttempt {
         timeoutMs: timeoutMs[route.interface],
         signal: this.#owner,
         unsentSignal: this.signal,
-        deadline: this.#clock.monotonic() + this.#left(),
+        deadline: this.#clock.monotonic() + this.#remainingMs(),
         beforeSend: async () => {
           this.#sentAt = this.#clock.now();
           await Promise.all([begin?.(record(unanswered(noAnswer()))), this.confirm?.()]);
@@ -155,7 +155,7 @@ export class CommandAttempt {
   }
 
   /** Monotonic time stops while a machine sleeps, and wall time can be set back. */
-  #left(): number {
+  #remainingMs(): number {
     if (this.#limit === null) return Infinity;
     const { ms, now, monotonic } = this.#limit;
     return ms - Math.max(this.#clock.now() - now, this.#clock.monotonic() - monotonic);

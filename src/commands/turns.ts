@@ -342,8 +342,8 @@ export class Turns {
       if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return 'busy';
       if (attempt?.unarmed != null) return 'free';
       turn.mayBeStored = true;
-      const left = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-      if ((await this.#write(car, known, { holder: own, recent: left })) === null) return null;
+      const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
+      if ((await this.#write(car, known, { holder: own, recent: ended })) === null) return null;
       return 'taken';
     });
     return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;

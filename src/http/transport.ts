@@ -75,7 +75,7 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
     }),
   };
   const pools = new Map<string, Connections>();
-  const underWay = new Set<Exchange>();
+  const inFlight = new Set<Exchange>();
   let closed = false;
 
   return {
@@ -89,17 +89,17 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
         new Connections(origin, isCommand ? 1 : readConnections, options);
       if (!isCommand) pools.set(origin, connections);
       const exchange = new Exchange(request, clock, connections.dispatcher);
-      underWay.add(exchange);
+      inFlight.add(exchange);
       try {
         return await exchange.response;
       } finally {
-        underWay.delete(exchange);
+        inFlight.delete(exchange);
         if (isCommand) void connections.destroy();
       }
     },
     async close() {
       closed = true;
-      for (const exchange of underWay) exchange.fail(cancelledError());
+      for (const exchange of inFlight) exchange.fail(cancelledError());
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
       pools.clear();
     },

@@ -85,11 +85,11 @@ export function openSession({
   presence = new LocalPresence(clock),
   ...options
 }: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
-  return new Session({ store: new GrantStore(options), send: sendOnce(clock), presence, clock });
+  return new Session({ store: new GrantStore(options), send: sendOverOwnConnection(clock), presence, clock });
 }
 
 /** Each request has a connection of its own, which ends with it. A wrong address of a proxy in the environment fails the request, not the start. */
-const sendOnce =
+const sendOverOwnConnection =
   (clock: Clock): Send =>
   async (request) => {
     const transport = createTransport({ clock });

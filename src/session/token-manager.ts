@@ -145,10 +145,10 @@ export class TokenManager {
     const refreshed = this.#refresh().then((grant) => grant.accessToken);
     const grant = this.#shared.known;
     const accessToken = grant?.accessToken ?? '';
-    const leftMs = (grant?.expiresAt ?? Infinity) - this.#options.clock.now();
-    if (accessToken === '' || accessToken === this.#refusedToken || leftMs <= 0) return refreshed;
+    const remainingMs = (grant?.expiresAt ?? Infinity) - this.#options.clock.now();
+    if (accessToken === '' || accessToken === this.#refusedToken || remainingMs <= 0) return refreshed;
     const refreshedOrCurrent = refreshed.catch(() => accessToken);
-    return leftMs > minLifeWithoutWaitMs ? accessToken : refreshedOrCurrent;
+    return remainingMs > minLifeWithoutWaitMs ? accessToken : refreshedOrCurrent;
   }
 
   /** The service answered with success to `token`. */
@@ -185,10 +185,10 @@ export class TokenManager {
 
   async #attempt(): Promise<Grant> {
     if (this.#failure !== null) {
-      const leftMs = this.#failure.until - this.#options.clock.monotonic();
+      const remainingMs = this.#failure.until - this.#options.clock.monotonic();
       // A timer of Node.js can fire a moment early.
-      if (leftMs > 0) this.#wakeAfter(leftMs);
-      if (leftMs > 0) throw this.#failure.error;
+      if (remainingMs > 0) this.#wakeAfter(remainingMs);
+      if (remainingMs > 0) throw this.#failure.error;
     }
     let grant: Grant;
     try {
