@@ -14,7 +14,7 @@ interface EditorRoutes {
   callback(request: Request, response: Response): void;
 }
 
-/** Serves the table of routes: checks permission, sender and body of a request, and words the answer. */
+/** Serves the table of routes: checks permission, sender and body of a request, and translates the answer. */
 export function editorRoutes(RED: NodeAPI): EditorRoutes {
   const limit = protectRoute(RED);
   const handlers = new Map(

@@ -53,9 +53,9 @@ const timeLimitMs = 45_000;
 /** A call of a route. */
 interface Call {
   RED: NodeAPI;
-  /** Of the node, or the name of the car in the tab. */
+  /** The id of the node, or the name of the car in the tab. */
   id: string;
-  /** Of the language of the editor. */
+  /** The texts in the language of the editor. */
   words: Words;
 }
 
@@ -63,7 +63,7 @@ export interface Route<Body extends z.ZodMiniType = z.ZodMiniType> {
   /** `read` for what the runtime knows; `write` for what asks the service, changes something or shows a position. */
   permission: 'read' | 'write';
   body: Body;
-  /** Not from the limit that all other routes share, because each open editor calls it after each signal. */
+  /** Not counted in the limit that all other routes share, because each open editor calls it after each signal. */
   hasOwnLimit?: true;
   run(call: Call, body: z.infer<Body>): Promise<unknown>;
 }
@@ -71,7 +71,10 @@ export interface Route<Body extends z.ZodMiniType = z.ZodMiniType> {
 /** Infers what `run` gets from `body`. */
 const route = <Body extends z.ZodMiniType>(row: Route<Body>): Route<Body> => row;
 
-/** What the dialogs and the tab "Cars" call. No route returns a secret, and none sends a command; `test` sends a message into a flow, which may. */
+/**
+ * The routes that the dialogs and the tab "Cars" call. None returns a secret or sends a command; `test` sends a message into
+ * a flow, which may send one.
+ */
 export const routes = {
   vehicles: route({
     permission: 'write',
@@ -141,7 +144,7 @@ export const routes = {
     body: testBody,
     run: async ({ RED, id }, { event }) => ({ text: await testable(RED, id).sendTest(event) }),
   }),
-  // Asks nothing of the service: it is what flows have learned of the car.
+  // Sends no request: flows have learned this about the car.
   equipment: route({
     permission: 'read',
     body: vehicleBody,
@@ -187,7 +190,7 @@ async function stateOf({ RED, id }: Call): Promise<unknown> {
     ?.account()
     .catch(() => null);
   const signIn = await signInsOf(RED).resultOf(id);
-  // Perhaps another copy of the flows has got the answer.
+  // Another copy of the flows may have received the answer of this sign-in.
   const cause = account?.cause();
   if (signIn?.error === null && (cause === 'NOT_SIGNED_IN' || cause === 'SIGN_IN_REQUIRED'))
     await account?.refreshToken().catch(() => undefined);
@@ -212,7 +215,7 @@ async function valuesOf(
   return redactor.value({ payloads: payload, errors: [...failures].map(shownFailure) });
 }
 
-/** In the language of the editor, as the rest of the dialog. */
+/** The lines are in the language of the editor, as the rest of the dialog is. */
 async function judgeConditions(
   { RED, id, words }: Call,
   { vin, match, conditions }: z.infer<typeof conditionOptions>,

@@ -133,9 +133,9 @@ class CommandNode {
 }
 
 /**
- * Sends the records of commands on, once each. A record that a former node of the same id did not send on, because that node was closed or the
- * process ended, is sent on after the start, when the node has wires; without an answer, its outcome is `undetermined`, and a result node can
- * follow it. So is a record that was on its way through other nodes to a result node.
+ * Forwards the record of each command once. A record that a former node of the same id did not forward, because that node was closed or the
+ * process ended, is forwarded after the start, when the node has wires; without an answer, its outcome is `undetermined`, and a result node can
+ * follow it. A record that was on its way through other nodes to a result node is forwarded again.
  */
 class RecordForwarder {
   readonly #own: FlowNode;
@@ -155,8 +155,8 @@ class RecordForwarder {
   }
 
   /**
-   * @param isJoined whether the record is that of the same command in another copy, which sends it on, too
-   * @returns false if the node was closed before the record was sent on: it is sent on after the next start
+   * @param isJoined whether it is the record of the same command in another copy, which also forwards it
+   * @returns false if the node was closed before: the record is forwarded after the next start
    */
   async forward(
     record: CommandRecord,
@@ -187,7 +187,7 @@ class RecordForwarder {
     return (await sendOnce(own, message, signal)) !== 'closed';
   }
 
-  /** Sends on what a former node has left. @param isStart false: only what another process has left that has ended since */
+  /** Forwards the records that a former node has not. @param isStart false: only those of another process that has ended */
   async #resume(isStart = true): Promise<void> {
     const { pack, sharedId, node, closing } = this.#own;
     const send: Task['send'] = (msg) => node.send(msg);

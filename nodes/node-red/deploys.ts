@@ -3,10 +3,10 @@ import { partOf } from '../per-node-red';
 import { withSignals } from '../../src/index';
 import { clock } from './time';
 
-/** A deploy that Node-RED gives up, because a node type is missing for one, never reports its end. */
+/** A deploy that Node-RED gives up, for example because a node type is missing, never reports its end. */
 const maxWaitMs = 30_000;
 
-/** A message to the next nodes. */
+/** A message to the next nodes (`send-once.ts` has more for a stored one). */
 interface Sending {
   send(): void;
   /** Whether it may still be sent. Called right before each try, with no `await` between. Default: it may. */

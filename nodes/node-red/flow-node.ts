@@ -27,7 +27,7 @@ export class FlowNode implements NodeOfFlow {
   /** Aborted when the node closes. */
   readonly closing: AbortSignal;
   readonly #vehicle: string;
-  /** In a group, another copy of the flow does the work of the node. */
+  /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
   /** Keys below `status` in `runtime.json`, or nothing. */
   #causeOfVehicle = '';
@@ -46,12 +46,12 @@ export class FlowNode implements NodeOfFlow {
     this.deploys = deploysOf(RED);
     const closing = new AbortController();
     this.closing = closing.signal;
-    // Every request under way listens to it, and there may be many.
+    // Every request in flight listens to it, and there may be many.
     setMaxListeners(0, closing.signal);
     node.on('close', () => closing.abort());
   }
 
-  /** What its account shares with others. */
+  /** The part that its account shares with other accounts. */
   get pack(): Pack {
     return packOf(this.RED, this.config.service ?? memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'service'));
   }
@@ -66,7 +66,7 @@ export class FlowNode implements NodeOfFlow {
     return `${this.node.id}/${normalVin(vin)}`;
   }
 
-  /** What the flow file holds, checked once; while it is wrong, at each call. @throws VehicleError CONFIG */
+  /** The properties in the flow file: checked once, or at each call while they are wrong. @throws VehicleError CONFIG */
   options<Shape extends z.ZodMiniType>(shape: Shape): z.infer<Shape> {
     this.#options ??= parseOptions(shape, this.config);
     return this.#options as z.infer<Shape>; // A node has one shape.
@@ -84,7 +84,7 @@ export class FlowNode implements NodeOfFlow {
 
   /**
    * The config node of the node, or another one.
-   * @throws VehicleError CONFIG where it is missing, deleted or disabled
+   * @throws VehicleError CONFIG if it is missing, deleted or disabled
    */
   vehicle(id = this.#vehicle): VehicleNode {
     const found = findVehicle(this.RED, id);
@@ -106,7 +106,7 @@ export class FlowNode implements NodeOfFlow {
     return { account, vin };
   }
 
-  /** What people call a car of this node, or of another configuration. */
+  /** The name that people give to a car of this node, or of another configuration. */
   carName(vin: unknown, id = this.#vehicle): string {
     return carName(this.RED, id, vin, wordsOf(this.RED, id));
   }
@@ -145,9 +145,9 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * Shows why another process does the work of the node, whatever else the node shows, or else the cause of its vehicle, where it shows nothing
-   * else, and removes it when the node can work. Each deploy may bring a Status node that has not got it.
-   * @param ofVehicle false: a node that reads by itself shows the cause of its vehicle with its first read
+   * Shows why this process does not do the work of the node, over anything that the node shows. If it does, shows the cause of its vehicle,
+   * unless the node shows anything else. Removes both when the node can work. After each deploy it is sent again, for new Status nodes.
+   * @param ofVehicle false for a node that polls: its first read shows the cause of its vehicle
    */
   showCause(ofVehicle = true): void {
     this.#untilClosed(
@@ -249,12 +249,12 @@ export class FlowNode implements NodeOfFlow {
 
   /**
    * Begins what one copy of the flow does for all copies: at once, and in a group while this process holds the claim on the node.
-   * @param begin returns the end of it
-   * @param closing ends it. Default: the node closes
+   * @param begin returns the function that ends it
+   * @param closing aborted to end it. Default: when the node closes
    */
   runInOneProcess(vin: string, begin: () => () => void, closing = this.closing): void {
     const { node } = this;
-    // Closed while it was opened: its signal ends nothing any more.
+    // A listener that is added after the abort is never called.
     if (closing.aborted) return;
     const presence = this.pack.presence.amongCopies;
     let end: (() => void) | null = null;
@@ -262,7 +262,7 @@ export class FlowNode implements NodeOfFlow {
       end?.();
       end = isHeld && !closing.aborted ? begin() : null;
       this.#standsBy = end === null;
-      // What was shown stays until the first read.
+      // If this process begins the work, the status stays until the first read.
       if (this.#standsBy) this.#showCause();
     };
     closing.addEventListener('abort', () => end?.());
@@ -273,7 +273,7 @@ export class FlowNode implements NodeOfFlow {
 
   /**
    * Calls back when the node closes; Node-RED waits for the work.
-   * @param work `isDeleted`: nothing of the node is wanted any more
+   * @param work gets whether the node was deleted, so that its stored state has to go
    */
   onClose(work: (isDeleted: boolean) => Promise<void>): void {
     this.node.on('close', (removed: boolean, done: () => void) => {
@@ -284,13 +284,15 @@ export class FlowNode implements NodeOfFlow {
   }
 }
 
-/** The node statuses warn half an hour before a token expires that does not renew itself. */
+/** The node statuses warn half an hour before a token that is not refreshed expires. */
 const warnBefore = 30 * 60_000;
 
 /** `expires in 12 min`, or null while there is time. */
 export function expiryNote({ say }: Words, account: Account): string | null {
   const { kind, expiresAt } = account.token();
   if ((kind !== 'pasted' && kind !== 'ending') || expiresAt === null) return null;
-  const left = Date.parse(expiresAt) - clock().now();
-  return left > 0 && left <= warnBefore ? say('status.expires', { minutes: Math.ceil(left / 60_000) }) : null;
+  const remainingMs = Date.parse(expiresAt) - clock().now();
+  return remainingMs > 0 && remainingMs <= warnBefore
+    ? say('status.expires', { minutes: Math.ceil(remainingMs / 60_000) })
+    : null;
 }

@@ -1,10 +1,10 @@
 import type { FlowNode } from './flow-node';
 import { clock } from './time';
 
-/** A message that is stored until it was sent: after a crash on the way it is sent again, rather than not at all. */
+/** A message that is stored until it was sent: after a crash while it is sent, it is sent again. */
 interface UnsentMessage {
   /**
-   * Makes sure that this process sends it, and stores what must be stored before.
+   * Makes sure that this process sends it, and stores everything that must be stored before.
    * @returns false if another process sends it, or has sent it
    * @throws while it cannot be known, because a shared store is away
    */
@@ -15,7 +15,7 @@ interface UnsentMessage {
   isDelivered?(): Promise<boolean>;
   send(): void;
   markSent(): Promise<void>;
-  /** Called if the signal was aborted before it was sent: it is sent after the next start. A deploy is no crash, so the try does not count. */
+  /** Called if the signal was aborted before it was sent: it is sent after the next start. A deploy is not a crash, so the try does not count. */
   release?(): Promise<void> | void;
 }
 
@@ -47,7 +47,7 @@ export async function sendOnce(
       return 'taken';
     }
     const end = await deploys.send(message, signal);
-    // This process was paused: before the next try, it must be known again that no other one has taken the message over.
+    // This process was paused. Before the next try, `claim` finds out whether another one has taken the message over.
     if (end === 'unsure') continue;
     await (end === 'sent' ? message.markSent() : message.release?.());
     return end;

@@ -24,15 +24,15 @@ import { redactor } from './redaction';
 import { chooseSharedStore, type SharedStoreChoice } from './shared-store';
 import { storeSecrets } from './store-secret';
 
-/** What this Node-RED keeps, in its user directory or in a store that it shares with others, and what its accounts share. */
+/** The stored state of this Node-RED, in its user directory or in a store that it shares with others, and the parts that its accounts share. */
 class Storage {
-  /** Null where Node-RED keeps no files, and where it has a shared store. */
+  /** Null if Node-RED keeps no files, or if it has a shared store. */
   readonly owner: DirectoryOwner | null = null;
   readonly shared: SharedStoreChoice | null;
-  /** One for all vehicles; null where Node-RED keeps no files. */
+  /** One for all vehicles; null if Node-RED keeps no files and has no shared store. */
   readonly session: Session | null = null;
   readonly pack: Pack;
-  /** That of the demo cars: they share nothing with another Node-RED. */
+  /** For the demo cars, which share nothing with another Node-RED. */
   readonly demoPack: Pack;
   /** By secret: each derives its key once. */
   readonly #seals = new Map<string, Seal>();
@@ -66,6 +66,7 @@ class Storage {
       const seals = (): Seal[] => this.#sealsOf(RED, directory);
       this.session = openSession({
         state: new SealedStateStore({ store, seals, warn }),
+        presence,
         onSecret,
         clock: clock(),
       });
@@ -93,13 +94,13 @@ class Storage {
 const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
 
 /**
- * What all accounts of this Node-RED share.
+ * The parts that all accounts of this Node-RED share.
  * @param service of the vehicle configuration
  */
 export const packOf = (RED: NodeAPI, service?: unknown): Pack =>
   service === 'demo' ? storageOf(RED).demoPack : storageOf(RED).pack;
 
-/** Null where everything is in files. */
+/** Null if no shared store is set. */
 export const sharedStoreOf = (RED: NodeAPI): SharedStoreChoice['store'] | null => storageOf(RED).shared?.store ?? null;
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;

@@ -142,11 +142,11 @@ class ResultNode {
     for (const [followed, abort] of this.#following) if (id === null || id === followed) abort.abort();
   }
 
-  /** Follows further what a former node or another process has left. */
+  /** Goes on with the commands that a former node, or a process that has ended, followed. */
   async resume(): Promise<void> {
     for (const open of await this.#subscriptions.open((what) => this.#own.warn(`watches.${what}`))) {
       if (this.#own.closing.aborted) return;
-      // A message has no property that it must have.
+      // Every property of a message is optional.
       this.#resumed.send(open, { ...open.msg, payload: open.command.record } as Message);
     }
   }

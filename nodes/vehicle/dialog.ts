@@ -216,7 +216,7 @@ class Dialog {
   #isFinishing = false;
   #popup: Window | null = null;
   #changes = 0;
-  /** When the result came that was shown last. */
+  /** The time of the result that was shown last. */
   #seen: string | undefined;
   /** How many sign-in pages were opened. */
   #opened = 0;
@@ -236,7 +236,7 @@ class Dialog {
     this.#form.find('[data-ask]').prop('disabled', false);
     follow(id, this.#form, () => {
       const opened = this.#opened;
-      // A result that was asked for before the page was opened is that of an earlier sign-in.
+      // If the request was sent before the page was opened, its result belongs to an earlier sign-in.
       return (result) => opened === this.#opened && this.#showWindowResult(result);
     });
   }
@@ -300,7 +300,7 @@ class Dialog {
     const popup = window.open('', '_blank');
     if (popup) popup.opener = null;
     this.#popup = popup;
-    // Until the answer, a result is that of an earlier sign-in, and must not close this window.
+    // Until the answer, a result belongs to an earlier sign-in, and must not close this window.
     this.#isWaiting = false;
     this.#ask<{ url: string; redirectUrl: string }>(
       'sign-in',
@@ -334,7 +334,7 @@ class Dialog {
     });
   }
 
-  /** The answer of the window. One that was seen is not shown again over what was pasted since. */
+  /** Shows the result of a sign-in in the window, once: each request returns it again, also after an address was pasted. */
   #showWindowResult(result: SignInResult): void {
     if (!this.#isWaiting || result.at === this.#seen) return;
     this.#seen = result.at;
@@ -351,7 +351,7 @@ class Dialog {
     }
     this.#isWaiting = false;
     this.#popup?.close();
-    // What was pasted stays after an error: the next try may need a character of it.
+    // After an error the pasted address stays, because the next try may need only one more character.
     $('#connected-vehicle-redirected').val('');
     part('paste').hide();
     showLines(

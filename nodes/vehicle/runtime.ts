@@ -32,8 +32,8 @@ export function connectedVehicle(own: FlowNode): void {
 
   own.onRole((role) => {
     const isUsable = node.credentials && Object.keys(node.credentials).length > 0;
-    // Opened while nothing reads, too: a sign-in is refreshed, and commands sent before the restart are in the car's queue before
-    // anything new is sent.
+    // Opened even if nothing reads: the sign-in is refreshed, and commands that were sent before the restart have the slots of their
+    // cars before a new one is sent.
     if (role === 'active' && isUsable) void vehicle.account().catch(() => undefined);
     if (role === 'active') return;
     own.warn('secondProcess');
@@ -78,7 +78,7 @@ class Vehicle {
     await (await opened?.catch(() => undefined))?.close();
   }
 
-  /** Every node of the vehicle asks at the same news. */
+  /** All nodes of the vehicle ask at the same time, so they share one answer. */
   cause(): Promise<string | null> {
     return (this.#looking ??= this.#findCause());
   }
@@ -132,7 +132,7 @@ class Vehicle {
     try {
       if (own.options(vehicleOptions).service === 'demo') return null;
       const account = await this.account();
-      // Whether somebody is signed in is known when a token was asked for, which the start of the account does, too.
+      // Only the first request for a token shows whether somebody is signed in.
       await (this.#tokenTried ??= account.refreshToken(own.closing).catch(() => undefined));
       this.#knownCause = account.cause();
     } catch (error) {

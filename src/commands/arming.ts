@@ -10,10 +10,10 @@ interface ArmingOptions {
   clock: Clock;
   /** Called when an arming of this process ends without having been used here. */
   onEnd?: () => void;
-  /** Where copies of a flow share the arming of a node; by default it ends with the process. */
+  /** Given if copies of a flow share the arming of a node; by default it ends with the process. */
   shared?: {
     store: StateStore;
-    /** The id of the node. */
+    /** Its `sharedId`. */
     node: string;
     /** The wall time of the store. */
     now: () => number;
@@ -36,9 +36,9 @@ interface ArmedCommand {
 }
 
 /**
- * What messages say of the commands of a node, in each copy of its flow: a guarded command may be sent once, within some seconds after an
- * arming message, and no command that waits is sent after a message that cancels or disarms it. Stored are counts of such messages, because
- * a time would depend on the clock of the store.
+ * Arming, disarming and cancelling by messages, for the commands of a node in all copies of its flow: a guarded command may be sent once, within
+ * some seconds after an arming message, and a command that waits is not sent after a message that cancels or disarms it. The store has counts of
+ * the disarming and cancelling messages, because their times would depend on the clock of the store.
  */
 export class Arming {
   readonly #clock: Clock;
@@ -128,9 +128,9 @@ export class Arming {
     };
   }
 
-  /** @param asking what was stored when the command was asked for */
+  /** @param asking the stored counts when the command was asked for */
   #confirm(asking: Promise<Stored>, isGuarded = false): () => Promise<void> {
-    // The fault of a store that is away is that of the command, which awaits it.
+    // If the store cannot be reached, the command fails when it awaits this.
     asking.catch(() => undefined);
     return async () => {
       const [before, now] = await Promise.all([asking, this.#read()]);

@@ -23,7 +23,7 @@ interface AttemptOptions {
 
 interface AttemptSteps {
   requests: Pick<Requests, 'post'>;
-  /** Awaited before the command leaves, with the record that is valid if no answer ever comes. If it rejects, nothing is sent. */
+  /** Awaited before the command leaves, with the record that is valid if no answer comes. If it rejects, nothing is sent. */
   begin?: (record: CommandRecord) => Promise<void>;
   /** Asked last before the command leaves. @throws VehicleError why it must not */
   mayLeave?: () => void;
@@ -37,15 +37,15 @@ const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 /** One command on its way: it is sent once, or not at all. Owns its deadline and its cancellation; call `end` when it is over. */
 export class CommandAttempt {
   readonly id = randomUUID();
-  /** Decides at the last moment, besides the deadline and the cancellation: throws where the command must not leave. */
+  /** Decides at the last moment, besides the deadline and the cancellation: throws if the command must not leave. */
   check: (() => void) | null = null;
-  /** Awaited before that: rejects where the command must not leave. */
+  /** Awaited before that: rejects if the command must not leave. */
   confirm: (() => Promise<void>) | null = null;
-  /** Why the command may only join one of another copy of the flow (docs/several-node-reds.md); null where it may be sent. */
+  /** Why the command may not be sent, but only join the same one of another copy of the flow (docs/several-node-reds.md); null if it may be sent. */
   unarmed: VehicleError | null = null;
-  /** Why the car takes no command now; the error where the deadline passes meanwhile. */
+  /** Why the car takes no command now: the error if the deadline passes meanwhile. */
   unavailable: VehicleError | null = null;
-  /** Why the record has no answer; null where the service gave one. */
+  /** Why the record has no answer; null if there is one. */
   fault: Sentence | null = null;
   readonly #clock: Clock;
   readonly #owner: AbortSignal | undefined;
@@ -90,7 +90,7 @@ export class CommandAttempt {
     if (this.#limit === null) return;
     const { ms } = this.#limit;
     this.pauseDeadline();
-    this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#left()), () =>
+    this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#remainingMs()), () =>
       this.#own.abort(this.unavailable ?? late(ms)),
     );
   }
@@ -98,7 +98,7 @@ export class CommandAttempt {
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
   mayLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
-    if (this.#limit !== null && this.#left() < 0) throw late(this.#limit.ms);
+    if (this.#limit !== null && this.#remainingMs() < 0) throw late(this.#limit.ms);
     this.check?.();
     this.status = 'sent';
     this.#sentAt = this.#clock.now();
@@ -106,8 +106,8 @@ export class CommandAttempt {
 
   /**
    * Sends the command once.
-   * @returns its record; `undetermined` where the command may have reached the service and no answer came
-   * @throws VehicleError where it was not sent or was refused
+   * @returns its record; `undetermined` if the command may have reached the service and no answer came
+   * @throws VehicleError if it was not sent or was refused
    */
   async send(route: CommandRoute, { requests, begin, mayLeave, left }: AttemptSteps): Promise<CommandRecord> {
     const record = (invocation: Invocation): CommandRecord =>
@@ -119,7 +119,7 @@ export class CommandAttempt {
         timeoutMs: timeoutMs[route.interface],
         signal: this.#owner,
         unsentSignal: this.signal,
-        deadline: this.#clock.monotonic() + this.#left(),
+        deadline: this.#clock.monotonic() + this.#remainingMs(),
         beforeSend: async () => {
           this.#sentAt = this.#clock.now();
           await Promise.all([begin?.(record(unanswered(noAnswer()))), this.confirm?.()]);
@@ -132,7 +132,7 @@ export class CommandAttempt {
       });
       const invocation = parseInvocation(answer.body, answer.receivedAt);
       const { requestStatus, async } = invocation;
-      // Whether nothing of the command is under way after this answer (docs/internals/contract.md 4).
+      // Whether the command is over with this answer (docs/internals/contract.md 4).
       const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
       this.status = isOver ? 'answered' : 'unconfirmed';
       return record({ ...invocation, operationId: invocation.operationId ?? answer.operationId });
@@ -155,7 +155,7 @@ export class CommandAttempt {
   }
 
   /** Monotonic time stops while a machine sleeps, and wall time can be set back. */
-  #left(): number {
+  #remainingMs(): number {
     if (this.#limit === null) return Infinity;
     const { ms, now, monotonic } = this.#limit;
     return ms - Math.max(this.#clock.now() - now, this.#clock.monotonic() - monotonic);

@@ -15,11 +15,11 @@ import type { Turn, Turns } from './turns';
 export interface DispatchOptions extends CommandInput, Sender {
   /** Read the accessibility first, and do not send the command to a car that is unavailable. */
   precheck?: boolean;
-  /** Whether a command is refused or queued while another one is under way to the same car. Default `refuse`. */
+  /** Whether a command is refused or waits for its turn while another one is in progress at the same car. Default `refuse`. */
   whenBusy?: 'refuse' | 'queue';
-  /** Whether a command waits while the car takes none. Default `fail`: it is sent all the same, unless `precheck` fails. */
+  /** Whether a command waits while the car takes none. Default `fail`: it is sent anyway, unless `precheck` fails. */
   whenUnavailable?: 'fail' | 'wait';
-  /** The longest wait for the queue, the car and the quota together, in milliseconds. Default 600 000. */
+  /** The longest wait for the turn, the car and the quota together, in milliseconds. Default 600 000. */
   waitMs?: number | undefined;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
@@ -59,9 +59,9 @@ export class Dispatcher {
   }
 
   /**
-   * Sends a command once, and waits for the queue and the car as the options say.
-   * @returns the invocation record; `undetermined` where the command may have reached the service and no answer came
-   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is under way, if the car did not become available, or if the
+   * Sends a command once, and waits for its turn and the car as the options say.
+   * @returns the invocation record; `undetermined` if the command may have reached the service and no answer came
+   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is in progress, if the car did not become available, or if the
    * longest wait has passed; CANCELLED if a newer command or a cancellation came first
    */
   async send(
@@ -100,7 +100,7 @@ export class Dispatcher {
         'READ_ONLY',
         'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
       );
-    // A command that is refused up to here does not affect the commands that wait or are under way.
+    // A command that is refused up to here does not affect the commands that wait or are in progress.
     const route = await commandRoute(name, options, client, signal);
     const { vin } = route;
     const waitsForCar = options.whenUnavailable === 'wait';
@@ -116,7 +116,7 @@ export class Dispatcher {
       turn = await turns.take({ route, whenBusy, waitsForCar, waitMs, node, client, attempt });
     } catch (error) {
       if (asVehicleError(error).status?.word !== 'BUSY') throw error;
-      // When the other command is over, this one still could not be sent.
+      // Without a sign-in, this one could not be sent after the other one either.
       const unsent = await requests.assertSignedIn(signal).then(() => null, asVehicleError);
       throw unsent?.code === 'TOKEN_MISSING' ? unsent : error;
     }
@@ -171,7 +171,7 @@ export class Dispatcher {
     return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));
   }
 
-  /** Waits until the car can take a command. An unknown accessibility ends the wait, too (docs/internals/service.md 2.7). */
+  /** Waits until the car can take a command. An unknown accessibility also ends the wait (docs/internals/service.md 2.7). */
   async #waitUntilAvailable(
     vin: string,
     turn: Turn,
@@ -195,7 +195,7 @@ export class Dispatcher {
 
   /**
    * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
-   * next process knows the commands that may be under way.
+   * next process knows the commands that may be in progress.
    */
   async #sendLogged(route: CommandRoute, turn: Turn, attempt: CommandAttempt, sender: Sender): Promise<LoggedCommand> {
     const { log, account, clock, turns } = this.#options;

@@ -29,7 +29,7 @@ const lookMs = 3_000;
 const reclaimMs = 5_000;
 /** For so long, the same command of the same node in another process counts as one command. */
 const joinedMs = 10_000;
-/** What became of a command is kept so long, because another copy may stand in line with the same one. */
+/** An ended command is kept so long, because another copy may stand in line with the same one. */
 const recentMs = 60_000;
 /** A waiting holder is overtaken so long after its last moment. */
 const overdueMs = 60_000;
@@ -77,7 +77,7 @@ interface TurnRequest {
   whenBusy: 'refuse' | 'queue';
   waitsForCar: boolean;
   waitMs: number;
-  /** The id of the node that sends it; null where no node does. */
+  /** The `sharedId` of the node that sends it; null if no node does. */
   node: string | null;
   /** Reads the link of the command that has the slot. */
   client: Pick<VehicleClient, 'commandStatus'>;
@@ -89,12 +89,13 @@ export class Turn {
   readonly id: string;
   /** Whether another command was in front when this one asked for its turn. */
   waited = false;
-  /** The record of the same command that another copy of the flow sends: this one is not sent; null in all other cases. */
+  /** The record of the same command that another copy of the flow sends: this one is not sent. Otherwise null. */
   joined: CommandRecord | null = null;
   /** As this process has stored it, or is about to. */
   holder: Holder;
+  /** Whether the store may name it as the holder of the slot. */
   mayBeStored = false;
-  /** When it left, in monotonic time. */
+  /** When it was sent, in monotonic time. */
   leftAt: number | null = null;
   logged: LoggedCommand | null = null;
   /** Aborted when it has ended. */
@@ -151,19 +152,19 @@ interface TurnsOptions {
   clock: Clock;
   /** Of the service: its cars are others than those of another service. */
   baseUrl: string;
-  /** Where several processes share it; by default the slots end with the process. */
+  /** Needed if several processes share it; by default the slots end with the process. */
   store?: StateStore;
   presence?: Presence;
 }
 
 /**
- * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and gives back by compare-and-set.
+ * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and gives back by a conditional write.
  * A command that was sent keeps it until an answer says what became of it (v2 answers when the car has). If the answer is only an acceptance
  * (v1), or if none came, it keeps it until any reader of its link gets a final status, or for 150 s (docs/internals/contract.md 4).
  *
  * Waiting commands stand in line in their process. No clock of a store decides whether a car may still act: a holder that was sent blocks the
  * car while its process runs, and then for 150 s of the monotonic time of each process that knows of it. A holder whose slot the store has
- * lost writes it again; so a process that finds no slot where others run waits for that before it sends.
+ * lost writes it again; so a process that finds no slot while others run waits for that before it sends.
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -173,7 +174,7 @@ export class Turns {
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
   readonly #cars = new Map<string, Car>();
-  /** Each restores the commands of an account, or does nothing where the log cannot be read yet. */
+  /** Each restores the commands of an account, or does nothing if the log cannot be read yet. */
   readonly #restoring = new Set<() => Promise<void>>();
 
   constructor(options: TurnsOptions) {
@@ -236,7 +237,7 @@ export class Turns {
 
   /**
    * Waits until the command has the slot of its car.
-   * @throws VehicleError VEHICLE_UNAVAILABLE where it is refused, STORE_UNAVAILABLE, and the reason of the attempt's signal
+   * @throws VehicleError VEHICLE_UNAVAILABLE if it is refused, STORE_UNAVAILABLE, and the reason of the attempt's signal
    */
   async take(request: TurnRequest): Promise<Turn> {
     const { attempt, route } = request;
@@ -284,7 +285,7 @@ export class Turns {
     };
   }
 
-  /** @returns null when it has the slot; the record of the same command where another copy of the flow sends that */
+  /** @returns null when it has the slot; else the record of the same command, which another copy of the flow sends */
   async #enter(turn: Turn, { attempt, whenBusy, client }: TurnRequest): Promise<CommandRecord | null> {
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
@@ -322,7 +323,7 @@ export class Turns {
 
   /**
    * Takes the slot if it is free, or if its holder gives way.
-   * @returns the same command of another copy; `free` where this one must not take it
+   * @returns the same command of another copy; `free` if the slot is free and this one must not take it
    */
   async #look(turn: Turn, isArriving = false): Promise<'taken' | 'busy' | 'free' | Holder | Ended> {
     const { car, attempt, holder: own } = turn;
@@ -341,8 +342,8 @@ export class Turns {
       if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return 'busy';
       if (attempt?.unarmed != null) return 'free';
       turn.mayBeStored = true;
-      const left = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-      if ((await this.#write(car, known, { holder: own, recent: left })) === null) return null;
+      const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
+      if ((await this.#write(car, known, { holder: own, recent: ended })) === null) return null;
       return 'taken';
     });
     return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;
@@ -394,8 +395,8 @@ export class Turns {
 
   /**
    * The record of the same command that another copy of the flow sends (docs/several-node-reds.md), when it is answered.
-   * @returns null where that one was not sent
-   * @throws VehicleError CANCELLED where it was dropped, or the reason of the attempt's signal
+   * @returns null if that one was not sent
+   * @throws VehicleError CANCELLED if it was dropped, or the reason of the attempt's signal
    */
   async #join(turn: Turn, attempt: CommandAttempt, { id }: Holder | Ended): Promise<CommandRecord | null> {
     for (let record: CommandRecord | null = null; ;) {
@@ -432,8 +433,8 @@ export class Turns {
 
   /**
    * Records that this command is about to be sent. It keeps the slot until `markAnswered` or `end`.
-   * @param record the one that is valid if no answer ever comes
-   * @throws VehicleError CANCELLED where it has lost the slot; STORE_UNAVAILABLE
+   * @param record the one that is valid if no answer comes
+   * @throws VehicleError CANCELLED if it has lost the slot; STORE_UNAVAILABLE
    */
   async markSent(turn: Turn, record: CommandRecord): Promise<void> {
     const { car, attempt, id } = turn;
@@ -451,7 +452,7 @@ export class Turns {
     turn.leftAt = this.#clock.monotonic();
   }
 
-  /** While the car may still act on the command, it keeps the slot until its link gives a final status, or for 150 s. */
+  /** The command keeps the slot while the car may still act on it: until its link returns a final status, or for 150 s. */
   async markAnswered(turn: Turn, logged: LoggedCommand): Promise<void> {
     if (!logged.mayAct || (turn.leftAt ?? 0) + maxActingMs <= this.#clock.monotonic())
       return this.end(turn, logged.record);
@@ -463,7 +464,7 @@ export class Turns {
 
   /**
    * Gives the slot back. Another copy of the flow that asks for the same finds what became of the command.
-   * @param record null where it was not sent
+   * @param record null if it was not sent
    */
   async end(turn: Turn, record: CommandRecord | null = null): Promise<void> {
     const { car, id, attempt } = turn;
@@ -471,7 +472,7 @@ export class Turns {
     turn.logged = null;
     if (car.own === turn) car.own = null;
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
-    // Also where it was not taken: the store may have stored it, and its answer was lost.
+    // Also if it was not taken: the store may have stored it, and its answer was lost.
     if (turn.mayBeStored)
       await this.#presence.eventually(() =>
         this.#change(car, ({ slot }) =>
@@ -483,7 +484,10 @@ export class Turns {
     car.wakeLine();
   }
 
-  /** While other processes use the store: notices that the command has lost the slot or was cancelled, writes the slot again if the store has lost it, and ends the turn. */
+  /**
+   * While other processes use the store: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
+   * that a message has cancelled, and ends the turn when the command is over.
+   */
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
     while (this.#presence.isShared) {
@@ -494,7 +498,7 @@ export class Turns {
       );
       if (isOver) return;
       if (this.#actsForMs(turn) <= 0) return this.end(turn, turn.logged?.record ?? null);
-      // A store that is away has faults of its own.
+      // `presence.fault` shows that the store cannot be reached.
       const known = await this.#hold(turn).catch(() => null);
       if (known === null) continue;
       if (turn.holder.status !== 'waiting') {
@@ -508,7 +512,7 @@ export class Turns {
     }
   }
 
-  /** Writes the command into its slot, where it is not there as it is now. A command that was sent takes it back from one that waits. */
+  /** Writes the command into its slot, if it is not stored there as it is now. A command that was sent takes it back from one that waits. */
   #hold(turn: Turn): Promise<Known> {
     if (turn.holder.by !== this.#presence.id) turn.holder = { ...turn.holder, by: this.#presence.id };
     const { car, id, over } = turn;
@@ -546,10 +550,10 @@ export class Turns {
     return car.known === known ? this.#accept(car, stored) : car.known;
   }
 
-  /** @returns null where another process was faster */
+  /** @returns null if another process was faster */
   async #write(car: Car, { version: expected }: Known, { holder, recent }: Slot): Promise<Known | null> {
     const now = this.#presence.now();
-    // A clock that was set back must not keep what has ended.
+    // A clock that was set back must not keep ended commands.
     const value = { holder, recent: recent.filter(({ until }) => until > now && until <= now + recentMs) };
     const version = await this.#store.write(car.key, value, { expected });
     return version === null ? null : this.#accept(car, { value, version });
@@ -660,7 +664,7 @@ const isSame = (one: Holder | Ended, next: Holder): boolean =>
   one.sender === next.sender &&
   one.fingerprint === next.fingerprint &&
   one.by !== next.by &&
-  // One that ended by itself and was not sent is left to the others.
+  // If one ended without being sent, and no message or newer command dropped it, another copy may send it.
   ('status' in one || one.why !== null || one.record !== null) &&
   Math.abs(next.askedAt - one.askedAt) < joinedMs;
 

@@ -27,7 +27,7 @@ export interface TransportRequest {
 
 export interface TransportResponse {
   status: number;
-  /** Names in lower case. */
+  /** Names in lowercase. */
   headers: Record<string, string | string[] | undefined>;
   body: string;
 }
@@ -38,7 +38,7 @@ export interface Transport {
    * @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE (body too large, or compressed and not to be unpacked), CANCELLED
    */
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** Ends every connection at once, open or not yet; requests under way fail with CANCELLED. */
+  /** Ends every connection at once, open or not yet; requests in flight fail with CANCELLED. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export const maxBodyBytes = 2 ** 20;
 export const readConnections = 6;
 
 /**
- * How long each address of a name but the last may take. Node's 250 ms give up a slow network after one lost packet, and where the
+ * How long each address of a name but the last may take. Node's 250 ms give up a slow network after one lost packet, and if the
  * other addresses do not answer, the request fails.
  */
 const addressTimeoutMs = 2_500;
@@ -62,7 +62,7 @@ interface TransportOptions {
   lookup?: LookupFunction;
 }
 
-/** @throws VehicleError CONFIG where a variable does not hold the address of an http or https proxy */
+/** @throws VehicleError CONFIG if a variable does not hold the address of an http or https proxy */
 export function createTransport({ clock = systemClock, env = process.env, lookup }: TransportOptions = {}): Transport {
   const options: ConnectionOptions = {
     clock,
@@ -75,7 +75,7 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
     }),
   };
   const pools = new Map<string, Connections>();
-  const underWay = new Set<Exchange>();
+  const inFlight = new Set<Exchange>();
   let closed = false;
 
   return {
@@ -89,24 +89,24 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
         new Connections(origin, isCommand ? 1 : readConnections, options);
       if (!isCommand) pools.set(origin, connections);
       const exchange = new Exchange(request, clock, connections.dispatcher);
-      underWay.add(exchange);
+      inFlight.add(exchange);
       try {
         return await exchange.response;
       } finally {
-        underWay.delete(exchange);
+        inFlight.delete(exchange);
         if (isCommand) void connections.destroy();
       }
     },
     async close() {
       closed = true;
-      for (const exchange of underWay) exchange.fail(cancelledError());
+      for (const exchange of inFlight) exchange.fail(cancelledError());
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
       pools.clear();
     },
   };
 }
 
-/** The limits are those of `Connections` and `Exchange`, on the clock that tests own. */
+/** `Connections` and `Exchange` have their own limits, on the clock that tests own. */
 const timeless = { headersTimeout: 0, bodyTimeout: 0 };
 
 interface ConnectionOptions {
@@ -174,7 +174,10 @@ class Connections {
   }
 }
 
-/** What undici makes tunnels of. On its own it would take 200 alone for a tunnel, and ask a proxy that hangs up again and again. */
+/**
+ * The connections to a proxy, from which undici makes tunnels. Without this, undici accepts only 200 for a tunnel, and asks
+ * again without end if the proxy closes the connection.
+ */
 class ProxyConnections extends Pool {
   readonly #proxy: Proxy;
 
@@ -301,7 +304,7 @@ const decoders: ReadonlyMap<string, typeof unzipSync> = new Map([
   ['br', brotliDecompressSync],
 ]);
 
-/** The body as text. No coding is asked for, but some gateways compress all the same. */
+/** The body as text. No coding is asked for, but some gateways compress anyway. */
 function decoded(body: Buffer, coding: string | string[] | undefined, status: number): string | VehicleError {
   const name = String(coding ?? 'identity')
     .trim()

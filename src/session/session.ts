@@ -19,8 +19,8 @@ export interface SessionOptions {
 }
 
 /**
- * What the configurations of one user directory share: the stored grants, the sign-ins under way, and one token manager for each grant
- * in use, so that configurations with the same grant share its token and its one refresh at a time.
+ * The part of the sign-ins that all vehicle configurations of a Node-RED share: the stored grants, the sign-ins in progress, and one token manager
+ * for each grant in use, so that configurations with the same grant share its token and its one refresh at a time.
  */
 export class Session {
   readonly store: GrantStore;
@@ -79,17 +79,17 @@ export class Session {
   }
 }
 
-/** Opens the stored sign-ins. Requests go to the token endpoint one by one. */
+/** Opens the stored sign-ins. */
 export function openSession({
   clock = systemClock,
   presence = new LocalPresence(clock),
   ...options
 }: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
-  return new Session({ store: new GrantStore(options), send: sendOnce(clock), presence, clock });
+  return new Session({ store: new GrantStore(options), send: sendOverOwnConnection(clock), presence, clock });
 }
 
-/** Each request has a connection of its own, which ends with it. A proxy that cannot be read rejects the request, not the session. */
-const sendOnce =
+/** Each request has a connection of its own, which ends with it. A wrong address of a proxy in the environment fails the request, not the start. */
+const sendOverOwnConnection =
   (clock: Clock): Send =>
   async (request) => {
     const transport = createTransport({ clock });

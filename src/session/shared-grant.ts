@@ -74,7 +74,7 @@ export class SharedGrant {
     this.#unsaved = null;
   }
 
-  /** What is stored now, or what is known if the store has lost it. @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED */
+  /** The stored grant, or the known one if the store has lost it. @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED */
   async read(): Promise<HeldGrant | null> {
     if (this.#unsaved !== null) await this.#save(this.#unsaved);
     const stored = await this.#options.store.read(this.#options.key);

@@ -58,9 +58,9 @@ export class TokenManager {
   #refusal: { refreshToken: string; isOfClient: boolean; since: number; error: VehicleError } | null = null;
   /** The last access token that the service answered with 401. It is not used again. */
   #refusedToken = '';
-  /** How many access tokens in a row the service refused at their first use; -1 after one that it took. */
+  /** How many access tokens in a row the service refused at their first use; -1 after one that it accepted. */
   #refusedInRow = 0;
-  /** Of a token that cannot be refreshed. */
+  /** For a token that cannot be refreshed. */
   readonly #isWorthSecondTry: () => boolean;
   #cancelTimer: () => void = ignore;
 
@@ -128,7 +128,7 @@ export class TokenManager {
     };
   }
 
-  /** What is stored, or known if the store has lost it. @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED */
+  /** The stored grant, or the known one if the store has lost it. @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED */
   async read(): Promise<Grant | null> {
     return (await this.#shared.read())?.grant ?? null;
   }
@@ -145,10 +145,10 @@ export class TokenManager {
     const refreshed = this.#refresh().then((grant) => grant.accessToken);
     const grant = this.#shared.known;
     const accessToken = grant?.accessToken ?? '';
-    const leftMs = (grant?.expiresAt ?? Infinity) - this.#options.clock.now();
-    if (accessToken === '' || accessToken === this.#refusedToken || leftMs <= 0) return refreshed;
+    const remainingMs = (grant?.expiresAt ?? Infinity) - this.#options.clock.now();
+    if (accessToken === '' || accessToken === this.#refusedToken || remainingMs <= 0) return refreshed;
     const refreshedOrCurrent = refreshed.catch(() => accessToken);
-    return leftMs > minLifeWithoutWaitMs ? accessToken : refreshedOrCurrent;
+    return remainingMs > minLifeWithoutWaitMs ? accessToken : refreshedOrCurrent;
   }
 
   /** The service answered with success to `token`. */
@@ -157,7 +157,7 @@ export class TokenManager {
   }
 
   /**
-   * The service answered 401 to `token`. Each refused token is replaced at once; but if the service refuses new tokens, too, the next
+   * The service answered 401 to `token`. Each refused token is replaced at once; but if the service also refuses new tokens, the next
    * one is requested after a growing pause. Resolves to true when the request is worth one more try.
    */
   async onUnauthorized(token: string): Promise<boolean> {
@@ -185,10 +185,10 @@ export class TokenManager {
 
   async #attempt(): Promise<Grant> {
     if (this.#failure !== null) {
-      const leftMs = this.#failure.until - this.#options.clock.monotonic();
+      const remainingMs = this.#failure.until - this.#options.clock.monotonic();
       // A timer of Node.js can fire a moment early.
-      if (leftMs > 0) this.#wakeAfter(leftMs);
-      if (leftMs > 0) throw this.#failure.error;
+      if (remainingMs > 0) this.#wakeAfter(remainingMs);
+      if (remainingMs > 0) throw this.#failure.error;
     }
     let grant: Grant;
     try {
@@ -232,7 +232,7 @@ export class TokenManager {
     return grant;
   }
 
-  /** With the address that tokens are asked for at now. */
+  /** The client with the token endpoint that the discovery document names now. */
   async #clientNow(): Promise<OAuthClient> {
     const client = this.#client;
     if (!client.issuer) return client;
@@ -255,7 +255,7 @@ export class TokenManager {
     this.#refusal = { refreshToken: grant.refreshToken, isOfClient, since: now, error };
   }
 
-  /** A secret that was refused says nothing of another one. */
+  /** Failures with one client secret do not count for another one. */
   #useLastClient(): void {
     const before = this.#client;
     this.#client = this.#clients.at(-1) ?? before;
@@ -277,7 +277,7 @@ export class TokenManager {
       if (error.code !== 'CANCELLED') this.#failure = { error, until: -Infinity, retryAt: null, count };
       return error;
     }
-    // A shared store that is away says nothing of the sign-in, and may be back soon.
+    // A store that cannot be reached is no failure of the sign-in, and may be back soon.
     const isAway = error.code === 'STORE_UNAVAILABLE';
     return this.#pauseAfter(error, isAway ? 1 : count + 1, isAway ? count : count + 1);
   }
@@ -321,7 +321,7 @@ export class TokenManager {
   }
 }
 
-/** The end of a sign-in without a refresh token; null while it lasts, where its end is not known, and for any other one. */
+/** Why and since when a sign-in without a refresh token has ended; null if it has not, or if its end is unknown. */
 const endOf = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
   refreshToken === '' && expiresAt !== null && expiresAt <= now
     ? { since: expiresAt, error: endedSignIn(expiresAt, now) }

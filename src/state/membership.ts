@@ -6,11 +6,11 @@ import { readForUpdate, type SharedStore, type StateFault } from './state-store'
 
 interface MembershipOptions {
   store: SharedStore;
-  /** Names this process to people, in *Check* of another one. */
+  /** The name of this process for people: *Check* in another Node-RED shows it. */
   name?: string;
-  /** What copies of the same flows share; null, the default, where each process has flows of its own. */
+  /** Names the copies of the same flows; null, the default, if each process has flows of its own. */
   group?: string | null;
-  /** Whether the same command from the same node of two copies is one command. Default: where there is a group. */
+  /** Whether the same command from the same node of two copies is one command. Default: true in a group. */
   joinsCommands?: boolean;
   clock?: Clock;
 }
@@ -98,7 +98,7 @@ export class Membership implements Presence {
     };
   }
 
-  /** The names of the other members at the last look. So at most their number plus one processes share an API key. */
+  /** The names of the other members at the last look. */
   get others(): string[] {
     return [...this.#seen.values()].map(({ name }) => name);
   }
@@ -143,7 +143,7 @@ export class Membership implements Presence {
   /**
    * Takes a claim that has no holder, or whose holder has gone.
    * @param name any text; the store keeps its hash
-   * @returns null where another member, or another part of this process, holds it
+   * @returns null if another member, or another part of this process, holds it
    * @throws StateFault
    */
   async claim(name: string): Promise<Claim | null> {
@@ -265,7 +265,7 @@ export class Membership implements Presence {
     const write = (expected: string | null): Promise<string | null> =>
       this.#store.write(`member/${this.#id}`, { name: this.#name }, { expected });
     let version = await write(this.#version);
-    // Only this process writes the record: it has another version where the answer to a beat was lost.
+    // Only this process writes the record: it has another version if the answer to a beat was lost.
     const stored = version === null ? await this.#store.read(`member/${this.#id}`) : null;
     if (stored !== null) version = await write(stored.version);
     if (version === null) {

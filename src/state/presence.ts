@@ -28,23 +28,23 @@ export interface Presence {
   readonly isSure: boolean;
   /** Why this process may not act, if a user can end it: a shared store that is away, or another process that uses the directory. */
   readonly fault: VehicleError | null;
-  /** What copies of the same flows share; null where each process has flows of its own. */
+  /** Names the copies of the same flows; null if each process has flows of its own. */
   readonly group: string | null;
   /** Whether the same command from the same node of two copies is one command. */
   readonly joinsCommands: boolean;
-  /** This process among the copies of its flows: alone, where each process has flows of its own. */
+  /** This process among the copies of its flows; a process alone if each process has flows of its own. */
   readonly amongCopies: Presence;
   /** Whether other processes may change the store at any time. */
   readonly isShared: boolean;
   /** The names of the other processes, for people. */
   readonly others: readonly string[];
-  /** Milliseconds for which nothing may be claimed, because a shared store was restarted and may have lost the last claims; otherwise 0. */
+  /** Milliseconds for which no command and no refresh token may be sent, because a shared store may have lost its last writes; otherwise 0. */
   readonly settlesInMs: number;
   /** Milliseconds since 1970, by one clock for all that share the store. */
   now(): number;
   /** Whether this process may still act under an id that it had: asked in the last statement before something is sent. */
   isStill(id: string): boolean;
-  /** Whether a process has ended, so that what it left may be taken over. An empty id names a process that released it. @throws StateFault */
+  /** Whether a process has ended, so that what it left may be taken over. True for an empty id: the process has given it up. @throws StateFault */
   hasEnded(id: string): Promise<boolean>;
   /** Makes sure after a pause of this process that it may act. @throws StateFault */
   renew(): Promise<void>;
@@ -52,7 +52,7 @@ export interface Presence {
   settled(signal: AbortSignal): Promise<void>;
   /** Begins to take part. @returns ends this use, once; after the last end, others may take over at once */
   use(): () => Promise<void>;
-  /** Takes a claim that nobody holds. @returns null where somebody holds it @throws StateFault */
+  /** Takes a claim that nobody holds. @returns null if somebody holds it @throws StateFault */
   claim(name: string): Promise<Claim | null>;
   /**
    * Holds a claim as long as it can: takes it as soon as it is free, and again after it was lost.

@@ -18,8 +18,8 @@ const textMark = '[text]';
 const maxLevels = 12;
 
 /**
- * An answer of which only that is left whose form says nothing of the owner: words in capitals, booleans, times, numbers and known units. A name
- * decides nothing, but for ids, times and links.
+ * An answer that keeps only the values whose form shows nothing about the owner: words in capitals, booleans, times,
+ * numbers and known units. The name of a member decides only about ids, times, units and links.
  */
 export function anonymousAnswer(method: string, path: string, status: number, body: string): AnonymousAnswer {
   const value = anonymous('', parseJson(body) ?? body, { levels: maxLevels, isMeasured: false });
@@ -69,9 +69,9 @@ function numberOf(name: string, value: number, isMeasured: boolean): number {
   return isMeasured ? value : Math.round(value);
 }
 
-/** Of the service: in capitals, such as `AC` or `NO_WARNING`. With a number behind it, each part is longer than the letters of a number plate. */
+/** A word of the service: in capitals, such as `AC` or `NO_WARNING`. With a number behind it, each part is longer than the letters of a number plate. */
 const word = /^(?:[A-Z]{1,20}(?:_[A-Z]{1,20}){0,8}|[A-Z]{5,20}(?:_[A-Z]{5,20}){0,3}_\d{1,2})$/;
-/** Other words that are the same for everybody: of JSON, and of GeoJSON. */
+/** Other words that are the same for each owner: of JSON, and of GeoJSON. */
 const fixed = /^(?:true|false|null|Feature|Point|)$/;
 
 function textOf(name: string, text: string, isMeasured: boolean): string {
@@ -88,7 +88,7 @@ function textOf(name: string, text: string, isMeasured: boolean): string {
   return isKept ? text : textMark;
 }
 
-/** @param vinText what replaces a VIN */
+/** @param vinText returns the text that replaces a VIN */
 export const pathWithoutIds = (path: string, vinText = (_vin: string): string => vinMark): string =>
   path
     .split('/')

@@ -112,7 +112,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
     left.push(asked);
   };
 
-  /** As the car itself knows it, not as the queue does. */
+  /** As the car itself knows it, not as its slot does. */
   const isUnderWay = ({ leftAt, endedAt, record }: Asked, now: number): boolean => {
     if (endedAt === null) return true;
     if (record === null || leftAt === null || now - leftAt >= longestMs) return false;
@@ -241,5 +241,5 @@ async function mustBeFree({ dispatcher }: Account, { car }: ServiceInProcess, cl
   );
   await clock.advance(5 * minute);
   await sent;
-  assert.doesNotMatch(refusal ?? '', /under way/, 'the queue of the car is blocked');
+  assert.doesNotMatch(refusal ?? '', /under way/, 'the slot of the car is still taken');
 }

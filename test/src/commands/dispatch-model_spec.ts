@@ -3,7 +3,7 @@ import { sendAround, type DispatchesMet } from '../../model/dispatch-history';
 import { firstSeed, Random, times } from '../../support/random';
 
 /*
- * Commands that queue, wait, are called off and lose their line, with the real client, the real queue and the simulated service.
+ * Commands that wait for their turn or for the car, are cancelled and lose their connection, with the real client, the real turns and the simulated service.
  * A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
  */
 const histories = times(60);
