@@ -94,6 +94,8 @@ export class Turn {
   /** As this process has stored it, or is about to. */
   holder: Holder;
   mayBeStored = false;
+  /** The process that stored that it is about to be sent: after a long pause, this process has another id. */
+  sentBy = '';
   /** When it left, in monotonic time. */
   leftAt: number | null = null;
   logged: LoggedCommand | null = null;
@@ -304,6 +306,8 @@ export class Turns {
       } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient)
         throw attempt.unarmed;
       else if (whenBusy === 'queue') {
+        // One that had joined another has no place yet.
+        if (!car.line.includes(turn)) car.line.push(turn);
         if (found === 'free') isPatient = false;
         await this.#pause(turn, attempt.signal);
         if (car.line[0] !== turn) continue;
@@ -342,20 +346,27 @@ export class Turns {
       if (attempt?.unarmed != null) return 'free';
       turn.mayBeStored = true;
       const left = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-      if ((await this.#write(car, known, { holder: own, recent: left })) === null) return null;
+      // One that replaced it would not know that it has to wait for a command that the store has lost.
+      const next: Holder = this.#isForgotten(known) ? { ...own, givesWayTo: 'none' } : own;
+      if ((await this.#write(car, known, { holder: next, recent: left })) === null) return null;
       return 'taken';
     });
     return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;
   }
 
+  /** Whether the store may have lost a command of another process. */
+  #isForgotten = ({ isMissing }: Pick<Known, 'isMissing'>): boolean => isMissing && this.#presence.others.length > 0;
+
   /** Waits while a command that was sent may have lost this slot with the store. @returns whether no other process has it then */
   async #keepsAfterLoss(turn: Turn, wasMissing: boolean): Promise<boolean> {
     const { car, attempt } = turn;
-    const isForgotten = wasMissing && this.#presence.others.length > 0;
+    const isForgotten = this.#isForgotten({ isMissing: wasMissing });
     if (isForgotten || this.#presence.settlesInMs > 0) {
       if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
       if (attempt !== null) await this.#presence.settled(attempt.signal);
       const { slot } = await this.#read(car);
+      const why = slot.recent.find(({ id }) => id === turn.id)?.why;
+      if (why) throw droppedError(why);
       if (slot.holder?.id !== turn.id) return false;
     }
     car.own = turn;
@@ -443,11 +454,12 @@ export class Turns {
     attempt?.signal.throwIfAborted();
     if (slot.holder?.id !== id) throw lostTurn();
     turn.holder = holder;
+    turn.sentBy = holder.by;
   }
 
   /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its slot */
   mayLeave(turn: Turn): void {
-    if (!this.#presence.isSure || turn.car.own !== turn) throw lostTurn();
+    if (!this.#presence.isStill(turn.sentBy) || turn.car.own !== turn) throw lostTurn();
     turn.leftAt = this.#clock.monotonic();
   }
 
