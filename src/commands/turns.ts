@@ -192,8 +192,9 @@ export class Turns {
   }
 
   async #noteSlots(): Promise<void> {
+    // Read again: a command of this process may have taken the slot meanwhile.
     for (const { key, ...stored } of await this.#store.entries('turn/'))
-      if (parseSlot(stored)?.holder) this.#accept(this.#carAt(key), stored);
+      if (parseSlot(stored)?.holder) await this.#read(this.#carAt(key));
   }
 
   /**

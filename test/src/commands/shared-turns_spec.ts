@@ -436,6 +436,26 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'honk', 'flash']);
   });
 
+  it('keeps a command that took the turn of an ended process where an older list of the turns comes later', async () => {
+    await hesitating();
+    const { line } = other;
+    const entries = line.entries.bind(line);
+    line.entries = async (prefix) => {
+      const found = await entries(prefix);
+      if (prefix === 'turn/') await all.clock.sleep(2.9 * second);
+      return found;
+    };
+    one.line.kill();
+    const waits = { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue', waitMs: 200 * second } as const;
+    const queued = send(other, 'honk', waits);
+    all.service.car.set(asleep);
+    await all.clock.advance(40 * second);
+    all.service.car.set({ inUse: false });
+    await all.clock.advance(100 * second);
+    await queued;
+    assert.deepEqual(posts(), ['lock', 'honk']);
+  });
+
   it('forgets in memory what has ended, however many commands follow', async () => {
     const ended = await (async () => {
       const { id } = await send(one, 'lock');
