@@ -298,15 +298,19 @@ export class Turns {
     turn.waited = found !== 'taken';
     // The armed copy may still stand in line.
     let isPatient = found === 'busy' && whenBusy === 'queue';
+    let looksForArmed = lookMs / joinEveryMs;
     for (let wasPolled = false; found !== 'taken';) {
       if (typeof found === 'object') {
         const joined = await this.#join(turn, attempt, found);
         if (joined !== null) return joined;
         attempt.resumeDeadline();
         found = await this.#look(turn);
-      } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient)
-        throw attempt.unarmed;
-      else if (whenBusy === 'queue') {
+      } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient) {
+        // Nor may it have its turn yet, if both got the message at the same moment.
+        if ((looksForArmed -= 1) < 0) throw attempt.unarmed;
+        await this.#clock.sleep(joinEveryMs, attempt.signal);
+        found = await this.#look(turn);
+      } else if (whenBusy === 'queue') {
         // One that had joined another has no place yet.
         if (!car.line.includes(turn)) car.line.push(turn);
         if (found === 'free') isPatient = false;

@@ -627,7 +627,32 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(5 * second);
       assert.equal((await joined).id, (await first).id);
       await all.clock.advance(20 * second);
-      assert.equal(await failure(send(other, 'unlock', { interface: 'v2' }, attempt())), unarmed);
+      const refused = failure(send(other, 'unlock', { interface: 'v2' }, attempt()));
+      await all.clock.advance(4 * second);
+      assert.equal(await refused, unarmed);
+      assert.deepEqual(posts(), ['unlock']);
+    });
+
+    it('need one arming together, also where both copies get them at the same moment', async () => {
+      for (const { line } of [one, other]) line.answersInMs = 20;
+      const arming = armingOf(one, 'unlock').arm(30);
+      await all.clock.advance(second);
+      await arming;
+      const sendArmed = async (process: Process): Promise<CommandRecord> => {
+        const attempt = new CommandAttempt({ clock: all.clock });
+        await armingOf(process, 'unlock')
+          .take(30)
+          .then(
+            (armed) => Object.assign(attempt, armed),
+            (error: VehicleError) => (attempt.unarmed = error),
+          );
+        return send(process, 'unlock', { interface: 'v2' }, attempt);
+      };
+      const both = [one, other].map(sendArmed);
+      for (const work of both) work.catch(() => undefined);
+      await all.clock.advance(20 * second);
+      const [first, joined] = await Promise.all(both);
+      assert.equal(joined?.id, first?.id);
       assert.deepEqual(posts(), ['unlock']);
     });
 
