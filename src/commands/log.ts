@@ -233,7 +233,10 @@ export class CommandLog {
     const command = this.find(id);
     if (!command?.origin) return;
     command.origin = at === null ? null : { ...command.origin, handedOnAt: new Date(at).toISOString() };
-    await this.save(command);
+    await this.save(command).catch(async (error: unknown) => {
+      await this.presence.eventually(() => this.save(command));
+      throw error;
+    });
   }
 
   /** A node that is deleted sends nothing on. @throws StateFault */

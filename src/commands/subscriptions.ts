@@ -188,13 +188,15 @@ export class Subscriptions {
 
   /** The result was sent. */
   async delivered({ command }: Subscription): Promise<void> {
+    const { log } = this.#options;
     if (!command.isStored) await this.change({ command });
     try {
-      await this.#options.log.store.remove(this.#prefix + command.id);
+      await log.store.remove(this.#prefix + command.id);
     } catch {
       // A subscription that is left over must not send the result again.
       this.#keep(command, { tries: null });
       await this.change({ command });
+      if (!command.isStored) await log.presence.eventually(() => log.save(command));
     }
     this.#unfollow(command.id);
   }

@@ -95,6 +95,8 @@ export class Turn {
   holder: Holder;
   /** Whether the store may name it as the holder of the slot. */
   mayBeStored = false;
+  /** The process that stored that it is about to be sent: after a long pause, this process has another id. */
+  sentBy = '';
   /** When it was sent, in monotonic time. */
   leftAt: number | null = null;
   logged: LoggedCommand | null = null;
@@ -191,8 +193,9 @@ export class Turns {
   }
 
   async #noteSlots(): Promise<void> {
+    // Read again: a command of this process may have taken the slot meanwhile.
     for (const { key, ...stored } of await this.#store.entries('turn/'))
-      if (parseSlot(stored)?.holder) this.#accept(this.#carAt(key), stored);
+      if (parseSlot(stored)?.holder) await this.#read(this.#carAt(key));
   }
 
   /**
@@ -242,6 +245,7 @@ export class Turns {
   async take(request: TurnRequest): Promise<Turn> {
     const { attempt, route } = request;
     const { signal } = attempt;
+    const asked = this.#clock.monotonic();
     while (this.#restoring.size > 0) {
       await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
       if (this.#restoring.size > 0) await this.#clock.sleep(lookMs, signal);
@@ -251,7 +255,7 @@ export class Turns {
     await this.#presence.renew();
     await this.#presence.settled(signal);
     const car = this.#carAt(this.#keyOf(route.vin));
-    const turn = new Turn(car, attempt, this.#holderOf(request));
+    const turn = new Turn(car, attempt, this.#holderOf(request, this.#clock.monotonic() - asked));
     try {
       turn.joined = await this.#enter(turn, request);
       signal.throwIfAborted();
@@ -267,8 +271,9 @@ export class Turns {
     }
   }
 
-  #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest): Holder {
-    const now = this.#presence.now();
+  /** @param waitedMs for how long it has waited already: copies of a flow that got one message wait differently */
+  #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest, waitedMs: number): Holder {
+    const askedAt = this.#presence.now() - waitedMs;
     const { group, id } = this.#presence;
     return {
       id: attempt.id,
@@ -276,11 +281,11 @@ export class Turns {
       fingerprint: fingerprintOf(route),
       by: id,
       sender: node === null || group === null ? '' : `${group}/${node}`,
-      askedAt: now,
+      askedAt,
       record: null,
       status: 'waiting',
       givesWayTo: waitsForCar ? 'arriving' : 'none',
-      until: now + waitMs,
+      until: askedAt + waitMs,
       polledAt: 0,
     };
   }
@@ -296,15 +301,21 @@ export class Turns {
     turn.waited = found !== 'taken';
     // The armed copy may still stand in line.
     let isPatient = found === 'busy' && whenBusy === 'queue';
+    let looksForArmed = lookMs / joinEveryMs;
     for (let wasPolled = false; found !== 'taken';) {
       if (typeof found === 'object') {
         const joined = await this.#join(turn, attempt, found);
         if (joined !== null) return joined;
         attempt.resumeDeadline();
         found = await this.#look(turn);
-      } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient)
-        throw attempt.unarmed;
-      else if (whenBusy === 'queue') {
+      } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient) {
+        // Nor may it have its turn yet, if both got the message at the same moment.
+        if ((looksForArmed -= 1) < 0) throw attempt.unarmed;
+        await this.#clock.sleep(joinEveryMs, attempt.signal);
+        found = await this.#look(turn);
+      } else if (whenBusy === 'queue') {
+        // One that had joined another has no place yet.
+        if (!car.line.includes(turn)) car.line.push(turn);
         if (found === 'free') isPatient = false;
         await this.#pause(turn, attempt.signal);
         if (car.line[0] !== turn) continue;
@@ -343,20 +354,27 @@ export class Turns {
       if (attempt?.unarmed != null) return 'free';
       turn.mayBeStored = true;
       const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-      if ((await this.#write(car, known, { holder: own, recent: ended })) === null) return null;
+      // One that replaced it would not know that it has to wait for a command that the store has lost.
+      const next: Holder = this.#isForgotten(known) ? { ...own, givesWayTo: 'none' } : own;
+      if ((await this.#write(car, known, { holder: next, recent: ended })) === null) return null;
       return 'taken';
     });
     return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;
   }
 
+  /** Whether the store may have lost a command of another process. */
+  #isForgotten = ({ isMissing }: Pick<Known, 'isMissing'>): boolean => isMissing && this.#presence.others.length > 0;
+
   /** Waits while a command that was sent may have lost this slot with the store. @returns whether no other process has it then */
   async #keepsAfterLoss(turn: Turn, wasMissing: boolean): Promise<boolean> {
     const { car, attempt } = turn;
-    const isForgotten = wasMissing && this.#presence.others.length > 0;
+    const isForgotten = this.#isForgotten({ isMissing: wasMissing });
     if (isForgotten || this.#presence.settlesInMs > 0) {
       if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
       if (attempt !== null) await this.#presence.settled(attempt.signal);
       const { slot } = await this.#read(car);
+      const why = slot.recent.find(({ id }) => id === turn.id)?.why;
+      if (why) throw droppedError(why);
       if (slot.holder?.id !== turn.id) return false;
     }
     car.own = turn;
@@ -444,11 +462,12 @@ export class Turns {
     attempt?.signal.throwIfAborted();
     if (slot.holder?.id !== id) throw lostTurn();
     turn.holder = holder;
+    turn.sentBy = holder.by;
   }
 
   /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its slot */
   mayLeave(turn: Turn): void {
-    if (!this.#presence.isSure || turn.car.own !== turn) throw lostTurn();
+    if (!this.#presence.isStill(turn.sentBy) || turn.car.own !== turn) throw lostTurn();
     turn.leftAt = this.#clock.monotonic();
   }
 

@@ -151,7 +151,7 @@ export class SharedGrant {
       const stored = await store.read(key);
       if (this.#isForgotten) return { grant: next };
       // A sign-in was later than this refresh.
-      if (stored !== null && stored.grant.generation >= next.generation) return stored;
+      if (stored !== null && isLater(stored.grant, next)) return stored;
       return store.write(key, next, stored?.version ?? null);
     });
     if (this.#isForgotten) return next;
@@ -164,6 +164,10 @@ export class SharedGrant {
 /** Whether the store has lost a later grant of the same sign-in. */
 const isOlder = (stored: Grant, known: Grant): boolean =>
   stored.signedInAt === known.signedInAt && stored.generation < known.generation;
+
+/** Also where the store has lost its values before a sign-in, which then counts the refreshes from the beginning. */
+const isLater = (stored: Grant, next: Grant): boolean =>
+  stored.generation >= next.generation || stored.signedInAt > next.signedInAt;
 
 const rotated = (before: Grant, answer: Tokens): Grant => ({
   ...before,

@@ -1,7 +1,7 @@
 import { isKnownUnit } from '../catalogue/units';
 import { parseJson } from '../util/json';
 import { vinPattern } from '../vin';
-import { toTimestamp } from './schemas';
+import { toNumber, toTimestamp } from './schemas';
 
 /** An answer without the VIN, the position and other traces of the owner, in the form of `test/fixtures/answers`. */
 export interface AnonymousAnswer {
@@ -43,7 +43,10 @@ function anonymous(name: string, value: unknown, { levels, isMeasured }: Place):
     return isPosition(value)
       ? value.map((_, index) => placeInTheSea[index] ?? 0)
       : value.map((item) => anonymous(name, item, { levels: levels - 1, isMeasured: false }));
-  const inside = { levels: levels - 1, isMeasured: 'unit' in value && isKnownUnit(String(value.unit).trim()) };
+  // Two numbers can be a position.
+  const isOneNumber = Object.values(value).filter((member) => toNumber(member) !== null).length === 1;
+  const isKnown = 'unit' in value && isKnownUnit(String(value.unit).trim());
+  const inside = { levels: levels - 1, isMeasured: isOneNumber && isKnown };
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       /^[a-z]{1,60}\d?$/i.test(key) && !vinPattern.test(key) ? key : textMark,

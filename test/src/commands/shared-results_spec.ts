@@ -195,6 +195,50 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.deepEqual(sent, ['one: succeeded', 'other: succeeded']);
   });
 
+  describe('are not sent again after a restart where the store was away while it had to store that they were sent:', () => {
+    /** Cuts the line of the process at the first call of this kind, for 5 seconds. */
+    const cutAt = ({ line, pack: { store } }: Process, method: 'remove' | 'write', collection: string): void => {
+      const call = store[method].bind(store) as (...given: unknown[]) => Promise<never>;
+      let isFirst = true;
+      store[method] = (key: string, ...given: unknown[]) => {
+        if (isFirst && key.startsWith(collection)) {
+          [isFirst, line.isCut] = [false, true];
+          all.clock.after(5 * second, () => (line.isCut = false));
+        }
+        return call(key, ...given);
+      };
+    };
+    const restart = async (): Promise<Process> => {
+      await all.clock.advance(20 * second);
+      one.line.kill();
+      other.line.kill();
+      const next = all.start();
+      await all.clock.advance(40 * second);
+      return next;
+    };
+
+    it('results', async () => {
+      const record = await lock(one);
+      cutAt(one, 'remove', 'follow/');
+      await node(one).gets(record);
+      await all.clock.advance(20 * second);
+      assert.deepEqual(sent, ['one: succeeded']);
+      await node(await restart()).resumes();
+      await all.clock.advance(60 * second);
+      assert.deepEqual(sent, ['one: succeeded']);
+    });
+
+    it('records', async () => {
+      const { id } = await lock(one);
+      const { log } = one.pack;
+      assert.ok((await log.claim(id)) && log.mayBeSent(id));
+      cutAt(one, 'write', 'command/');
+      await assert.rejects(log.markForwarded(id, null), /away/);
+      const { pack } = await restart();
+      assert.deepEqual(await pack.log.unclaimed('command', all.clock.now()), []);
+    });
+  });
+
   it('wait for a store that is away, and are sent once when it is back', async () => {
     const record = await lock(one);
     await node(one).gets(record);

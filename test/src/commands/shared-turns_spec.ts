@@ -336,6 +336,72 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['unlock']);
   });
 
+  it('sends no command of the first two to a car while one that the store has forgotten acts', async () => {
+    const third = all.start();
+    await all.clock.advance(5 * second);
+    all.service.car.set({ commandPlan: { answerAfterMs: 30 * second } });
+    const acting = send(third, 'honk', { interface: 'v2' });
+    await all.clock.advance(second / 2);
+    await forgetSlots();
+    const older = send(one, 'unlock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
+    await all.clock.advance(second / 2);
+    const newer = send(other, 'lock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
+    await all.clock.advance(25 * second);
+    assert.deepEqual(posts(), ['honk']);
+    await all.clock.advance(120 * second);
+    await Promise.all([acting, older, newer]);
+    assert.equal(posts().length, 3);
+  });
+
+  it('drops a command that a newer one replaced while a restarted store settled', async () => {
+    const { store } = one.pack;
+    const write = store.write.bind(store);
+    store.write = async (key, ...given) => {
+      const version = await write(key, ...given);
+      if (key.startsWith('turn/')) {
+        all.store.settlesInMs = 15 * second;
+        all.clock.after(15 * second, () => (all.store.settlesInMs = 0));
+        store.write = write;
+      }
+      return version;
+    };
+    const older = send(one, 'unlock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
+    await all.clock.advance(14 * second);
+    all.store.settlesInMs = 0;
+    const newer = send(other, 'lock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
+    await all.clock.advance(60 * second);
+    await newer;
+    assert.match((await failure(older)).message, /newer command for this car replaced/);
+    assert.deepEqual(posts(), ['lock']);
+  });
+
+  it('sends nothing after a machine slept while it connected, and another process has taken the turn since', async () => {
+    const [sleeper, awake] = [all.start(null), all.start(null)];
+    await all.clock.advance(5 * second);
+    const reach = all.service.send.bind(all.service);
+    let wake = (): void => undefined;
+    const awakes = new Promise<void>((resolve) => (wake = resolve));
+    all.service.send = async (request) => {
+      if (request.method === 'POST' && posts().length === 0 && request.url.pathname.endsWith('lock')) await awakes;
+      return reach(request);
+    };
+    const late = send(sleeper, 'lock', { interface: 'v2' });
+    await all.clock.advance(second);
+    sleeper.line.isCut = true;
+    await all.clock.advance(170 * second);
+    const next = send(awake, 'honk', { interface: 'v2' });
+    await all.clock.advance(second);
+    assert.deepEqual(posts(), ['honk']);
+    sleeper.line.isCut = false;
+    await all.clock.advance(second);
+    assert.ok(sleeper.presence.isSure);
+    wake();
+    await all.clock.advance(30 * second);
+    await next;
+    assert.deepEqual(posts(), ['honk']);
+    assert.match((await failure(late)).message, /lost its turn/);
+  });
+
   it('take at most 5 round trips to the store each, also in turn and as the first of a process', async () => {
     all.service.car.set({ commandPlan: { steps: [{ afterMs: 0, status: 'COMPLETED' }], answerAfterMs: 0 } });
     for (const [index, process] of [one, one, other, one, other, other, all.start(), one].entries()) {
@@ -368,6 +434,26 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(400 * second);
     await Promise.all([waiting, next]);
     assert.deepEqual(posts(), ['lock', 'honk', 'flash']);
+  });
+
+  it('keeps a command that took the turn of an ended process where an older list of the turns comes later', async () => {
+    await hesitating();
+    const { line } = other;
+    const entries = line.entries.bind(line);
+    line.entries = async (prefix) => {
+      const found = await entries(prefix);
+      if (prefix === 'turn/') await all.clock.sleep(2.9 * second);
+      return found;
+    };
+    one.line.kill();
+    const waits = { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue', waitMs: 200 * second } as const;
+    const queued = send(other, 'honk', waits);
+    all.service.car.set(asleep);
+    await all.clock.advance(40 * second);
+    all.service.car.set({ inUse: false });
+    await all.clock.advance(100 * second);
+    await queued;
+    assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
   it('forgets in memory what has ended, however many commands follow', async () => {
@@ -494,6 +580,18 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
+    it('are sent in turn where the first copy ended before it had sent its own, and others wait', async () => {
+      await hesitating();
+      const waits = { interface: 'v2', whenBusy: 'queue', waitMs: 120 * second } as const;
+      const joined = send(other, 'flash', { ...waits, interface: 'v1' });
+      const waiting = send(other, 'honk', waits);
+      await all.clock.advance(2 * second);
+      one.line.kill();
+      await all.clock.advance(60 * second);
+      assert.deepEqual(posts(), ['lock', 'honk', 'flash']);
+      await Promise.all([joined, waiting]);
+    });
+
     it('are sent once by another process where the first could not connect to the service', async () => {
       const third = all.start();
       await all.clock.advance(2 * second);
@@ -529,7 +627,32 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(5 * second);
       assert.equal((await joined).id, (await first).id);
       await all.clock.advance(20 * second);
-      assert.equal(await failure(send(other, 'unlock', { interface: 'v2' }, attempt())), unarmed);
+      const refused = failure(send(other, 'unlock', { interface: 'v2' }, attempt()));
+      await all.clock.advance(4 * second);
+      assert.equal(await refused, unarmed);
+      assert.deepEqual(posts(), ['unlock']);
+    });
+
+    it('need one arming together, also where both copies get them at the same moment', async () => {
+      for (const { line } of [one, other]) line.answersInMs = 20;
+      const arming = armingOf(one, 'unlock').arm(30);
+      await all.clock.advance(second);
+      await arming;
+      const sendArmed = async (process: Process): Promise<CommandRecord> => {
+        const attempt = new CommandAttempt({ clock: all.clock });
+        await armingOf(process, 'unlock')
+          .take(30)
+          .then(
+            (armed) => Object.assign(attempt, armed),
+            (error: VehicleError) => (attempt.unarmed = error),
+          );
+        return send(process, 'unlock', { interface: 'v2' }, attempt);
+      };
+      const both = [one, other].map(sendArmed);
+      for (const work of both) work.catch(() => undefined);
+      await all.clock.advance(20 * second);
+      const [first, joined] = await Promise.all(both);
+      assert.equal(joined?.id, first?.id);
       assert.deepEqual(posts(), ['unlock']);
     });
 

@@ -179,6 +179,26 @@ describe('a sign-in that several processes share', () => {
     assert.equal((await state.read(key))?.grant.generation, 2);
   });
 
+  it('is that of the later sign-in where the store lost its values and the answer to a refresh of the former one comes last', async () => {
+    const tokens = start();
+    assert.equal(await settled(tokens.get()), 'access-2');
+    let answer = (): void => undefined;
+    service.holds = new Promise((resolve) => (answer = resolve));
+    await clock.advanceInSteps(250_000, 5_000);
+    await tokens.get();
+    await clock.advanceInSteps(1_000, 500);
+    assert.deepEqual(service.requests, ['1', '2']);
+    const state = new GrantStore({ state: store });
+    const { grant: before } = (await state.read(key)) ?? assert.fail();
+    await state.remove(key);
+    const later = { ...before, generation: 1, refreshToken: 'later', signedInAt: clock.now(), refreshing: null };
+    await state.write(key, { ...later, accessToken: 'access-later', expiresAt: clock.now() + 3_600_000 });
+    answer();
+    await clock.advanceInSteps(10_000, 500);
+    assert.equal((await state.read(key))?.grant.refreshToken, 'later');
+    assert.equal(await settled(tokens.get()), 'access-later');
+  });
+
   it('goes on with the token at hand while the store is away, is not refreshed, and goes on within seconds after', async () => {
     const tokens = start();
     assert.equal(await settled(tokens.get()), 'access-2');

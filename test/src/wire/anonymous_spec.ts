@@ -54,6 +54,11 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
     { a: 999_999, b: 0, c: 0, d: '47', e: '+5', f: '0', g: '-3' },
   ],
   [
+    'no decimals of two numbers beside one unit: they can be a position',
+    { latitude: 57.70887, longitude: '11.97456', unit: 'km' },
+    { latitude: 58, longitude: '12', unit: 'km' },
+  ],
+  [
     'decimals beside a known unit only',
     [{ value: 6.54, unit: 'l/100km' }, { value: '6.54', unit: ' KM ' }, { value: 57.71, unit: 'home' }, { a: 57.71 }],
     [{ value: 6.54, unit: 'l/100km' }, { value: '6.54', unit: 'KM' }, { value: 58, unit: '[text]' }, { a: 58 }],
