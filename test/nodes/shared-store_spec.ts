@@ -192,7 +192,11 @@ describeOnRedis('A Node-RED with a shared store', () => {
         // It reads nothing else of Node-RED.
         return chooseSharedStore({ settings } as unknown as NodeAPI, systemClock)?.group;
       } finally {
-        process.env = before;
+        // The object itself stays: only it sets the environment, for example the time zone of later tests.
+        for (const name of Object.keys(env)) {
+          if (before[name] === undefined) delete process.env[name];
+          else process.env[name] = before[name];
+        }
       }
     };
     assert.equal(groupOf({ FF_INSTANCE_ID: 'one' }), 'one');

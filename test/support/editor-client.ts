@@ -36,8 +36,13 @@ export async function signInAtPage(url: string, decision: 'allow' | 'deny' = 'al
  * Signs in as a person does in the editor of a real Node-RED.
  * @param routes the address of the routes of the configuration, with a slash at the end
  * @param options of the configuration
+ * @param credentials needed if the configuration may not run yet
  */
-export async function signInWithEditor(routes: string, options: object): Promise<void> {
+export async function signInWithEditor(
+  routes: string,
+  options: object,
+  credentials: Record<string, string> = {},
+): Promise<void> {
   const ask = async (action: string, body: object): Promise<EditorAnswer> => {
     const headers = { 'content-type': 'application/json' };
     const answer = (await (
@@ -47,6 +52,6 @@ export async function signInWithEditor(routes: string, options: object): Promise
     return answer;
   };
   const callback = 'http://localhost:1880/connected-vehicle/callback';
-  const { url } = await ask('sign-in', formOf(options, {}, { callback }));
+  const { url } = await ask('sign-in', formOf(options, credentials, { callback }));
   await ask('sign-in-finish', { redirected: await signInAtPage(String(url)) });
 }

@@ -64,6 +64,7 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
       tokenUrl: `${address}/as/token.oauth2`,
       ...limits,
     });
+    const credentials = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
     const record = (kind: string, more = ''): string =>
       `global.get('record')({ kind: '${kind}', ...msg.payload${more} });`;
     await nodeRed.deploy([
@@ -72,11 +73,7 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
         id: 'v',
         type: 'connected-vehicle',
         ...configuration,
-        credentials: {
-          apiKey: 'demo-key',
-          clientId: 'demo-client',
-          clientSecret: 'demo-secret',
-        },
+        credentials,
       },
       ...[
         { id: 'in', type: 'http in', url: '/send', method: 'post', wires: [['each']] },
@@ -109,7 +106,7 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
         { id: 's', type: 'connected-vehicle-status', vehicle: 'v', read: 'odometer', wires: [['ok']] },
       ].map((node) => ({ z: 'tab', x: 100, y: 100, ...node })),
     ]);
-    await signInWithEditor(`${nodeRed.url}connected-vehicle/v/`, configuration);
+    await signInWithEditor(`${nodeRed.url}connected-vehicle/v/`, configuration, credentials);
   });
 
   after(() => service?.close());
