@@ -92,11 +92,11 @@ describe('Two Node-REDs, redis-server and nginx, as the compose file starts them
     ...[
       { id: 'in', type: 'http in', url: '/odometer', method: 'get', wires: [['s']] },
       { id: 's', type: 'connected-vehicle-status', vehicle: 'v', read: 'odometer', wires: [['ok']] },
-      ...['lock', 'unlock'].flatMap((command) => [
+      ...['flash', 'lock', 'unlock'].flatMap((command) => [
         { id: `post ${command}`, type: 'http in', url: `/${command}`, method: 'post', wires: [[command]] },
         { id: command, type: 'connected-vehicle-command', vehicle: 'v', command, interface: 'v2', wires: [['ok']] },
       ]),
-      { id: 'catch', type: 'catch', scope: ['s', 'lock', 'unlock'], wires: [['failed']] },
+      { id: 'catch', type: 'catch', scope: ['s', 'flash', 'lock', 'unlock'], wires: [['failed']] },
       {
         id: 'failed',
         type: 'change',
@@ -142,15 +142,17 @@ describe('Two Node-REDs, redis-server and nginx, as the compose file starts them
     service.requests.flatMap(({ method, path }) => /\/commands\/(.+)/.exec(`${method} ${path}`)?.[1] ?? []);
 
   it('send a command once that reaches both within 10 seconds', async () => {
+    // The very first command to a car waits until it is known that the store has lost nothing.
+    assert.equal((await ask('/flash', {}))['outcome'], 'succeeded');
     for (let requests = 0; requests < 2; requests += 1) assert.equal((await ask('/lock', {}))['outcome'], 'succeeded');
-    assert.deepEqual(commandsAtCar(), ['lock']);
+    assert.deepEqual(commandsAtCar(), ['flash', 'lock']);
   });
 
   it('answer every request, also a command and the editor, after one of them was killed', async () => {
     await copies[0]?.stop('SIGKILL');
     for (let reads = 0; reads < 20; reads += 1) assert.equal((await ask('/odometer'))['value'], 51_234);
     assert.equal((await ask('/unlock', {}))['outcome'], 'succeeded');
-    assert.deepEqual(commandsAtCar(), ['lock', 'unlock']);
+    assert.deepEqual(commandsAtCar(), ['flash', 'lock', 'unlock']);
     await ask('/admin/flows');
     await copies[0]?.start();
     for (let reads = 0; reads < 20; reads += 1) assert.equal((await ask('/odometer'))['value'], 51_234);
