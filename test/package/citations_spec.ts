@@ -114,10 +114,6 @@ describe('The documents', () => {
     }
   });
 
-  it('say in their first line for whom they are', () => {
-    for (const page of pages) assert.match(readText(page), /^# .+\n\nFor (everybody|maintainers)\b/, page);
-  });
-
   it('describe each property of a node once, in a table of the page of its node', () => {
     // The other two are about the service, not about the nodes.
     const elsewhere = [...pages, ...guides].filter(
