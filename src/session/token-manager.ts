@@ -45,7 +45,6 @@ const closeTimeoutMs = 3_000;
 
 /** Keeps the access token of one grant valid: it is renewed ahead of its end, after a failure again and again, and at least every third day. */
 export class TokenManager {
-  readonly key: string;
   readonly #options: TokenManagerOptions;
   readonly #shared: SharedGrant;
   /** Of the configurations that use it, and of a dialog that tries another client secret. */
@@ -65,7 +64,6 @@ export class TokenManager {
   #cancelTimer: () => void = ignore;
 
   constructor(options: TokenManagerOptions, client: OAuthClient) {
-    this.key = options.key;
     this.#client = client;
     this.#options = options;
     this.#shared = new SharedGrant(options);

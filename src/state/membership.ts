@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { systemClock, type Clock } from '../util/clock';
-import { LocalPresence, type Claim, type Presence } from './presence';
+import { LocalPresence, type Presence } from './presence';
 import { readForUpdate, type SharedStore, type StateFault } from './state-store';
+
+/** A right that one process has at a time, for example to poll for a node. */
+interface Claim {
+  /** Whether this process holds it: asked in the last statement before something is sent. */
+  isHeld(): boolean;
+  /** Never rejects. */
+  release(): Promise<void>;
+}
 
 interface MembershipOptions {
   store: SharedStore;

@@ -2,14 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 
-/** A right that one process has at a time, for example to poll for a node. */
-export interface Claim {
-  /** Whether this process holds it: asked in the last statement before something is sent. */
-  isHeld(): boolean;
-  /** Never rejects. */
-  release(): Promise<void>;
-}
-
 /**
  * `deciding`: it is not known yet whether this process may act. `standby`: another process acts; this one waits for its end. `lost`: another
  * process has taken over; only a restart helps, because what this process remembers may be outdated.
@@ -52,8 +44,6 @@ export interface Presence {
   settled(signal: AbortSignal): Promise<void>;
   /** Begins to take part. @returns ends this use, once; after the last end, others may take over at once */
   use(): () => Promise<void>;
-  /** Takes a claim that nobody holds. @returns null if somebody holds it @throws StateFault */
-  claim(name: string): Promise<Claim | null>;
   /**
    * Holds a claim as long as it can: takes it as soon as it is free, and again after it was lost.
    * @param onChange called with whether it is held, at each change; first with true
@@ -124,10 +114,6 @@ export class LocalPresence implements Presence {
 
   use(): () => Promise<void> {
     return () => Promise.resolve();
-  }
-
-  claim(): Promise<Claim> {
-    return Promise.resolve({ isHeld: () => this.isSure, release: () => Promise.resolve() });
   }
 
   hold(_name: string, onChange: (isHeld: boolean) => void): void {
