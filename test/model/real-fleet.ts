@@ -125,7 +125,7 @@ class Copy {
   }
 
   signIn(configuration: object): Promise<void> {
-    return signInWithEditor(`http://127.0.0.1:${this.#port}/connected-vehicle/v/`, configuration);
+    return signInWithEditor(`http://127.0.0.1:${this.#port}/connected-vehicle/v/`, configuration, credentials);
   }
 
   send(node: string, msg: object): void {
@@ -174,6 +174,8 @@ class Copy {
 const unused = readdirSync(join(dirname(require.resolve('@node-red/nodes/package.json')), 'core'), { recursive: true })
   .map((name) => String(name).split(/[\\/]/).at(-1) ?? '')
   .filter((name) => name.endsWith('.js') && !/^(10-function|25-catch)\.js$/.test(name));
+
+const credentials = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
 
 const configurationOf = (url: string): object => ({
   service: 'custom',
@@ -298,11 +300,10 @@ class RealFleet {
     });
     this.#store = await RedisServer.start();
     const { url } = this.#simulator;
-    const credentials = { v: { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' } };
     for (let index = 0; index < this.#options.processes; index += 1) {
       const copy = new Copy(await StoreLine.open(this.#store.port), join(this.#folder, String(index)), this.#hear);
       this.#copies.push(copy);
-      await copy.prepare(flowsFor(url), credentials);
+      await copy.prepare(flowsFor(url), { v: credentials });
     }
     await Promise.all(this.#copies.map((copy) => copy.start()));
     await this.#copies[0]?.signIn(configurationOf(url));
@@ -502,6 +503,8 @@ class RealFleet {
     const before = this.#sizes.findLast(({ at }) => at <= killedAt - second);
     this.#mostLostMs = Math.max(this.#mostLostMs, killedAt - (before?.at ?? 0));
     for (const [path, size] of before?.files ?? []) if (path.endsWith('.incr.aof')) truncateSync(path, size);
+    // A file can be shorter now than it was: a size of before would fill the next one with zeros.
+    this.#sizes = [];
     await this.#store.restart();
   }
 

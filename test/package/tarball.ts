@@ -6,8 +6,9 @@ import type { Install } from '../support/real-node-red';
 import { root } from './checkout';
 
 const [command, ...first] = npm;
+/** Says why it failed, also within `npm run --silent`. */
 const runNpm = (args: string[], options: { cwd?: string } = {}): Promise<{ stdout: string }> =>
-  promisify(execFile)(command, [...first, ...args], options);
+  promisify(execFile)(command, [...first, '--loglevel', 'error', ...args], options);
 
 export interface Tarball {
   /** Absolute path. */
@@ -25,11 +26,11 @@ export async function packTarball(folder: string): Promise<Tarball> {
   return { file: join(folder, packed.filename), paths: packed.files.map(({ path }) => path).sort() };
 }
 
-/** Installs the tarball as a user would. It has no dependencies, so npm asks no registry. */
+/** Installs the tarball as a user would. It has no dependencies, so npm asks no registry. Other tests install at the same time: each has a cache. */
 export function installTarball({ file }: Tarball): Install {
   return async (userDir) => {
     // Without a prefix npm installs into a folder above that has a package.json.
-    const where = ['--prefix', userDir];
+    const where = ['--prefix', userDir, '--cache', join(userDir, '.npm')];
     await runNpm(['install', ...where, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', file]);
   };
 }
