@@ -227,7 +227,9 @@ describe('the watch', () => {
     assert.equal(verdict.verified, null);
     assert.match(verdict.reason, /tailgate/);
     assert.match(verdict.openUntil ?? '', /^2026-06-01T08:01:30/);
-    assert.match(verdict.reason, / Open it before \d\d:01\.$/);
+    // Some time zones are half an hour or a quarter beside the others.
+    const minutes = String(new Date('2026-06-01T08:01:30Z').getMinutes()).padStart(2, '0');
+    assert.match(verdict.reason, new RegExp(` Open it before \\d\\d:${minutes}\\.$`));
     assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
   });
 
