@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisStateStore, systemClock } from '../../src/index';
 import type { RedisModule, RedisStateStoreOptions } from '../../src/state/redis-store';
+import type { OwnClock } from './own-clock';
 import { removeFolder } from './remove-folder';
 import { authority } from './test-certificate';
 
@@ -52,6 +53,7 @@ export class RedisServer {
   private constructor(
     readonly port: number,
     options: readonly string[],
+    readonly environment: Readonly<Record<string, string>> = {},
   ) {
     this.#options = options;
   }
@@ -59,6 +61,13 @@ export class RedisServer {
   /** @param options of the command line: `--requirepass`, `secret` */
   static async start(...options: string[]): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), options);
+    await server.restart();
+    return server;
+  }
+
+  /** One whose clock the test sets. */
+  static async startWithClock({ environment }: OwnClock): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), [], environment);
     await server.restart();
     return server;
   }
@@ -109,6 +118,7 @@ export class RedisServer {
     const child = spawn(executable, [...given, ...this.#options], {
       stdio: ['ignore', 'pipe', 'inherit'],
       cwd: this.folder,
+      env: { ...process.env, ...this.environment },
     });
     this.#process = child;
     let log = '';

@@ -6,11 +6,13 @@ export class StoreLine {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #state: 'open' | 'cut' | 'held' = 'open';
+  #to: number;
 
   private constructor(to: number) {
+    this.#to = to;
     this.#server = createServer((near) => {
       if (this.#state === 'cut') return void near.destroy();
-      const far = createConnection(to, '127.0.0.1');
+      const far = createConnection(this.#to, '127.0.0.1');
       for (const [socket, other] of [
         [near, far],
         [far, near],
@@ -48,6 +50,13 @@ export class StoreLine {
       else if (state === 'held') socket.cork();
       else socket.uncork();
     }
+  }
+
+  /** From now on it leads to another server. @param port of that server */
+  lead(port: number): void {
+    this.#to = port;
+    this.set('cut');
+    this.set('open');
   }
 
   async close(): Promise<void> {
