@@ -45,10 +45,19 @@ export const notMeasured: Measured = { value: null, unit: null, timestamp: null 
 export const isMeasured = (input: unknown): boolean =>
   input === null || (typeof input === 'object' && 'value' in input);
 
-const measuredShape = z.lazy(() => z.object({ value: scalar, unit: text, timestamp }));
+const isScalar = (input: unknown): input is Scalar =>
+  typeof input === 'string' || typeof input === 'boolean' || Number.isFinite(input);
 
-export const parseMeasured = (input: unknown): Measured =>
-  isRecord(input) ? measuredShape.parse(input) : { ...notMeasured };
+/** Every read parses many of them, so this takes no schema. */
+export function parseMeasured(input: unknown): Measured {
+  if (!isRecord(input)) return { ...notMeasured };
+  const { value, unit, timestamp } = input;
+  return {
+    value: isScalar(value) ? value : null,
+    unit: typeof unit === 'string' ? unit : null,
+    timestamp: toTimestamp(timestamp),
+  };
+}
 
 /** `Number('')` is 0, which no empty tank may become. */
 const numberPattern = /^[+-]?\d+(\.\d+)?$/;
