@@ -345,14 +345,14 @@ export class Requests {
   }
 
   /** @param ms how long it took */
-  #answer({ ms, ...response }: TransportResponse & { ms: number }): Answer {
+  #answer(response: TransportResponse & { ms: number }): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
     this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
     const receivedAt = this.#clock.now();
-    const body = this.#options.redactor.answer(parseJson(response.body));
-    return { body, receivedAt, askedAt: receivedAt - ms };
+    const body = this.#options.redactor.answer(parseJson(response.body), response.body);
+    return { body, receivedAt, askedAt: receivedAt - response.ms };
   }
 
   /** A pause that the service asks for holds for all requests with this key. */

@@ -18,8 +18,16 @@ const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
+/** The values of an answer mostly have one time. */
+let last: { input: unknown; time: string | null } = { input: undefined, time: null };
+
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
+  if (input !== last.input) last = { input, time: parseTime(input) };
+  return last.time;
+}
+
+function parseTime(input: unknown): string | null {
   const text = typeof input === 'string' ? input.trim() : '';
   const [whole, minutes, fraction = '', zone = 'Z'] = isoPattern.exec(text) ?? [];
   const number = /^\d{9,16}$/.test(text) ? Number(text) : input;
