@@ -26,16 +26,18 @@ export function parseReads(input: unknown): AnyReadName | AnyReadName[] {
   return Array.isArray(input) ? [...new Set(input.map(parseAnyReadName))] : parseAnyReadName(input);
 }
 
+const readsByWord: ReadonlyMap<string, AnyReadName> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ [...readNames, 'journal' as const].map((name) => [name.toLowerCase(), name]),
+);
+
 /** Names are accepted in capitals or small letters and with blanks around them. */
 function parseAnyReadName(input: unknown): AnyReadName {
   if (typeof input !== 'string')
     throw new VehicleError('INPUT_INVALID', 'What to read must be a name, such as “windows”, or a list of names.');
   const name = input.trim();
-  const names: readonly AnyReadName[] = [...readNames, 'journal'];
-  const word = name.toLowerCase();
-  const found = names.find((other) => other.toLowerCase() === word);
+  const found = readsByWord.get(name.toLowerCase());
   if (found !== undefined) return found;
-  const near = closestName(name, names);
+  const near = closestName(name, [...readsByWord.values()]);
   const hint =
     near === undefined
       ? asSentence('The help of the “car status” node lists all names.')

@@ -23,8 +23,9 @@ export interface Redactor {
   /**
    * An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. Undefined for one that
    * nests so deep that JSON.stringify throws: an answer to a command must not become a failure.
+   * @param json what it was parsed from; without it, the body is written as JSON to be searched
    */
-  answer<Body>(body: Body): Body | undefined;
+  answer<Body>(body: Body, json?: string): Body | undefined;
   /** Anything that was thrown, as an error without secrets and with no text over 500 characters: the same one where it has none of both. */
   error(thrown: unknown): VehicleError;
 }
@@ -36,6 +37,8 @@ const maxRotated = 1000;
 const maxVins = 1000;
 /** Cuts what a message can make long; every sentence of the pack is shorter. */
 const maxErrorText = 500;
+/** Most answers are shorter, and none of this length nests so deep that JSON.stringify throws. */
+const maxPlainJson = 4_000;
 
 export function createRedactor(): Redactor {
   const lasting = new Map<string, true>();
@@ -70,8 +73,10 @@ export function createRedactor(): Redactor {
     },
     text,
     value: <Value>(input: Value) => value(input) as Value, // A copy of the input.
-    answer<Body>(body: Body): Body | undefined {
-      const whole = jsonOf(body);
+    answer<Body>(body: Body, json?: string): Body | undefined {
+      // A short text cannot nest too deep, and without a backslash it has each secret as it is.
+      const isPlain = json !== undefined && json.length <= maxPlainJson && !json.includes('\\');
+      const whole = isPlain ? json : jsonOf(body);
       if (whole === undefined) return undefined;
       // A body can have 100,000 texts, so each is searched only for the secrets that occur in the body.
       const found = known.filter((secret) => whole.includes(JSON.stringify(secret).slice(1, -1)));

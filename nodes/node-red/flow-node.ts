@@ -119,6 +119,7 @@ export class FlowNode implements NodeOfFlow {
   /** The status is about this car from now on. It names the car as `withCar` does, unless the label of the node in the editor does. */
   showsCar(vin: unknown, id = this.#vehicle): void {
     this.status.about = (text) => {
+      if (!hasSeveralCars(this.RED)) return text;
       const isInLabel = !this.node.name && id === this.#vehicle && this.carName(vin) === this.carName('');
       return isInLabel ? text : this.withCar(text, vin, id);
     };

@@ -219,4 +219,11 @@ const wordOf = (word: string, { say }: Words): string =>
 const valueOf = (payload: Record<string, unknown>, name: string): unknown =>
   memberOf(memberOf(payload, name), 'value') ?? null;
 
-const numberIn = (language: string): Intl.NumberFormat => new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+/** By language: making one takes longer than all else that a status needs. */
+const numberFormats = new Map<string, Intl.NumberFormat>();
+
+function numberIn(language: string): Intl.NumberFormat {
+  const format = numberFormats.get(language) ?? new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+  numberFormats.set(language, format);
+  return format;
+}

@@ -40,11 +40,15 @@ const ofBattery = [
  * @returns whether there is something new
  */
 export function learnEquipment(equipment: Equipment, learned: Learned[]): boolean {
-  const before = JSON.stringify(equipment);
-  Object.assign(equipment, Object.fromEntries(learned));
+  let isNew = false;
+  const learn = ([name, isThere]: Learned): void => {
+    isNew ||= equipment[name] !== isThere;
+    equipment[name] = isThere;
+  };
+  learned.forEach(learn);
   if (equipment.batteryChargeLevel === false && equipment.electricRange === false)
-    for (const read of ofBattery) equipment[read] ??= false;
-  return JSON.stringify(equipment) !== before;
+    for (const read of ofBattery) if (equipment[read] === undefined) learn([read, false]);
+  return isNew;
 }
 
 /** A car without a tank says 0 liters, so 0 shows nothing. */

@@ -61,8 +61,11 @@ interface RateLimiterOptions {
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-/** The most requests to one API that are reserved at once. */
-const maxReserved = 20;
+/**
+ * So many requests to one API may be reserved at once, or this share of what is left of the day if
+ * that is more; at most this share of a minute.
+ */
+const reserved = { least: 20, ofDay: 0.01, ofMinute: 0.2 } as const;
 /** Counts that are younger than this are not read again for a request that finds no room. */
 const freshMs = 200;
 /** Counts that another process changes are read again before a request if they are older than this. */
@@ -84,11 +87,15 @@ const nothingToStore = Promise.resolve();
 
 /** Requests that are counted and stored before they are sent. */
 interface Reservation {
-  /** Not sent yet. */
+  /** By this process, without commands. */
+  sent: number;
+  /** How many are stored and not sent yet. */
   left: number;
-  size: number;
-  /** Fulfilled when it is stored. */
+  /** How many are being stored, and whether: a request that is one of them waits. */
+  next: number;
   storing: Promise<void>;
+  /** How many were stored last. */
+  size: number;
 }
 
 interface Waiter {
@@ -118,8 +125,10 @@ const pauseReasons = {
  * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
  * in sliding windows. Requests that cannot be sent now wait in order, commands first.
  *
- * A request is counted in the store before it is sent. On files, reads are reserved ahead: the first one of a process alone, then 2, 4, at most
- * 20 at once, so that a memory card is written seldom. A process that crashes again and again is charged for what it sent, at most twice.
+ * A request is counted in the store before it is sent. On files, reads are reserved ahead, so that a
+ * memory card is written seldom: the first one of a process alone, then as many as it has sent, at
+ * most 20 or 1 % of what is left of the day. The next ones are stored while the last ones are used.
+ * A process that crashes again and again is charged for what it sent, at most twice.
  * In a store that other processes use too, each request is counted on condition that no other was counted since, so the counts are exact.
  * Without the store there, nothing is sent.
  */
@@ -158,7 +167,7 @@ export class RateLimiter {
     const { clock, presence = new LocalPresence(clock) } = options;
     this.#options = { reserveForCommands: 0.04, ...options, presence };
     this.#clock = clock;
-    this.#reservations = byName(apiNames, () => ({ left: 0, size: 0, storing: nothingToStore }));
+    this.#reservations = byName(apiNames, () => ({ sent: 0, left: 0, next: 0, storing: nothingToStore, size: 0 }));
   }
 
   /**
@@ -177,7 +186,7 @@ export class RateLimiter {
       this.#endWatch?.();
       this.#endWatch = null;
       if (this.#options.presence.isShared) return;
-      for (const api of apiNames) this.#reservations[api].left = 0;
+      for (const api of apiNames) Object.assign(this.#reservations[api], { left: 0, next: 0 });
       await this.#save();
     };
   }
@@ -277,19 +286,34 @@ export class RateLimiter {
     const reservation = this.#reservations[api];
     // A command is stored alone, because it counts for more than a reserved read.
     if (kind === 'command') return this.#save().then(() => this.#leave(kind, options, time));
-    if (reservation.left > 0) reservation.left -= 1;
-    else {
-      const most = Math.min(maxReserved, Math.floor(this.#limit('requestsPerMinute') / 5));
-      reservation.size = Math.max(1, Math.min(2 * reservation.size, most));
-      reservation.left = reservation.size - 1;
-      const storing = this.#save();
-      reservation.storing = storing;
-      void storing.then(() => {
-        if (reservation.storing === storing) reservation.storing = nothingToStore;
-      });
+    reservation.sent += 1;
+    if (reservation.left > 0) {
+      reservation.left -= 1;
+      const isNextDue = reservation.left < Math.floor(reservation.size / 4);
+      if (isNextDue && reservation.storing === nothingToStore) this.#reserve(api, time);
+      return nothingToStore;
     }
-    if (reservation.storing === nothingToStore) return nothingToStore;
+    if (reservation.next === 0) this.#reserve(api, time);
+    reservation.next -= 1;
     return reservation.storing.then(() => this.#leave(kind, options, time));
+  }
+
+  #reserve(api: ApiName, time: number): void {
+    const reservation = this.#reservations[api];
+    const leftToday = this.#limit('requestsPerDay') - this.#counts.days[api].total(time);
+    const most = Math.min(
+      Math.max(reserved.least, leftToday * reserved.ofDay),
+      this.#limit('requestsPerMinute') * reserved.ofMinute,
+    );
+    reservation.size = Math.max(1, Math.floor(Math.min(most, reservation.sent - reservation.left)));
+    reservation.next = reservation.size;
+    const storing = this.#save();
+    reservation.storing = storing;
+    void storing.then(() => {
+      if (reservation.storing !== storing) return;
+      reservation.left += reservation.next;
+      Object.assign(reservation, { next: 0, storing: nothingToStore });
+    });
   }
 
   /** Counts a request that was stored late when it leaves: with others that waited for the disk, it could be one too many. */
@@ -488,7 +512,7 @@ export class RateLimiter {
       savedAt: this.#options.presence.now(),
       uptime: this.#clock.uptime(),
       epoch: this.#epoch || randomBytes(6).toString('base64url'),
-      reserved: byName(apiNames, (api) => this.#reservations[api].left),
+      reserved: byName(apiNames, (api) => this.#reservations[api].left + this.#reservations[api].next),
     });
   }
 

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { debuglog } from 'node:util';
-import type { Clock } from '../util/clock';
+import { iso, type Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
 import { sentence } from '../sentence';
@@ -10,7 +9,7 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 import { anonymousAnswer, pathWithoutIds, type AnonymousAnswer } from '../wire/anonymous';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
-import { reasonOf } from '../util/abort';
+import { raceAbort, reasonOf } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
@@ -140,7 +139,7 @@ const debug = debuglog('connected-vehicle');
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #clock: Clock;
-  readonly #log: LoggedRequest[] = [];
+  readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: URL })[] = [];
   /** The last answer of each address. */
   readonly #answers = new Map<string, Parameters<typeof anonymousAnswer>>();
   /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
@@ -158,7 +157,13 @@ export class Requests {
 
   /** The last requests, oldest first. */
   recent(): LoggedRequest[] {
-    return [...this.#log];
+    return this.#log.map(({ at, method, url, ...result }) => ({
+      at: iso(at),
+      method,
+      host: url.host,
+      path: pathWithoutIds(url.pathname, shortVin),
+      ...result,
+    }));
   }
 
   /** The last answer of each address, without what says whose car it is. */
@@ -187,8 +192,9 @@ export class Requests {
     const { shared, shareForMs, tokenOwner } = this.#options;
     const { url, accept, maxAgeMs = shareForMs, kind, signal, batch } = request;
     const sharers = shareForMs > 0 ? tokenOwner : batch;
-    const key = `${url.href} ${accept} ${sharers ?? randomUUID()}`;
-    const keep = request.keep !== false && sharers !== undefined;
+    if (sharers === undefined) return { source: 'live', ...(await raceAbort(this.#load(request, signal), signal)) };
+    const key = `${url.href} ${accept} ${sharers}`;
+    const keep = request.keep !== false;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };
     for (let isAgain = false; ; isAgain = true) {
       try {
@@ -203,7 +209,7 @@ export class Requests {
   }
 
   /** Asks the service until it answers or nothing more can be tried. */
-  async #load(request: GetRequest, signal: AbortSignal): Promise<Answer> {
+  async #load(request: GetRequest, signal: AbortSignal | undefined): Promise<Answer> {
     const { api, url, accept, kind = 'read' } = request;
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
@@ -218,7 +224,7 @@ export class Requests {
       }
       const failure = sent instanceof VehicleError ? sent : (sent.failure ?? notJson(sent.status));
       if (await this.#canRetry(failure, left, request, token, { deadline, signal })) continue;
-      if (!signal.aborted) setNewest(this.#failing, url.href, failure.code, maxFailing);
+      if (signal?.aborted !== true) setNewest(this.#failing, url.href, failure.code, maxFailing);
       throw failure;
     }
   }
@@ -229,7 +235,7 @@ export class Requests {
     left: Record<keyof typeof retries, number>,
     { kind, url }: GetRequest,
     token: string,
-    { deadline, signal }: { deadline: number; signal: AbortSignal },
+    { deadline, signal }: { deadline: number; signal: AbortSignal | undefined },
   ): Promise<boolean> {
     if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
     if (failure.code === 'SIGN_IN_REQUIRED')
@@ -313,7 +319,7 @@ export class Requests {
     // Two of the three mandatory headers; the third is the media type (docs/internals/service.md 5.1).
     const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
     const { method, url } = request;
-    const at = new Date(this.#clock.now()).toISOString();
+    const at = this.#clock.now();
     const started = this.#clock.monotonic();
     const response = await transport.send({ ...request, headers }).catch(asVehicleError);
     const ms = Math.round(this.#clock.monotonic() - started);
@@ -322,11 +328,12 @@ export class Requests {
     const failure =
       response instanceof VehicleError ? response : isSuccess ? null : this.#failure(response, scopes, api);
     const code = failure?.code ?? null;
-    const path = pathWithoutIds(url.pathname, shortVin);
-    this.#log.push({ at, method, host: url.host, path, status, ms, code });
+    this.#log.push({ at, method, url, status, ms, code });
     if (this.#log.length > maxLogged) this.#log.shift();
-    if (debug.enabled)
+    if (debug.enabled) {
+      const path = pathWithoutIds(url.pathname, shortVin);
       debug('%s', redactor.text(`${method} ${url.host}${path} ${status ?? 'no answer'} ${code ?? ''} ${ms} ms`));
+    }
     if (response instanceof VehicleError) return response;
     if (isSuccess) tokens.onAccepted?.(token);
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
@@ -338,14 +345,14 @@ export class Requests {
   }
 
   /** @param ms how long it took */
-  #answer({ ms, ...response }: TransportResponse & { ms: number }): Answer {
+  #answer(response: TransportResponse & { ms: number }): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
     this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
     const receivedAt = this.#clock.now();
-    const body = this.#options.redactor.answer(parseJson(response.body));
-    return { body, receivedAt, askedAt: receivedAt - ms };
+    const body = this.#options.redactor.answer(parseJson(response.body), response.body);
+    return { body, receivedAt, askedAt: receivedAt - response.ms };
   }
 
   /** A pause that the service asks for holds for all requests with this key. */

@@ -23,6 +23,8 @@ interface Flight<V> {
   answer: Promise<V>;
   abort: AbortController;
   callers: number;
+  /** An abort has nothing to end, and takes time. */
+  hasEnded: boolean;
 }
 
 /** Bounds the memory, at the cost of sharing. */
@@ -66,7 +68,7 @@ export class SharedReads<V> {
       flight.callers -= 1;
       if (flight.callers === 0) {
         if (this.#flights.get(flightKey) === flight) this.#flights.delete(flightKey);
-        flight.abort.abort();
+        if (!flight.hasEnded) flight.abort.abort();
       }
     }
   }
@@ -87,7 +89,9 @@ export class SharedReads<V> {
         setNewest(this.#kept, keptKey, { value, at: this.#clock.monotonic() }, maxKept);
       return value;
     })();
-    const flight: Flight<V> = { answer, abort, callers: 0 };
+    const flight: Flight<V> = { answer, abort, callers: 0, hasEnded: false };
+    const end = (): void => void (flight.hasEnded = true);
+    answer.then(end, end);
     this.#flights.set(flightKey, flight);
     return flight;
   }

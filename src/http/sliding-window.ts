@@ -7,6 +7,9 @@ export class SlidingWindow {
   readonly #bucketMs: number;
   /** The number of events by the time at which the last one of their bucket leaves the span, in no order. */
   readonly #counts = new Map<number, number>();
+  /** Of all counts, as long as the first of them has not left. */
+  #total = 0;
+  #firstEnd = Infinity;
 
   constructor(spanMs: number, bucketMs: number) {
     this.#spanMs = spanMs;
@@ -15,27 +18,31 @@ export class SlidingWindow {
 
   /** The number of events in the span that ends at `time`. Times must be monotonic. */
   total(time: number): number {
-    let total = 0;
-    for (const [end, count] of this.#counts)
-      if (end <= time) this.#counts.delete(end);
-      else total += count;
-    return total;
+    if (time >= this.#firstEnd) this.replace([...this.#counts].filter(([end]) => end > time));
+    return this.#total;
   }
 
   add(time: number, count = 1): void {
-    const end = (Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs;
-    this.#counts.set(end, (this.#counts.get(end) ?? 0) + count);
+    this.#count((Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs, count);
   }
 
   /** Adds what another window counted: pairs of the time at which events leave the span, and their number. */
   merge(pairs: readonly (readonly [until: number, count: number])[]): void {
-    for (const [until, count] of pairs) this.#counts.set(until, (this.#counts.get(until) ?? 0) + count);
+    for (const [until, count] of pairs) this.#count(until, count);
   }
 
   /** Takes the place of what was counted. */
   replace(pairs: readonly (readonly [until: number, count: number])[]): void {
     this.#counts.clear();
+    this.#total = 0;
+    this.#firstEnd = Infinity;
     this.merge(pairs);
+  }
+
+  #count(end: number, count: number): void {
+    this.#counts.set(end, (this.#counts.get(end) ?? 0) + count);
+    this.#total += count;
+    this.#firstEnd = Math.min(this.#firstEnd, end);
   }
 
   /** When fewer than `size` events are left, if none is added. */

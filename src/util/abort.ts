@@ -14,7 +14,14 @@ export function raceAbort<Value>(work: Promise<Value>, signal: AbortSignal | und
     const stop = (): void => reject(reasonOf(signal));
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    const end = (settle: () => void): void => {
+      signal.removeEventListener('abort', stop);
+      settle();
+    };
+    work.then(
+      (value) => end(() => resolve(value)),
+      (error: unknown) => end(() => reject(error)),
+    );
   });
 }
 

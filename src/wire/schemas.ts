@@ -18,8 +18,16 @@ const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
+/** The values of an answer mostly have one time. */
+let last: { input: unknown; time: string | null } = { input: undefined, time: null };
+
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
+  if (input !== last.input) last = { input, time: parseTime(input) };
+  return last.time;
+}
+
+function parseTime(input: unknown): string | null {
   const text = typeof input === 'string' ? input.trim() : '';
   const [whole, minutes, fraction = '', zone = 'Z'] = isoPattern.exec(text) ?? [];
   const number = /^\d{9,16}$/.test(text) ? Number(text) : input;
@@ -45,10 +53,19 @@ export const notMeasured: Measured = { value: null, unit: null, timestamp: null 
 export const isMeasured = (input: unknown): boolean =>
   input === null || (typeof input === 'object' && 'value' in input);
 
-const measuredShape = z.lazy(() => z.object({ value: scalar, unit: text, timestamp }));
+const isScalar = (input: unknown): input is Scalar =>
+  typeof input === 'string' || typeof input === 'boolean' || Number.isFinite(input);
 
-export const parseMeasured = (input: unknown): Measured =>
-  isRecord(input) ? measuredShape.parse(input) : { ...notMeasured };
+/** Every read parses many of them, so this takes no schema. */
+export function parseMeasured(input: unknown): Measured {
+  if (!isRecord(input)) return { ...notMeasured };
+  const { value, unit, timestamp } = input;
+  return {
+    value: isScalar(value) ? value : null,
+    unit: typeof unit === 'string' ? unit : null,
+    timestamp: toTimestamp(timestamp),
+  };
+}
 
 /** `Number('')` is 0, which no empty tank may become. */
 const numberPattern = /^[+-]?\d+(\.\d+)?$/;

@@ -39,7 +39,7 @@ describe('The redactor', () => {
   it('removes known secrets from an answer after parsing, however they are escaped, and leaves the rest', () => {
     const redactor = createRedactor();
     redactor.learn('known/se+cret=');
-    const answer = (text: string): unknown => redactor.answer(JSON.parse(text));
+    const answer = (text: string): unknown => redactor.answer(JSON.parse(text), text);
     for (const escaped of ['known/se+cret=', 'known\\/se+cret=', 'known/se\\u002Bcret=', '\\u006bnown/se+cret\\u003d'])
       assert.deepEqual(answer(`{"a":["x ${escaped} y",1,"${vin}"]}`), { a: ['x [secret] y', 1, vin] });
     assert.deepEqual(answer(`{"token":"Bearer abcdefgh","vin":"${vin}"}`), { token: 'Bearer abcdefgh', vin });

@@ -453,7 +453,7 @@ describe('the rate limiter of an API key', () => {
     };
 
     it('charges a process that crashes again and again for what it sent, at most twice, however soon it crashes', async () => {
-      for (const each of [1, 2, 3, 4, 12, 50]) {
+      for (const each of [1, 2, 3, 4, 8, 12, 15, 27, 50]) {
         await store.remove('quota/key');
         let sent = 0;
         for (let crashes = 0; crashes < 10; crashes += 1) {
@@ -586,6 +586,24 @@ describe('the rate limiter of an API key', () => {
       abort.abort();
       await refused(take, 'CANCELLED');
       limiters.clear();
+    });
+
+    it('stores the next requests while it sends the last ones, so that a read seldom waits for the disk', async () => {
+      const limiter = limiterOf({ store });
+      for (let i = 0; i < 40; i += 1) await acquire(limiter, 'read');
+      const write = store.write.bind(store);
+      let finishWrite = (): unknown => undefined;
+      store.write = (...given) => new Promise((resolve) => (finishWrite = () => resolve(write(...given))));
+      const before = writes;
+      for (let i = 0; i < 60; i += 1) {
+        const read = watched(acquire(limiter, 'read'));
+        await clock.advance(0);
+        assert.equal(read.done, true, `read ${i + 1} waits`);
+        finishWrite();
+        await clock.advance(0);
+      }
+      assert.ok(writes > before);
+      store.write = write;
     });
 
     it('writes seldom however much is sent', async () => {
