@@ -382,6 +382,15 @@ describe('a sign-in from the editor', () => {
     });
   }
 
+  it('that fails at the service keeps the cause for the log, and the dialog hears of it', async () => {
+    identity.fault({ cut: 'before-headers' });
+    await assert.rejects(
+      signIns.finish({ redirected: await decide((await begin()).url) }),
+      ({ code, cause }: VehicleError) => code === 'NETWORK' && cause !== undefined,
+    );
+    assert.equal((await signIns.resultOf('config-1'))?.error?.code, 'NETWORK');
+  });
+
   it('takes the right address after one without a code, of another sign-in, or of the sign-in page was pasted', async () => {
     const { url, state } = await begin();
     for (const wrong of [`?state=${state}`, url, '?code=abc&state=other', 'Hello'])
@@ -470,9 +479,10 @@ describe('a sign-in from the editor', () => {
   });
 
   it('forgets abandoned sign-ins', async () => {
-    const first = await begin();
-    for (let count = 0; count < 100; count++) await begin();
+    const [first, second] = [await begin(), await begin()];
+    for (let count = 0; count < 99; count++) await begin();
     await assert.rejects(signIns.finish({ redirected: `?code=abc&state=${first.state}` }), { code: 'INPUT_INVALID' });
+    await signIns.finish({ redirected: await decide(second.url) });
   });
 
   it('gives every secret to the redactor before it is used', async () => {
