@@ -1,17 +1,16 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
 import {
   formIsOpen,
-  launchBrowser,
   loadEditor,
   openEditor,
   partOf,
   pendingNote,
   picture,
   skipAfterFailure,
+  useEditors,
 } from '../support/editor-browser';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const node = (id: string, type: string, more: object = {}, z = 'tab', y = 100): object => ({
   id,
@@ -59,8 +58,7 @@ const flows = [
 describe(`A car that is put into the flows${pendingNote}`, function () {
   this.timeout(60_000);
   skipAfterFailure(this);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors();
   let page: Page;
   const complaints: string[] = [];
   const tab = (name: string | RegExp) => page.locator('.cars-tab').getByRole('button', { name });
@@ -85,16 +83,9 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
       return types;
     });
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
-    page = await openEditor(browser, nodeRed.url, { height: 800, complaints });
+  before(async () => {
+    page = await openEditor(started.browser, started.nodeRed.url, { height: 800, complaints });
     await showTab();
-  });
-
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
   });
 
   it('is added to no locked flow, and to none while none is open', async () => {
@@ -158,12 +149,14 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
 
   it('lets the flows be deployed, has the language of the editor, and is in the tab after that', async () => {
     await deployIs(true);
-    const deployed = nodeRed.deployed();
+    const deployed = started.nodeRed.deployed();
     await page.locator('#red-ui-header-button-deploy').click();
     await deployed;
     await deployIs(false);
     await page.locator('.cars-list tr[data-fact=rearRightWindow]', { hasText: 'open' }).waitFor();
-    const { flows: stored } = (await nodeRed.admin('GET', 'flows')) as { flows: { type: string; language?: string }[] };
+    const { flows: stored } = (await started.nodeRed.admin('GET', 'flows')) as {
+      flows: { type: string; language?: string }[];
+    };
     assert.equal(stored.find(({ type }) => type === 'connected-vehicle')?.language, 'en-US');
   });
 
@@ -216,9 +209,9 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
     const openFlow = (id: string) => page.evaluate(`RED.workspaces.show('${id}')`);
 
     it('is offered with their number, and one step takes it back', async () => {
-      const { rev } = (await nodeRed.admin('GET', 'flows')) as { rev: string };
-      await nodeRed.admin('POST', 'flows', { rev, flows });
-      await loadEditor(page, nodeRed.url);
+      const { rev } = (await started.nodeRed.admin('GET', 'flows')) as { rev: string };
+      await started.nodeRed.admin('POST', 'flows', { rev, flows });
+      await loadEditor(page, started.nodeRed.url);
       await openFlow('tab');
       await showTab();
       await page.locator('.cars-tab > select').selectOption({ label: 'Wife car …CDEMO2' });

@@ -1,17 +1,16 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { defaultWatch } from '../../src/index';
 import {
   formIsOpen,
-  launchBrowser,
   loadEditor,
   openEditor,
   partOf,
   pendingNote,
   skipAfterFailure,
+  useEditors,
 } from '../support/editor-browser';
 import { itLong } from '../support/long';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 interface FlowNode {
   id: string;
@@ -22,30 +21,22 @@ interface FlowNode {
 describe(`The editor in a browser${pendingNote}`, function () {
   this.timeout(240_000);
   skipAfterFailure(this);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors();
   let page: Page;
   const complaints: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
+  before(async () => {
     page = await open('en-US');
-  });
-
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
   });
 
   /** Opens an editor, which must not ask anything from elsewhere. */
   const open = (locale: string): Promise<Page> =>
-    openEditor(browser, nodeRed.url, {
+    openEditor(started.browser, started.nodeRed.url, {
       locale,
       complaints,
       prepare: (opened) =>
         opened.on('request', (request) => {
-          if (!request.url().startsWith(nodeRed.url) && !request.url().startsWith('data:'))
+          if (!request.url().startsWith(started.nodeRed.url) && !request.url().startsWith('data:'))
             complaints.push(request.url());
         }),
     });
@@ -83,12 +74,12 @@ describe(`The editor in a browser${pendingNote}`, function () {
   async function deploy(): Promise<FlowNode[]> {
     // The button looks done as soon as it is pressed; the answer says that it is.
     const deployed = page.waitForResponse(
-      (response) => response.request().method() === 'POST' && response.url() === `${nodeRed.url}flows`,
+      (response) => response.request().method() === 'POST' && response.url() === `${started.nodeRed.url}flows`,
     );
     await page.locator('#red-ui-header-button-deploy').click();
     assert.ok((await deployed).ok());
     await page.waitForSelector('#red-ui-header-button-deploy.disabled');
-    const { flows } = (await nodeRed.admin('GET', 'flows')) as { flows: FlowNode[] };
+    const { flows } = (await started.nodeRed.admin('GET', 'flows')) as { flows: FlowNode[] };
     return flows;
   }
 
@@ -220,7 +211,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await typed('command').locator('input').press('Tab');
     await closeDialog('node-dialog-ok');
     assert.deepEqual(await stored(), ['wanted', 90]);
-    const { flows } = (await nodeRed.admin('GET', 'flows')) as { flows: FlowNode[] };
+    const { flows } = (await started.nodeRed.admin('GET', 'flows')) as { flows: FlowNode[] };
     assert.equal(flows.find((node) => node.id === id)?.['commandType'], 'flow');
   });
 
@@ -329,7 +320,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
       ['service', 'baseUrl', 'vin', 'apiKeyHeader', 'requestsPerDay'].map((name) => vehicle?.[name]),
       ['custom', 'https://api.example.com', '${VIN}', 'vendor-api-key', 500],
     );
-    assert.deepEqual(await nodeRed.admin('GET', `credentials/connected-vehicle/${vehicle?.id}`), {
+    assert.deepEqual(await started.nodeRed.admin('GET', `credentials/connected-vehicle/${vehicle?.id}`), {
       clientId: '',
       has_apiKey: true,
       has_accessToken: true,
@@ -373,9 +364,9 @@ describe(`The editor in a browser${pendingNote}`, function () {
   });
 
   it('shows a badge in words', async () => {
-    const before = (await nodeRed.admin('GET', 'flows')) as { rev: string };
+    const before = (await started.nodeRed.admin('GET', 'flows')) as { rev: string };
     const tab = await page.evaluate('RED.workspaces.active()');
-    await nodeRed.admin('POST', 'flows', {
+    await started.nodeRed.admin('POST', 'flows', {
       rev: before.rev,
       flows: [
         { id: tab, type: 'tab', label: 'Car' },
@@ -431,7 +422,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
         ),
       ],
     });
-    await loadEditor(page, nodeRed.url);
+    await loadEditor(page, started.nodeRed.url);
     for (const id of ['lost0', 'lost1', 'lost2'])
       await page.locator(`#${id} .red-ui-flow-node-status-label`, { hasText: /^no car chosen$/ }).waitFor();
     await page
@@ -458,9 +449,9 @@ describe(`The editor in a browser${pendingNote}`, function () {
   });
 
   it('shows what a guard watches whose flow says nothing of it', async () => {
-    const before = (await nodeRed.admin('GET', 'flows')) as { rev: string };
+    const before = (await started.nodeRed.admin('GET', 'flows')) as { rev: string };
     const tab = await page.evaluate('RED.workspaces.active()');
-    await nodeRed.admin('POST', 'flows', {
+    await started.nodeRed.admin('POST', 'flows', {
       rev: before.rev,
       flows: [
         { id: tab, type: 'tab', label: 'Car' },
@@ -468,7 +459,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
         { id: 'guard', type: 'connected-vehicle-guard', z: tab, x: 300, y: 100, vehicle: 'demo-car', wires: [[], []] },
       ],
     });
-    await loadEditor(page, nodeRed.url);
+    await loadEditor(page, started.nodeRed.url);
     await page.locator('#guard rect.red-ui-flow-node').dblclick();
     await page.waitForSelector('.car-form');
     const kinds = await page

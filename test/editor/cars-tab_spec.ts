@@ -1,22 +1,22 @@
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
-import type { Browser, Page, Request } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { CarFacts } from '../../src/car/facts';
 import { DirectoryOwner, FileStateStore } from '../../src/index';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
 import {
   holdAnswer,
-  launchBrowser,
   loadEditor,
   openEditor,
   pendingNote,
   picture,
   showTheme,
   skipAfterFailure,
+  useEditors,
 } from '../support/editor-browser';
 import { itLong } from '../support/long';
-import { fewNodes, linkCheckout, startNodeRed, type Install, type RealNodeRed } from '../support/real-node-red';
+import { linkCheckout, type Install } from '../support/real-node-red';
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
 
@@ -94,8 +94,7 @@ const withHistory: Install = async (userDir) => {
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   this.timeout(240_000);
   skipAfterFailure(this);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors(flows, { install: withHistory, args: ['--host-resolver-rules=MAP garage 127.0.0.1'] });
   let page: Page;
   const complaints: string[] = [];
   /** What came over the editor's connection, and what the tab got from the runtime. */
@@ -107,20 +106,13 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   /** Requests to other servers than Node-RED. */
   const foreign: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1');
-    nodeRed = await startNodeRed(flows, withHistory, fewNodes);
+  before(async () => {
     page = await open('en-US');
   });
 
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
-  });
-
   /** @param mayLocate false: as for a user who may only read */
-  const open = (locale: string, url = nodeRed.url, mayLocate = true): Promise<Page> =>
-    openEditor(browser, url, {
+  const open = (locale: string, url = started.nodeRed.url, mayLocate = true): Promise<Page> =>
+    openEditor(started.browser, url, {
       locale,
       height: 1100,
       complaints,
@@ -136,7 +128,8 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
         opened.on('request', (request) => {
           if (request.url().includes('/images/exterior')) pictures.push(request.url());
           if (request.url().endsWith('/pictures')) askedForPictures += 1;
-          if (!request.url().startsWith(nodeRed.url) && request.url().startsWith('http')) foreign.push(request.url());
+          if (!request.url().startsWith(started.nodeRed.url) && request.url().startsWith('http'))
+            foreign.push(request.url());
         });
         opened.on('websocket', (socket) =>
           socket.on('framereceived', ({ payload }) => void published.push(String(payload))),
@@ -160,7 +153,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   const row = (name: string) => page.locator(`.cars-list tr[data-fact=${name}] td:nth-child(2)`);
   const part = (name: string) => page.locator(`.cars-drawing [data-part=${name}][role=button]`);
   const press = async (id: string): Promise<void> => {
-    assert.ok((await fetch(`${nodeRed.url}inject/${id}`, { method: 'POST' })).ok);
+    assert.ok((await fetch(`${started.nodeRed.url}inject/${id}`, { method: 'POST' })).ok);
   };
 
   /** Waits until an element says this. */
@@ -484,7 +477,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   });
 
   it('shows the last known values after the editor was reloaded, without a read', async () => {
-    await loadEditor(page, nodeRed.url);
+    await loadEditor(page, started.nodeRed.url);
     await show(page);
     await says(row('rearRightWindow'), 'closed');
     await says(row('fuelAmount'), '38 l');
@@ -536,7 +529,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     ],
   ] as const)
     itLong(`is in the language of the editor: ${locale}, on another machine than Node-RED`, async () => {
-      const opened = await open(locale, nodeRed.url.replace('127.0.0.1', 'garage'), false);
+      const opened = await open(locale, started.nodeRed.url.replace('127.0.0.1', 'garage'), false);
       await show(opened);
       assert.match(await opened.locator('.cars-list tr[data-fact=location]').innerText(), position);
       await opened.locator('.cars-list caption', { hasText: heading }).waitFor();
@@ -629,9 +622,9 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   });
 
   it('says above the drawing why nothing can be read of a car', async () => {
-    const { rev, flows: deployed } = (await nodeRed.admin('GET', 'flows')) as { rev: string; flows: object[] };
+    const { rev, flows: deployed } = (await started.nodeRed.admin('GET', 'flows')) as { rev: string; flows: object[] };
     const broken = { id: 'own', type: 'connected-vehicle', service: 'volvo-cars', name: 'Mine' };
-    await nodeRed.admin('POST', 'flows', { rev, flows: [...deployed, broken] });
+    await started.nodeRed.admin('POST', 'flows', { rev, flows: [...deployed, broken] });
     await page.locator('.cars-tab > select').selectOption({ label: 'Mine' });
     const problem = page.locator('.cars-problem', { hasText: 'The API key is missing.' });
     assert.equal(await problem.count(), 1);

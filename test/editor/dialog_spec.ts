@@ -1,33 +1,29 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { classicCar, demoCar, startSimulator, type Simulator } from '../support/simulator';
 import {
   holdAnswer,
-  launchBrowser,
   openEditor,
   partOf,
   pendingNote,
   picture,
   skipAfterFailure,
+  useEditors,
 } from '../support/editor-browser';
 import { itLong } from '../support/long';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   this.timeout(240_000);
   skipAfterFailure(this);
   let service: Simulator;
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors([], { args: ['--host-resolver-rules=MAP garage 127.0.0.1'] });
   let page: Page;
   const complaints: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1');
+  before(async () => {
     service = await startSimulator({ cars: [demoCar, classicCar] });
-    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
     const vehicle = {
       id: 'car',
       type: 'connected-vehicle',
@@ -38,7 +34,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       tokenUrl: `${service.url}/as/token.oauth2`,
       credentials: { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' },
     };
-    await nodeRed.admin('POST', 'flows', {
+    await started.nodeRed.admin('POST', 'flows', {
       flows: [
         { id: 'tab', type: 'tab', label: 'Car' },
         vehicle,
@@ -66,7 +62,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
         },
       ],
     });
-    page = await openEditor(browser, nodeRed.url, {
+    page = await openEditor(started.browser, started.nodeRed.url, {
       height: 1200,
       complaints,
       // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
@@ -76,8 +72,6 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   });
 
   after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
     await service?.close();
   });
 
@@ -104,8 +98,8 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   });
 
   it('returns to localhost where the editor is not on https, because services accept no other address', async () => {
-    const { port } = new URL(nodeRed.url);
-    assert.match(nodeRed.url, /^http:\/\/127\.0\.0\.1/);
+    const { port } = new URL(started.nodeRed.url);
+    assert.match(started.nodeRed.url, /^http:\/\/127\.0\.0\.1/);
     assert.equal(await part('redirect').innerText(), `http://localhost:${port}/connected-vehicle/callback`);
   });
 
@@ -124,7 +118,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   it('signs in by the pasted address', async () => {
     const redirectUrl = page.locator('#node-config-input-redirectUrl');
     await redirectUrl.fill('http://192.168.1.5:1880/connected-vehicle/callback');
-    const { port } = new URL(nodeRed.url);
+    const { port } = new URL(started.nodeRed.url);
     assert.equal(
       await part('redirectWhy').innerText(),
       `The service accepts only an address that begins with https:// or http://localhost in small letters and has no user name and no fragment (#). Use http://localhost:${port}/connected-vehicle/callback`,
@@ -367,7 +361,10 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   });
 
   it('keeps the sign-in under the credential secret of Node-RED, with no key of its own', () => {
-    const names = readdirSync(join(nodeRed.userDir, 'connected-vehicle'), { recursive: true, encoding: 'utf8' });
+    const names = readdirSync(join(started.nodeRed.userDir, 'connected-vehicle'), {
+      recursive: true,
+      encoding: 'utf8',
+    });
     assert.ok(
       names.some((name) => /^state.sign-in.[\da-f]{32}\.json$/.test(name)),
       names.join(' '),
@@ -390,8 +387,8 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   });
 
   itLong('offers the field for the pasted address from the start where the browser runs elsewhere', async () => {
-    const { port } = new URL(nodeRed.url);
-    const elsewhere = await openEditor(browser, `http://garage:${port}/`, { complaints: [], height: 1200 });
+    const { port } = new URL(started.nodeRed.url);
+    const elsewhere = await openEditor(started.browser, `http://garage:${port}/`, { complaints: [], height: 1200 });
     await elsewhere.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
     await elsewhere.locator('#connected-vehicle-redirected').waitFor();
     assert.equal(

@@ -1,24 +1,23 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { demoCar, everyScope, startSimulator, type Simulator } from '../support/simulator';
 import {
   formIsOpen,
-  launchBrowser,
   openEditor,
   partOf,
   pendingNote,
   picture,
   skipAfterFailure,
+  useEditors,
 } from '../support/editor-browser';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** Each step by mouse, in an editor on another machine than Node-RED, from empty flows to a signed-in car. */
 describe(`The first car in a browser${pendingNote}`, function () {
   this.timeout(240_000);
   skipAfterFailure(this);
   let service: Simulator;
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  // On the machine of the driver, nothing answers at localhost.
+  const started = useEditors([], { args: ['--host-resolver-rules=MAP garage 127.0.0.1, MAP localhost 127.0.0.2'] });
   let page: Page;
   let redirectUrl: string;
   const complaints: string[] = [];
@@ -43,11 +42,8 @@ describe(`The first car in a browser${pendingNote}`, function () {
     await editor.locator('.red-ui-flow-node-error:visible').waitFor();
   };
 
-  before(async function () {
-    // On the machine of the driver, nothing answers at localhost.
-    browser = await launchBrowser(this, '--host-resolver-rules=MAP garage 127.0.0.1, MAP localhost 127.0.0.2');
-    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
-    const { port } = new URL(nodeRed.url);
+  before(async () => {
+    const { port } = new URL(started.nodeRed.url);
     redirectUrl = `http://localhost:${port}/connected-vehicle/callback`;
     service = await startSimulator({
       cars: [{ ...demoCar, windows: {} }],
@@ -58,7 +54,7 @@ describe(`The first car in a browser${pendingNote}`, function () {
       redirectUris: [redirectUrl],
       scopes: everyScope.filter((scope) => !scope.includes('honk')),
     });
-    page = await openEditor(browser, `http://garage:${port}/`, {
+    page = await openEditor(started.browser, `http://garage:${port}/`, {
       height: 1000,
       complaints,
       // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
@@ -67,8 +63,6 @@ describe(`The first car in a browser${pendingNote}`, function () {
   });
 
   after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
     await service?.close();
   });
 
@@ -107,7 +101,7 @@ describe(`The first car in a browser${pendingNote}`, function () {
   it('says so again after the deploy and in an editor that is opened later, where no form was open', async () => {
     await deploy();
     await lackOfKey(page);
-    const other = await openEditor(browser, page.url(), { complaints });
+    const other = await openEditor(started.browser, page.url(), { complaints });
     await lackOfKey(other);
     await other.close();
   });

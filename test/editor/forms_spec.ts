@@ -1,17 +1,8 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import {
-  formIsOpen,
-  launchBrowser,
-  openEditor,
-  partOf,
-  pendingNote,
-  picture,
-  showTheme,
-} from '../support/editor-browser';
+import { formIsOpen, openEditor, partOf, pendingNote, picture, showTheme, useEditors } from '../support/editor-browser';
 import { everyNth, isLong, itLong } from '../support/long';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** Conditions of four kinds, each with an operand of its own. */
 const hundredRows = Array.from({ length: 100 }, (_, at) =>
@@ -123,27 +114,19 @@ const nodes = flow.filter((node) => 'vehicle' in node).map(({ id }) => id);
 
 describe(`The forms in a browser${pendingNote}`, function () {
   this.timeout(240_000);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors();
   let page: Page;
   /** By language. */
   const pages: Record<string, Page> = {};
   const complaints: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
-    await nodeRed.admin('POST', 'flows', { flows: [...flow, ...secondTab] });
+  before(async () => {
+    await started.nodeRed.admin('POST', 'flows', { flows: [...flow, ...secondTab] });
     page = await inLanguage('en-US');
   });
 
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
-  });
-
   const inLanguage = async (locale: string): Promise<Page> =>
-    (pages[locale] ??= await openEditor(browser, nodeRed.url, { locale, height: 900, complaints }));
+    (pages[locale] ??= await openEditor(started.browser, started.nodeRed.url, { locale, height: 900, complaints }));
 
   async function openForm(id: string, on: Page = page): Promise<void> {
     const isConfig = configs.includes(id);

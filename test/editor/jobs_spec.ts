@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { formIsOpen, launchBrowser, openEditor, partOf, pendingNote, picture } from '../support/editor-browser';
+import type { Locator, Page } from 'playwright-core';
+import { formIsOpen, openEditor, partOf, pendingNote, picture, useEditors } from '../support/editor-browser';
 import { describeLong } from '../support/long';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** Two cars, of which the tab uses the second one. */
 const flow = [
@@ -14,29 +13,20 @@ const flow = [
 
 describeLong(`The jobs of a new user, by mouse from the palette${pendingNote}`, function () {
   this.timeout(240_000);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors();
   let page: Page;
   const complaints: string[] = [];
   /** Clicks and drags. */
   let clicks: number;
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
-  });
   beforeEach(async () => {
     clicks = 0;
-    await nodeRed.admin('POST', 'flows', { flows: flow });
-    page = await openEditor(browser, nodeRed.url, { height: 900, complaints });
+    await started.nodeRed.admin('POST', 'flows', { flows: flow });
+    page = await openEditor(started.browser, started.nodeRed.url, { height: 900, complaints });
   });
   afterEach(async () => {
     await page?.close();
     assert.deepEqual(complaints, []);
-  });
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
   });
 
   const click = async (target: Locator): Promise<void> => {
@@ -62,7 +52,7 @@ describeLong(`The jobs of a new user, by mouse from the palette${pendingNote}`, 
   }
 
   async function deploy(): Promise<void> {
-    const deployed = nodeRed.deployed();
+    const deployed = started.nodeRed.deployed();
     await click(page.locator('#red-ui-header-button-deploy'));
     await deployed;
     await page.waitForFunction('!RED.nodes.dirty()');
@@ -112,7 +102,7 @@ describeLong(`The jobs of a new user, by mouse from the palette${pendingNote}`, 
     assert.equal((await propertiesOf(result))['vehicle'], '');
     await deploy();
     assert.equal(clicks, 12);
-    assert.ok((await fetch(`${nodeRed.url}inject/${press}`, { method: 'POST' })).ok);
+    assert.ok((await fetch(`${started.nodeRed.url}inject/${press}`, { method: 'POST' })).ok);
     await page.locator(`[id="${result}"]`).getByText('Demo car: Lock: done').waitFor();
     await page.locator(`[id="${result}"] rect.red-ui-flow-node`).dblclick();
     await formIsOpen(page);

@@ -1,17 +1,8 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import {
-  formIsOpen,
-  launchBrowser,
-  openEditor,
-  partOf,
-  pendingNote,
-  picture,
-  showTheme,
-} from '../support/editor-browser';
+import { formIsOpen, openEditor, partOf, pendingNote, picture, showTheme, useEditors } from '../support/editor-browser';
 import { isLong } from '../support/long';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 const low = { value: 'batteryChargeLevel', operator: '<', operand: 10 };
 const node = (id: string, type: string, config: object, at: number) => ({
@@ -56,20 +47,13 @@ const paneWidth = 313;
 
 describe(`The forms and labels of the nodes in a browser${pendingNote}`, function () {
   this.timeout(120_000);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors();
   let page: Page;
   const complaints: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    nodeRed = await startNodeRed([], linkCheckout, fewNodes);
-    await nodeRed.admin('POST', 'flows', { flows: flow });
-    page = await openEditor(browser, nodeRed.url, { height: 800, complaints });
-  });
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
+  before(async () => {
+    await started.nodeRed.admin('POST', 'flows', { flows: flow });
+    page = await openEditor(started.browser, started.nodeRed.url, { height: 800, complaints });
   });
 
   async function open(id: string, on: Page = page): Promise<void> {
@@ -235,7 +219,9 @@ describe(`The forms and labels of the nodes in a browser${pendingNote}`, functio
   for (const locale of isLong ? ['en-US', 'de-DE', 'fr-FR'] : ['en-US'])
     it(`have a help that fits into a narrow sidebar: ${locale}`, async () => {
       const on =
-        locale === 'en-US' ? page : await openEditor(browser, nodeRed.url, { locale, height: 800, complaints });
+        locale === 'en-US'
+          ? page
+          : await openEditor(started.browser, started.nodeRed.url, { locale, height: 800, complaints });
       const tooWide = await on.evaluate(
         `['', '-status', '-command', '-command-status', '-guard', '-event', '-condition'].flatMap((end) => {
           const pane = $('<div class="red-ui-help">').css({ width: ${paneWidth} });

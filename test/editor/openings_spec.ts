@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
-import { formIsOpen, launchBrowser, openEditor, pendingNote } from '../support/editor-browser';
+import type { Page } from 'playwright-core';
+import { formIsOpen, openEditor, pendingNote, useEditors } from '../support/editor-browser';
 import { describeLong } from '../support/long';
-import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** How often each form is opened until the first count, and until the second one. */
 const [few, many] = [2, 20];
@@ -160,17 +159,14 @@ function keepAccountOfNodeRed(): void {
 
 describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, function () {
   this.timeout(240_000);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors(flow);
   let page: Page;
   const complaints: string[] = [];
   /** Begun and not ended by each opening of a form of Node-RED's own. Node-RED 5 keeps the links of each form that it has opened. */
   let leftByNodeRed: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    nodeRed = await startNodeRed(flow, linkCheckout, fewNodes);
-    page = await openEditor(browser, nodeRed.url, {
+  before(async () => {
+    page = await openEditor(started.browser, started.nodeRed.url, {
       complaints,
       // Forms that open faster than a person opens them ask more often than the addresses of the pack answer in a minute.
       isKnown: (text) => text.includes('status of 429 (Too Many Requests)'),
@@ -178,11 +174,6 @@ describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, f
     });
     await page.evaluate(keepAccountOfNodeRed);
     leftByNodeRed = (await leftOver(() => openForm('debug'))).map(({ name }) => name);
-  });
-
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
   });
 
   const openForm = async (id: string): Promise<void> => {

@@ -287,40 +287,6 @@ describe('Signing in from the editor', () => {
     assert.equal(tokenCalls() - calls, 0);
   });
 
-  it('refuses a state that nobody began, and one of another vehicle', async () => {
-    await load();
-    const { url } = await begin();
-    const address = await signInAtPage(String(url));
-    const foreign = new URL(address);
-    foreign.searchParams.set('state', 'x'.repeat(43));
-    assert.match((await finish(foreign.href)).error?.message ?? '', /belongs to no sign-in that was started here/);
-    assert.match((await finish(address, 'another')).error?.message ?? '', /another vehicle configuration/);
-    assert.equal(tokenCalls(), 0);
-    assert.equal((await finish(address)).error, undefined);
-  });
-
-  it('refuses an answer after ten minutes', async () => {
-    const clock = new ManualClock();
-    useClock(clock);
-    await load();
-    const { url } = await begin();
-    const address = await signInAtPage(String(url));
-    await clock.advance(10 * 60_000 + 1);
-    assert.match((await finish(address)).error?.message ?? '', /longer than ten minutes/);
-    assert.equal(tokenCalls(), 0);
-  });
-
-  it('refuses an answer for a deleted vehicle', async () => {
-    await load();
-    const { url } = await begin();
-    const address = await signInAtPage(String(url));
-    await helper.setFlows([{ id: 'tab', type: 'tab', label: 'empty' }] as never, 'full');
-    const answered = await page(address);
-    assert.equal(answered.status, 400);
-    assert.match(answered.text, /was deleted/);
-    assert.equal(tokenCalls(), 0);
-  });
-
   for (const [what, changes, credentials] of [
     ['client ID', {}, { ...client, clientId: 'another-client' }],
     ['base URL', { baseUrl: 'https://api.example' }, client],

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from './real-node-red';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const missing = existsSync(executablePath)
@@ -20,13 +21,44 @@ const spared = [
   '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch',
 ];
 
+/** Where there is no browser, the suite is skipped, and fails in CI. */
+function needBrowser(suite: Mocha.Context): void {
+  if (missing === '') return;
+  assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
+  suite.skip();
+}
+
 /** Starts the browser, with more arguments. Where there is none, the suite is skipped, and fails in CI. */
 export async function launchBrowser(suite: Mocha.Context, ...more: string[]): Promise<Browser> {
-  if (missing !== '') {
-    assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
-    suite.skip();
-  }
+  needBrowser(suite);
   return chromium.launch({ executablePath, args: ['--no-sandbox', ...spared, ...more] });
+}
+
+/** What the tests of an editor use. Both are there before the hooks of the suite run. */
+export interface Started {
+  browser: Browser;
+  nodeRed: RealNodeRed;
+}
+
+/** Starts a browser, with more arguments, and a Node-RED with few nodes, both at the same time, and ends them after the suite. */
+export function useEditors(
+  flows: readonly object[] = [],
+  { install = linkCheckout, args = [] }: { install?: typeof linkCheckout; args?: string[] } = {},
+): Started {
+  // Filled before the first test.
+  const started = {} as Partial<Started> as Started;
+  before(async function () {
+    needBrowser(this);
+    [started.browser, started.nodeRed] = await Promise.all([
+      launchBrowser(this, ...args),
+      startNodeRed(flows, install, fewNodes),
+    ]);
+  });
+  after(async () => {
+    await started.browser?.close();
+    await started.nodeRed?.stop();
+  });
+  return started;
 }
 
 /** For a suite whose tests work on one page, one after the other. The `bail` of Mocha would also skip them after a failure of another suite. */

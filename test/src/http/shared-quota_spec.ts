@@ -129,24 +129,6 @@ describe('the quota of a key that several processes share', () => {
     assert.deepEqual(await used(), [0, 0]);
   });
 
-  it('counts no request whose caller gave up before it was its turn', async () => {
-    const process = all.start('flows', limits);
-    await all.clock.advance(2 * second);
-    const { limiter } = process.pack.stateOfKey(all.service.url, 'demo-key');
-    process.line.answersInMs = second;
-    const giving = new AbortController();
-    const deadline = all.clock.monotonic() + minute;
-    const asked = Array.from({ length: 10 }, () =>
-      limiter.acquire('read', { api: 'connected', deadline, signal: giving.signal }),
-    );
-    asked.forEach((one) => one.catch(() => undefined));
-    await all.clock.advance(second / 2);
-    giving.abort();
-    await all.clock.advance(minute / 2);
-    assert.ok(limiter.snapshot().usedToday <= 1, String(limiter.snapshot().usedToday));
-    assert.equal(limiter.snapshot().waiting, 0);
-  });
-
   it('is exceeded on no day', async () => {
     const few = { ...limits, requestsPerDay: 20 };
     const processes = [all.start('flows', few), all.start('flows', few)];
@@ -170,35 +152,6 @@ describe('the quota of a key that several processes share', () => {
     await all.clock.advance(minute);
     await read(one);
     assert.equal(one.account.quota().usedToday, 31);
-  });
-
-  it('is as strict as the strictest of all processes, also for one that was there before', async () => {
-    const [one, other] = [all.start('flows', limits), all.start('flows', { ...limits, requestsPerMinute: 20 })];
-    await all.clock.advance(2 * second);
-    await read(one);
-    await read(other);
-    await all.clock.advance(10 * second);
-    const until = all.clock.now() + 3 * minute;
-    reads = [];
-    readAlways(one, until);
-    await all.clock.advance(3 * minute);
-    assert.ok(most(reads, minute) <= 20, `${most(reads, minute)} in a minute`);
-  });
-
-  it('pauses in all processes when the service asks one of them for a pause', async () => {
-    const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
-    await all.clock.advance(2 * second);
-    for (let count = 0; count < 5; count += 1) await read(other);
-    const { limiter } = one.pack.stateOfKey(all.service.url, 'demo-key');
-    limiter.blockUntil('RATE_LIMITED', new Date(all.clock.now() + 5 * minute), 'connected');
-    await all.clock.advance(10 * second);
-    reads = [];
-    const { code, retryAt } = await failure(read(other));
-    assert.equal(code, 'RATE_LIMITED');
-    assert.ok(Number(retryAt) - all.clock.now() > 4 * minute);
-    assert.deepEqual(reads, []);
-    await all.clock.advance(5 * minute);
-    await read(other);
   });
 
   describe('while the store is away', () => {

@@ -243,20 +243,24 @@ describe('a sign-in from the editor', () => {
     assert.ok(identity.issued.slice(before).includes(await token.get()));
   });
 
-  for (const [what, form] of [
-    ['the whole address', (address: string): string => `  ${address}\n`],
-    ['its query', (address: string): string => new URL(address).search],
-    ['its query without the question mark', (address: string): string => new URL(address).search.slice(1)],
-    ['a path with its query', (address: string): string => `/callback${new URL(address).search}`],
-  ] as const) {
-    it(`accepts ${what} that a person pastes`, async () => {
-      assert.equal(
-        (await signIns.finish({ redirected: form(await decide((await begin()).url)), configNodeId: 'config-1' }))
-          .configNodeId,
-        'config-1',
-      );
+  const pasted: [how: string, write: (address: string) => string][] = [
+    ['whole, with spaces around it', (address) => `  ${address}\n`],
+    ['in quotation marks', (address) => `"${address}"`],
+    ['in single ones', (address) => `'${address}'`],
+    ['in angle brackets', (address) => `<${address}>`],
+    ['as HTML writes it', (address) => address.replace('&', '&amp;')],
+    ['with a fragment', (address) => `${address}#_=_`],
+    ['without its scheme', (address) => address.replace('https://', '')],
+    ['with a quotation mark inside', (address) => address.replace('callback', 'call"back')],
+    ['as its query', (address) => new URL(address).search],
+    ['as its query without the question mark', (address) => new URL(address).search.slice(1)],
+    ['as a path with its query', (address) => `/callback${new URL(address).search}`],
+  ];
+  for (const [how, write] of pasted)
+    it(`accepts an address that a person pastes ${how}`, async () => {
+      const redirected = write(await decide((await begin()).url));
+      assert.equal((await signIns.finish({ redirected, configNodeId: 'config-1' })).configNodeId, 'config-1');
     });
-  }
 
   const refusals: Record<
     string,
@@ -378,6 +382,15 @@ describe('a sign-in from the editor', () => {
     });
   }
 
+  it('that fails at the service keeps the cause for the log, and the dialog hears of it', async () => {
+    identity.fault({ cut: 'before-headers' });
+    await assert.rejects(
+      signIns.finish({ redirected: await decide((await begin()).url) }),
+      ({ code, cause }: VehicleError) => code === 'NETWORK' && cause !== undefined,
+    );
+    assert.equal((await signIns.resultOf('config-1'))?.error?.code, 'NETWORK');
+  });
+
   it('takes the right address after one without a code, of another sign-in, or of the sign-in page was pasted', async () => {
     const { url, state } = await begin();
     for (const wrong of [`?state=${state}`, url, '?code=abc&state=other', 'Hello'])
@@ -459,18 +472,17 @@ describe('a sign-in from the editor', () => {
   });
 
   it('never repeats a text from an address', async () => {
-    await assert.rejects(
-      signIns.finish({
-        redirected: `?error=${encodeURIComponent('<script>alert(1)</script>')}&error_description=evil&state=${(await begin()).state}`,
-      }),
-      (error: VehicleError) => !/script|evil/.test(error.message),
-    );
+    for (const odd of ['<script>alert(1)</script>', 'call me', 'x '.repeat(40), 'x'.repeat(61)]) {
+      const redirected = `?error=${encodeURIComponent(odd)}&error_description=evil&state=${(await begin()).state}`;
+      await assert.rejects(signIns.finish({ redirected }), /\(unknown error\)/);
+    }
   });
 
   it('forgets abandoned sign-ins', async () => {
-    const first = await begin();
-    for (let count = 0; count < 100; count++) await begin();
+    const [first, second] = [await begin(), await begin()];
+    for (let count = 0; count < 99; count++) await begin();
     await assert.rejects(signIns.finish({ redirected: `?code=abc&state=${first.state}` }), { code: 'INPUT_INVALID' });
+    await signIns.finish({ redirected: await decide(second.url) });
   });
 
   it('gives every secret to the redactor before it is used', async () => {

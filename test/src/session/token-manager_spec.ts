@@ -696,15 +696,18 @@ describe('a refreshing access token', () => {
     });
   }
 
-  it('gives every token to the redactor before it is used', async () => {
+  it('gives every token to the redactor before it is used, also one that a former process stored', async () => {
     const token = await signedIn();
     await token.get();
     await clock.advance(300_000);
-    await token.get();
+    const given = await token.get();
     assert.deepEqual(
       identity.issued.slice(1).filter((secret) => !secrets.has(secret)),
       [],
     );
+    secrets.clear();
+    assert.equal(await source({ session: newProcess() }).get(), given);
+    assert.ok(secrets.has(given) && identity.issued.slice(-2).every((secret) => secrets.has(secret)));
   });
 
   it('sends no refresh token twice while one process after the other keeps the sign-in', async () => {
@@ -775,7 +778,7 @@ describe('a refreshing access token', () => {
       refreshing: null,
     });
     await clock.advance(5 * minute);
-    await assert.rejects(token.get(), { code: 'CONFIG' });
+    await assert.rejects(token.get(), { code: 'CONFIG', message: /former credentialSecret/ });
     assert.equal(identity.requests.length, 1);
   });
 

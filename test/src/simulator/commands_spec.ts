@@ -101,38 +101,6 @@ describe('a v1 command to the simulated car', () => {
     assert.equal(bench.simulator.car().state.lock, 'LOCKED');
   });
 
-  it('applies the state of the car when the command reaches it, not when it was sent', async () => {
-    bench.simulator
-      .car()
-      .set({ lock: 'UNLOCKED' })
-      .set({ doors: { frontLeft: 'OPEN' } });
-    const link = linkOf(await bench.postV1('lock'));
-    await bench.clock.advance(1000);
-    bench.simulator.car().set({ doors: { frontLeft: 'CLOSED' } });
-    await bench.clock.advance(3000);
-    assert.equal(await follow(link), 'COMPLETED');
-  });
-
-  it('follows a plan of any words', async () => {
-    bench.simulator.car().set({
-      commandPlan: {
-        steps: [
-          { afterMs: 0, status: 'WAITING' },
-          { afterMs: 1000, status: 'BLUE' },
-          { afterMs: 2000, status: 'RUNNING' },
-        ],
-      },
-    });
-    const link = linkOf(await bench.postV1('honk'));
-    const seen: string[] = [];
-    for (let second = 0; second < 3600; second += 600) {
-      seen.push(await follow(link));
-      await bench.clock.advance(second === 0 ? 1000 : 600_000);
-    }
-    assert.deepEqual(seen, ['WAITING', 'BLUE', 'RUNNING', 'RUNNING', 'RUNNING', 'RUNNING']);
-    assert.deepEqual(bench.simulator.car().performed, []);
-  });
-
   it('can carry out a command without reporting it, and report it without carrying it out', async () => {
     const car = bench.simulator
       .car()
@@ -186,21 +154,6 @@ describe('a v1 command to the simulated car', () => {
       assert.equal(car.state.lock, 'LOCKED');
     });
 
-    it('takes the tailgate set open as opened', async () => {
-      await unlock(30);
-      await bench.clock.advance(4000);
-      bench.simulator.car().set({ doors: { tailGate: 'OPEN' } });
-      assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
-    });
-
-    it('is over when the car is locked again', async () => {
-      await unlock(120);
-      await bench.clock.advance(4000);
-      await bench.postV1('lock');
-      await bench.clock.advance(4000);
-      assert.equal(bench.simulator.car().openTailgate(), false);
-    });
-
     it('takes whole seconds from 0 to 120 and nothing else', async () => {
       for (const good of [0, 1, 120]) assert.equal((await unlock(good)).status, 202, String(good));
       for (const bad of [-1, 121, 1.5, '60', null, undefined])
@@ -209,13 +162,6 @@ describe('a v1 command to the simulated car', () => {
       assert.equal((await bench.postV1('unlock', '{')).status, 400);
       assert.equal((await bench.postV1('unlock', [])).status, 422);
       assert.equal(bench.simulator.car().invocations.length, 3);
-    });
-
-    it('has no time frame on a car that is unlocked already', async () => {
-      bench.simulator.car().set({ lock: 'UNLOCKED' });
-      const link = linkOf(await unlock(1));
-      await bench.clock.advance(60_000);
-      assert.equal(await follow(link), 'COMPLETED');
     });
   });
 
@@ -230,20 +176,6 @@ describe('a v1 command to the simulated car', () => {
     const detail = (await bench.get(linkOf(reply), { accept: detailType })).body;
     assert.equal(detail['status'], 200);
     assert.equal(detail['data']?.['invokeStatus'], 'RUNNING');
-  });
-
-  it('answers the status of a request for a year', async () => {
-    const link = linkOf(await bench.postV1('lock'));
-    await bench.clock.advance(365 * 86_400_000 - 1);
-    assert.equal((await bench.get(link)).status, 200);
-    await bench.clock.advance(1);
-    assert.equal((await bench.get(link)).status, 404);
-  });
-
-  it('asks for the scope conve:commands before it answers the status of a request', async () => {
-    const link = linkOf(await bench.postV1('lock'));
-    const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
-    assert.equal((await bench.get(link, { authorization: `Bearer ${token}` })).status, 403);
   });
 });
 
@@ -315,28 +247,6 @@ describe('a v2 command to the simulated car', () => {
       await start(dialect);
     });
 
-    it(`cannot lock an open door (${dialect})`, async () => {
-      await start(dialect);
-      bench.simulator
-        .car()
-        .set({ lock: 'UNLOCKED' })
-        .set({ doors: { rearLeft: 'OPEN' } });
-      assert.equal((await bench.postV2('lock')).body['data']?.['invokeStatus'], 'UNABLE_TO_LOCK_DOOR_OPEN');
-      assert.equal(
-        (await bench.postV2('lock-reduced-guard')).body['data']?.['invokeStatus'],
-        'UNABLE_TO_LOCK_DOOR_OPEN',
-      );
-    });
-
-    it(`refuses reduced guard to classic cars (${dialect})`, async () => {
-      await start(dialect);
-      const reply = await bench.post(`/connected-vehicle/v2/vehicles/${classicCar.vin}/commands/lock-reduced-guard`);
-      assert.equal(reply.status, 404);
-      assert.deepEqual(reply.body, {
-        error: { message: 'NOT_FOUND', description: 'lock-reduced-guard is not supported by this vehicle' },
-      });
-    });
-
     it(`takes the commands that only this car has (${dialect})`, async () => {
       await start(dialect);
       const car = bench.simulator.car().set({ extraCommands: ['climatization-start'] });
@@ -378,21 +288,5 @@ describe('a v2 command to the simulated car', () => {
       waits.push(endsAt - from);
     }
     assert.deepEqual(waits, [7500, 150_000, 155_000]);
-  });
-
-  it('follows the last word of a plan', async () => {
-    await start('real');
-    bench.simulator.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'DELIVERED', acts: true }] } });
-    assert.equal((await bench.postV2('honk')).body['data']?.['invokeStatus'], 'DELIVERED');
-    assert.deepEqual(bench.simulator.car().performed, ['honk']);
-  });
-
-  it('ends with the simulator, even while it blocks', async () => {
-    await start('plain');
-    bench.simulator.car().set({ commandPlan: { answerAfterMs: 150_000 } });
-    const reply = bench.postV2('lock');
-    await bench.clock.whenSleeping();
-    await Promise.all([assert.rejects(reply), bench.simulator.close()]);
-    assert.equal(bench.clock.sleeping, 0);
   });
 });

@@ -1,13 +1,5 @@
 import { strict as assert } from 'node:assert';
-import {
-  classicCar,
-  demoCar,
-  electricCar,
-  hybridCar,
-  milesCar,
-  quirkyCar,
-  type CarOptions,
-} from '../../../src/simulator';
+import { classicCar, demoCar, electricCar, milesCar, quirkyCar, type CarOptions } from '../../../src/simulator';
 import { chargingMemberNames } from '../../../src/catalogue/reads';
 import { Bench, type Json } from './support';
 
@@ -86,22 +78,6 @@ describe('the energy interface of the simulated service', () => {
       estimatedChargingTimeToTargetBatteryChargeLevel: 0,
       chargingPower: 0,
     });
-  });
-
-  it('continues to charge from the level at which the cable was taken off', async () => {
-    await start(electricCar);
-    const car = bench.simulator.car();
-    const percentMs = (0.78 / 11) * hour;
-    await bench.clock.advance(percentMs / 2);
-    car.set({ charger: { connection: 'DISCONNECTED' } });
-    await bench.clock.advance(hour);
-    assert.deepEqual(
-      [(await values())['batteryChargeLevel'], (await values())['chargingStatus'], (await values())['chargingType']],
-      [53, 'IDLE', 'NONE'],
-    );
-    car.set({ charger: { connection: 'CONNECTED' } });
-    await bench.clock.advance(percentMs / 2 + 1);
-    assert.equal((await values())['batteryChargeLevel'], 54);
   });
 
   it('waits without power, for its time, and with a fault at the charger', async () => {
@@ -187,28 +163,6 @@ describe('the energy interface of the simulated service', () => {
       [done['chargingStatus'], done['chargerPowerStatus'], done['batteryChargeLevel']],
       ['DONE', 'FAULT', 90],
     );
-  });
-
-  it('reports charge and energy use of a hybrid in the groups as well', async () => {
-    await start(hybridCar);
-    const group = async (name: string) =>
-      (await bench.get(`/connected-vehicle/v2/vehicles/{vin}/${name}`)).body['data'];
-    const fuel = await group('fuel');
-    assert.deepEqual(fuel?.['batteryChargeLevel'], {
-      timestamp: '2026-06-01T08:00:00.000000000Z',
-      unit: '%',
-      value: 74,
-    });
-    assert.equal(fuel?.['fuelAmount']?.['value'], 38);
-    const statistics = await group('statistics');
-    assert.equal(Object.keys(statistics ?? {}).length, 11);
-    assert.deepEqual(statistics?.['averageEnergyConsumption'], {
-      timestamp: '2026-06-01T08:00:00.000Z',
-      unit: 'kWh/100km',
-      value: 22.4,
-    });
-    assert.equal(statistics?.['distanceToEmptyBattery']?.['value'], 58);
-    assert.equal(statistics?.['distanceToEmptyTank']?.['value'], 520);
   });
 
   it('refuses a missing scope at the root of the body', async () => {

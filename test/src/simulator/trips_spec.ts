@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { demoCar, electricCar, hybridCar, type CarOptions } from '../../../src/simulator';
+import { demoCar, electricCar, type CarOptions } from '../../../src/simulator';
 import { Bench, type Json } from './support';
 
 const place = '/location/v1/vehicles/{vin}/location';
@@ -23,14 +23,6 @@ describe('the location of a simulated car', () => {
       },
       status: 200,
     });
-  });
-
-  it('can lack its altitude, its heading and its time', async () => {
-    bench.simulator.car().set({ location: { altitude: null, heading: null } });
-    bench.simulator.faults.add({ members: { 'data.properties.timestamp': 'missing' } });
-    const { data } = (await bench.get(place)).body;
-    assert.equal(data?.['geometry']?.['coordinates']?.length, 2);
-    assert.deepEqual(data?.['properties'], {});
   });
 
   it('is not answered if the driver does not share it, the scope is missing, or the application was not granted it', async () => {
@@ -95,15 +87,6 @@ describe('a trip of a simulated car', () => {
     assert.equal((await bench.get('/energy/v2/vehicles/{vin}/state')).body['batteryChargeLevel']?.['value'], 34);
   });
 
-  it('burns fuel in a hybrid once the battery is empty', async () => {
-    await start({ ...hybridCar, battery: { ...hybridCar.battery, level: 2 } });
-    const car = bench.simulator.car().drive({ km: 60, minutes: 60 });
-    await bench.clock.advance(60 * 60_000);
-    assert.equal(car.state.battery.level, 0);
-    const fuel = Number(car.resource('fuelAmount'));
-    assert.ok(fuel > 33.8 && fuel < 34.2, String(fuel));
-  });
-
   it('is refused without a length, and during another trip', async () => {
     await start(demoCar);
     const car = bench.simulator.car();
@@ -154,12 +137,6 @@ describe('climate and engine of a simulated car', () => {
       assert.equal((await startEngine(body)).status, 400, JSON.stringify(body));
     assert.equal((await startEngine({ runtimeMinutes: 0 })).status, 200);
     assert.deepEqual(bench.simulator.car().performed, ['engine-start']);
-  });
-
-  it('does not start the engine of a car that is plugged in', async () => {
-    bench.simulator.car().set({ plugIn: true, charger: { connection: 'CONNECTED' } });
-    assert.equal((await startEngine({ runtimeMinutes: 5 })).status, 422);
-    assert.equal(bench.simulator.car().state.engineRunning, false);
   });
 
   it('ends a climatization by itself, by command, with the engine and with the driver’s door', async () => {
