@@ -122,7 +122,7 @@ export { conditionValue, conditionValues, operatorsOf, parseOperand, type Condit
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 
 // The state that outlives a restart.
-export { DirectoryInUse, DirectoryOwner } from './state/owner';
+export { DirectoryOwner } from './state/owner';
 export { FilePresence } from './state/file-presence';
 export { LocalPresence, type Presence } from './state/presence';
 export { Membership } from './state/membership';
@@ -130,4 +130,4 @@ export { RedisStateStore } from './state/redis-store';
 export { FileStateStore } from './state/file-state-store';
 export { Seal } from './state/seal';
 export { SealedStateStore } from './state/sealed-store';
-export { MemoryStateStore, type SharedStore, type StateStore } from './state/state-store';
+export { MemoryStateStore, type StateStore } from './state/state-store';

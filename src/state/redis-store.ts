@@ -4,6 +4,7 @@ import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import { Serial } from '../util/serial';
 import { Seal, sealedSchema } from './seal';
 import {
   collectionOf,
@@ -119,7 +120,7 @@ export class RedisStateStore implements SharedStore {
   #keyId = '';
   #nameKey = '';
   /** Sealing takes time: changes keep their order. */
-  #sealed: Promise<unknown> = Promise.resolve();
+  readonly #sealing = new Serial();
   #info: ReadonlyMap<string, string> = new Map();
   #settledAt = Infinity;
   /** The record of the run of the server, as this process has read it when it connected. */
@@ -162,12 +163,11 @@ export class RedisStateStore implements SharedStore {
   async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
     const collection = collectionOf(key);
     const text = JSON.stringify({ key, value: value ?? null });
-    const sealing = this.#sealed.then(async () => {
+    const sealed = await this.#sealing.run(async () => {
       await this.#connected();
       return this.#seal?.seal(text, this.#contextOf(collection, this.#fieldOf(key)));
     });
-    this.#sealed = sealing.catch(() => undefined);
-    const record = JSON.stringify({ format, ...(await sealing) });
+    const record = JSON.stringify({ format, ...sealed });
     const nonce = randomBytes(9).toString('base64url');
     const keys = [this.#hashOf(collection), `${this.#prefix}:version`, this.#hashOf('store')];
     const given = [this.#fieldOf(key), conditionOf(expected), nonce, this.#keyId, record, `"format":${format},`];
@@ -188,7 +188,7 @@ export class RedisStateStore implements SharedStore {
   async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
     const hash = this.#hashOf(collectionOf(key));
     // After the changes that were begun before.
-    await this.#sealed;
+    await this.#sealing.run(() => undefined);
     return (await this.#call('EVAL', scripts.remove, '1', hash, () => this.#fieldOf(key), conditionOf(expected))) === 1;
   }
 

@@ -11,8 +11,8 @@ import {
   resolveService,
   systemClock,
   type Account,
-  type SharedStore,
 } from '../../src/index';
+import type { SharedStore } from '../../src/state/state-store';
 import { askOfStore } from '../model/fleet-history';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { openRedis, RedisServer } from '../support/redis-server';

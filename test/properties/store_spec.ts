@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import {
-  DirectoryInUse,
   DirectoryOwner,
   FileStateStore,
   MemoryStateStore,
@@ -13,6 +12,7 @@ import {
   SealedStateStore,
   type StateStore,
 } from '../../src/index';
+import { DirectoryInUse } from '../../src/state/owner';
 import { tried } from '../support/property';
 import { removeFolder } from '../support/remove-folder';
 

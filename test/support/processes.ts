@@ -1,17 +1,16 @@
-import {
-  Membership,
-  openAccount,
-  Pack,
-  pastedToken,
-  resolveService,
-  type Account,
-  type SharedStore,
-} from '../../src/index';
+import { Membership, openAccount, Pack, pastedToken, resolveService, type Account } from '../../src/index';
 import { asSentence } from '../../src/sentence';
 import { demoCar } from '../../src/simulator/index';
 import type { SimulatorOptions } from './simulator';
 import type { TransportRequest } from '../../src/http/transport';
-import { hashed, StateFault, type Condition, type Stored, type StoredEntry } from '../../src/state/state-store';
+import {
+  hashed,
+  StateFault,
+  type Condition,
+  type SharedStore,
+  type Stored,
+  type StoredEntry,
+} from '../../src/state/state-store';
 import { ServiceInProcess, type Mishap } from '../model/service-in-process';
 import { ManualClock } from './manual-clock';
 import { SharedMemory } from './shared-memory';

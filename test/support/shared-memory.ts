@@ -1,5 +1,5 @@
-import { MemoryStateStore, type SharedStore } from '../../src/index';
-import type { StateFault } from '../../src/state/state-store';
+import { MemoryStateStore } from '../../src/index';
+import type { SharedStore, StateFault } from '../../src/state/state-store';
 import type { Clock } from '../../src/util/clock';
 
 /** A store in memory that several packs of one process share, as processes share a server. A test sets its fault. */

@@ -16,7 +16,8 @@ import {
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { DirectoryInUse, DirectoryOwner, FileStateStore } from '../../../src/index';
+import { FileStateStore } from '../../../src/index';
+import { DirectoryInUse, DirectoryOwner } from '../../../src/state/owner';
 import type { DirectoryOwnerOptions } from '../../../src/state/owner';
 import type { Role } from '../../../src/state/presence';
 import { ManualClock } from '../../support/manual-clock';
