@@ -81,7 +81,7 @@ export { cancelledId, parseRecord, type CommandRecord } from './commands/record'
 export { CommandLog } from './commands/log';
 export { LoggedCommand, type JournalEntry } from './commands/logged-command';
 export { followCommand, type FollowReport, type FollowUpdate } from './commands/follow';
-export { Subscriptions, type Subscription } from './commands/subscriptions';
+export { FollowedCommands, type FollowedCommand } from './commands/followed-commands';
 
 // Polling.
 export { callsPerDay } from './polling/calls';

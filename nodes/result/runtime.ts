@@ -1,13 +1,13 @@
 import {
   cancelledId,
   followCommand,
+  FollowedCommands,
   parseRecord,
   parseSwitch,
-  Subscriptions,
   VehicleError,
   withSignals,
+  type FollowedCommand,
   type FollowUpdate,
-  type Subscription,
 } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
 import { wordsOf } from '../node-red/i18n';
@@ -34,15 +34,15 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
 
 class ResultNode {
   readonly #own: FlowNode;
-  readonly #subscriptions: Subscriptions;
+  readonly #followed: FollowedCommands;
   /** By the id of the command. */
   readonly #following = new Map<string, AbortController>();
-  readonly #resumed: ReturnType<typeof FlowNode.prototype.selfMessages<Subscription>>;
+  readonly #resumed: ReturnType<typeof FlowNode.prototype.selfMessages<FollowedCommand>>;
 
   constructor(own: FlowNode) {
     this.#own = own;
     this.#resumed = own.selfMessages();
-    this.#subscriptions = new Subscriptions({
+    this.#followed = new FollowedCommands({
       log: own.pack.log,
       node: own.sharedId,
       clock: clock(),
@@ -61,28 +61,28 @@ class ResultNode {
     const abort = new AbortController();
     this.#following.set(id, abort);
     try {
-      const subscription = resumed ?? (await this.#subscriptions.begin(record, msg, options.vehicle));
-      if (subscription === null) return;
+      const followed = resumed ?? (await this.#followed.begin(record, msg, options.vehicle));
+      if (followed === null) return;
       await withSignals([signal, abort.signal], (ending) =>
-        this.#follow(subscription, options, { ...task, signal: ending }),
+        this.#follow(followed, options, { ...task, signal: ending }),
       );
     } catch (error) {
       if (abort.signal.aborted) {
-        await this.#subscriptions.end(id);
+        await this.#followed.end(id);
         throw new VehicleError('CANCELLED', 'The watch was cancelled by a message.');
       }
       // The node was closed: the command is followed further after the deploy. A link that must not be followed ends it.
       if (signal.aborted) return handedOver;
-      if (safeError(error).code === 'UNTRUSTED_LINK') await this.#subscriptions.end(id);
+      if (safeError(error).code === 'UNTRUSTED_LINK') await this.#followed.end(id);
       throw error;
     } finally {
       this.#following.delete(id);
     }
   }
 
-  async #follow(subscription: Subscription, options: CommandStatusOptions, { msg, send, signal }: Task): Promise<void> {
+  async #follow(followed: FollowedCommand, options: CommandStatusOptions, { msg, send, signal }: Task): Promise<void> {
     const own = this.#own;
-    const { command } = subscription;
+    const { command } = followed;
     const { vin, command: name } = command.record;
     const vehicle = options.vehicle || command.account;
     const { client } = await own.vehicle(vehicle).account();
@@ -94,17 +94,17 @@ class ResultNode {
     const { timeout, interval, verify } = options;
     const limits = { timeoutMs: timeout * 1000, intervalMs: interval * 1000, verify, signal, clock: clock() };
     try {
-      for await (const update of followCommand(command, { ...subscription, client, ...limits })) {
+      for await (const update of followCommand(command, { ...followed, client, ...limits })) {
         const text = `${say(`command.${name}`, { defaultValue: name })}: ${word(update.reason)}`;
         const report = safeRecord({ ...update.report, car, text: own.withCar(text, vin, vehicle) });
         const topic = msg.topic || report.command;
         const out: Message = { ...own.RED.util.cloneMessage(msg), topic, payload: report };
         if (update.settled) {
-          const end = await this.#sendResult(subscription, update, () => send([out, null]), signal);
+          const end = await this.#sendResult(followed, update, () => send([out, null]), signal);
           if (end === 'sent') own.status.showOutcome(report);
           return;
         }
-        await this.#subscriptions.change(subscription);
+        await this.#followed.change(followed);
         shown?.update(report.requestStatus);
         send([null, out]);
       }
@@ -115,17 +115,17 @@ class ResultNode {
 
   /** @throws the reason of the signal, if it was aborted before the result was sent */
   async #sendResult(
-    subscription: Subscription,
+    followed: FollowedCommand,
     update: FollowUpdate,
     send: () => void,
     signal: AbortSignal,
   ): Promise<SendEnd> {
     const message = {
-      claim: () => this.#subscriptions.settle(subscription, update),
-      mayBeSent: () => this.#subscriptions.mayBeSent(subscription),
+      claim: () => this.#followed.settle(followed, update),
+      mayBeSent: () => this.#followed.mayBeSent(followed),
       send,
-      markSent: () => this.#subscriptions.delivered(subscription),
-      release: () => this.#subscriptions.postpone(subscription),
+      markSent: () => this.#followed.delivered(followed),
+      release: () => this.#followed.postpone(followed),
     };
     const end = await sendOnce(this.#own, message, signal);
     if (end === 'closed') signal.throwIfAborted();
@@ -133,7 +133,7 @@ class ResultNode {
   }
 
   async #cancel(id: string | null): Promise<void> {
-    if (id !== null && !this.#following.has(id) && !(await this.#subscriptions.hasDelivered(id))) {
+    if (id !== null && !this.#following.has(id) && !(await this.#followed.hasDelivered(id))) {
       throw new VehicleError(
         'INPUT_INVALID',
         'No watch of that id is open here, so none was ended. Send the id of the record in msg.payload.id, or none to end all.',
@@ -144,7 +144,7 @@ class ResultNode {
 
   /** Goes on with the commands that a former node, or a process that has ended, followed. */
   async resume(): Promise<void> {
-    for (const open of await this.#subscriptions.open((what) => this.#own.warn(`watches.${what}`))) {
+    for (const open of await this.#followed.open(() => this.#own.warn('watches.undelivered'))) {
       if (this.#own.closing.aborted) return;
       // Every property of a message is optional.
       this.#resumed.send(open, { ...open.msg, payload: open.command.record } as Message);
@@ -155,6 +155,6 @@ class ResultNode {
   async clear(): Promise<void> {
     const { size } = this.#following;
     if (size > 0) this.#own.warn('watches.deleted', { count: size });
-    await this.#subscriptions.clear();
+    await this.#followed.clear();
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isFinal, isUnderWay, meaningOf } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
-import { UnconfirmedCommandError, type Requests } from '../http/requests';
+import { UnconfirmedCommandError, type ReadyToPost } from '../http/requests';
 import { sentence, type Sentence } from '../sentence';
 import { linkSignals, reasonOf } from '../util/abort';
 import type { Clock } from '../util/clock';
@@ -21,16 +21,6 @@ interface AttemptOptions {
   signal?: AbortSignal | undefined;
 }
 
-interface AttemptSteps {
-  requests: Pick<Requests, 'post'>;
-  /** Awaited before the command leaves, with the record that is valid if no answer comes. If it rejects, nothing is sent. */
-  begin?: (record: CommandRecord) => Promise<void>;
-  /** Asked last before the command leaves. @throws VehicleError why it must not */
-  mayLeave?: () => void;
-  /** Called when the command leaves. */
-  left?: () => void;
-}
-
 /** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/internals/vendor-api.md 1.9). */
 const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
@@ -39,7 +29,7 @@ export class CommandAttempt {
   readonly id = randomUUID();
   /** Decides at the last moment, besides the deadline and the cancellation: throws if the command must not leave. */
   check: (() => void) | null = null;
-  /** Awaited before that: rejects if the command must not leave. */
+  /** Awaited before the command is sent: rejects if it must not be. */
   confirm: (() => Promise<void>) | null = null;
   /** Why the command may not be sent, but only join the same one of another copy of the flow (docs/several-node-reds.md); null if it may be sent. */
   unarmed: VehicleError | null = null;
@@ -95,6 +85,21 @@ export class CommandAttempt {
     );
   }
 
+  /** Until when it may wait, in monotonic time. */
+  get deadline(): number {
+    return this.#clock.monotonic() + this.#remainingMs();
+  }
+
+  /** The record that is valid if no answer comes. */
+  begin(route: CommandRoute): CommandRecord {
+    this.#sentAt = this.#clock.now();
+    return this.#record(route, unanswered(noAnswer()));
+  }
+
+  #record(route: CommandRoute, invocation: Invocation): CommandRecord {
+    return recordOf(route, invocation, { id: this.id, sentAt: this.#sentAt });
+  }
+
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
   mayLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
@@ -106,45 +111,29 @@ export class CommandAttempt {
 
   /**
    * Sends the command once.
+   * @param mayLeave asked last before the first byte may leave this machine
    * @returns its record; `undetermined` if the command may have reached the service and no answer came
    * @throws VehicleError if it was not sent or was refused
    */
-  async send(route: CommandRoute, { requests, begin, mayLeave, left }: AttemptSteps): Promise<CommandRecord> {
-    const record = (invocation: Invocation): CommandRecord =>
-      recordOf(route, invocation, { id: this.id, sentAt: this.#sentAt });
+  async send(route: CommandRoute, ready: ReadyToPost, mayLeave: () => void): Promise<CommandRecord> {
     try {
-      const answer = await requests.post({
-        api: 'connected',
-        ...route,
-        timeoutMs: timeoutMs[route.interface],
-        signal: this.#owner,
-        unsentSignal: this.signal,
-        deadline: this.#clock.monotonic() + this.#remainingMs(),
-        beforeSend: async () => {
-          this.#sentAt = this.#clock.now();
-          await Promise.all([begin?.(record(unanswered(noAnswer()))), this.confirm?.()]);
-        },
-        mayLeave: () => {
-          mayLeave?.();
-          this.mayLeave();
-          left?.();
-        },
-      });
+      const request = { ...route, timeoutMs: timeoutMs[route.interface], signal: this.#owner, mayLeave };
+      const answer = await ready.post(request);
       const invocation = parseInvocation(answer.body, answer.receivedAt);
       const { requestStatus, async } = invocation;
       // Whether the command is over with this answer (docs/internals/contract.md 4).
       const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
       this.status = isOver ? 'answered' : 'unconfirmed';
-      return record({ ...invocation, operationId: invocation.operationId ?? answer.operationId });
+      return this.#record(route, { ...invocation, operationId: invocation.operationId ?? answer.operationId });
     } catch (error) {
       if (!(error instanceof UnconfirmedCommandError)) {
-        this.status = this.status === 'sent' ? 'answered' : 'dropped';
+        if (this.status === 'sent') this.status = 'answered';
         throw error;
       }
       const { reason, isAnswerOfCar } = error;
       this.status = isAnswerOfCar ? 'answered' : 'unconfirmed';
       this.fault = isAnswerOfCar ? reason.sentence : noAnswer(reason);
-      return record(unanswered(this.fault, reason.operationId));
+      return this.#record(route, unanswered(this.fault, reason.operationId));
     }
   }
 

@@ -27,7 +27,7 @@ export interface DispatchOptions extends CommandInput, Sender {
 
 interface DispatcherOptions {
   client: VehicleClient;
-  requests: Pick<Requests, 'post' | 'forget' | 'assertSignedIn' | 'expectCommand'>;
+  requests: Pick<Requests, 'ready' | 'forget' | 'assertSignedIn' | 'expectCommand'>;
   observers: readonly Pick<VehicleObserver, 'commandSent'>[];
   /** No command is sent while set (docs/internals/contract.md 2). */
   readOnly: boolean;
@@ -133,20 +133,6 @@ export class Dispatcher {
     return logged.record;
   }
 
-  /** Sends a command at once: without its turn, and without the log. */
-  post(
-    route: CommandRoute,
-    attempt: CommandAttempt,
-    steps: { begin?: (record: CommandRecord) => Promise<void>; mayLeave?: () => void } = {},
-  ): Promise<CommandRecord> {
-    const { requests } = this.#options;
-    const left = (): void => this.#carChanges(route.vin);
-    return attempt.send(route, { requests, left, ...steps }).finally(() => {
-      // The car may have acted since the command left.
-      if (attempt.status !== 'dropped') this.#carChanges(route.vin);
-    });
-  }
-
   /** A command changes the answers of every interface, because all of them show the same car. */
   #carChanges(vin: string): void {
     const { client, observers, requests } = this.#options;
@@ -198,21 +184,31 @@ export class Dispatcher {
    * next process knows the commands that may be in progress.
    */
   async #sendLogged(route: CommandRoute, turn: Turn, attempt: CommandAttempt, sender: Sender): Promise<LoggedCommand> {
-    const { log, account, clock, turns } = this.#options;
-    const begin = async (begun: CommandRecord): Promise<void> => {
-      const command = new LoggedCommand(begun, account, sender, clock.now());
-      await Promise.all([this.#save(log.add(command, clock.now())), turns.markSent(turn, begun)]);
-    };
+    const { log, account, clock, turns, requests } = this.#options;
+    const { deadline, signal, id } = attempt;
+    let logged: LoggedCommand | null = null;
     try {
-      const record = await this.post(route, attempt, { begin, mayLeave: () => turns.mayLeave(turn) });
-      const logged = log.find(attempt.id) ?? new LoggedCommand(record, account, sender, clock.now());
+      const ready = await requests.ready('command', { api: 'connected', deadline, signal });
+      const begun = attempt.begin(route);
+      logged = new LoggedCommand(begun, account, sender, clock.now());
+      const stored = this.#save(log.add(logged, clock.now()));
+      await Promise.all([stored, turns.markSent(turn, begun), attempt.confirm?.()]);
+      const mayLeave = (): void => {
+        turns.mayLeave(turn);
+        attempt.mayLeave();
+        this.#carChanges(route.vin);
+      };
+      const record = await attempt.send(route, ready, mayLeave).finally(() => {
+        // The car may have acted since the command left.
+        if (attempt.status !== 'waiting') this.#carChanges(route.vin);
+      });
       logged.answer(record, attempt, clock.now());
       await Promise.all([this.#save(log.save(logged)), turns.markAnswered(turn, logged)]);
       return logged;
     } catch (error) {
-      const logged = log.find(attempt.id);
-      if (logged === undefined) await turns.end(turn);
-      else if (attempt.status === 'dropped') await Promise.all([this.#save(log.remove(attempt.id)), turns.end(turn)]);
+      const isUnsent = attempt.status === 'waiting';
+      if (logged === null) await turns.end(turn);
+      else if (isUnsent) await Promise.all([this.#save(log.remove(id)), turns.end(turn)]);
       else {
         logged.refuse(asVehicleError(error), clock.now());
         await Promise.all([this.#save(log.save(logged)), turns.end(turn, logged.record)]);

@@ -3,7 +3,7 @@ import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
 import { Serial } from '../util/serial';
-import { LoggedCommand, maxActingMs, type JournalEntry } from './logged-command';
+import { LoggedCommand, maxActingMs, type Follower, type JournalEntry } from './logged-command';
 
 export interface CommandLogOptions {
   store: StateStore;
@@ -34,10 +34,8 @@ export class CommandLog {
   readonly #options: Required<CommandLogOptions>;
   /** By id, the oldest first. */
   #commands = new Map<string, LoggedCommand>();
-  /** The nodes that follow a command, by its id; each with the end of the write of its subscription. */
-  readonly #followers = new Map<string, Map<string, Promise<unknown>>>();
-  /** The nodes that followed a command when the store was read last, by its id: those of other processes are among them. */
-  #stored = new Map<string, Set<string>>();
+  /** The nodes of this process that begin to follow a command, by its id: the end of their writes. */
+  readonly #beginning = new Map<string, Promise<unknown>>();
   readonly #reading = new Serial();
   /** How many stored commands could not be read. */
   #lost = 0;
@@ -56,7 +54,6 @@ export class CommandLog {
   }
 
   async #read(): Promise<void> {
-    const followers = await this.store.entries('follow/');
     const entries = await this.store.entries('command/');
     const stored = entries
       .flatMap((entry) => this.#parse(entry.key.slice('command/'.length), entry) ?? [])
@@ -65,11 +62,6 @@ export class CommandLog {
     if (lost > this.#lost)
       this.#options.warn(sentence`${lost} of ${entries.length} stored commands cannot be read and are left out.`);
     this.#lost = lost;
-    this.#stored = new Map();
-    for (const { key } of followers) {
-      const [, node = '', id = ''] = /^follow\/([^/]*)\/(.*)$/s.exec(key) ?? [];
-      this.#stored.set(id, (this.#stored.get(id) ?? new Set()).add(decodeURIComponent(node)));
-    }
     this.#order = Math.max(this.#order, stored.at(-1)?.order ?? 0);
     const ids = new Set(stored.map(({ id }) => id));
     // A command that is not stored yet is newer than the stored ones.
@@ -116,16 +108,23 @@ export class CommandLog {
     }
   }
 
-  /** Fulfilled when the command is stored as it is now. @throws StateFault */
-  async save(command: LoggedCommand): Promise<void> {
+  /**
+   * Changes a command. Fulfilled when it is stored as it is then.
+   * @param change made again if another process has stored another change meanwhile; what it returns is awaited, and with false nothing is stored
+   * @returns false if `change` has returned it
+   * @throws StateFault
+   */
+  async save(command: LoggedCommand, change: () => Promise<boolean> | void = () => undefined): Promise<boolean> {
     this.#commands.set(command.id, command);
     this.#options.onChange();
-    command.isStored = false;
-    await retryOnConflict(async (isAgain) => {
+    const { stored } = await retryOnConflict(async (isAgain) => {
       if (isAgain) await this.#refresh(command.id, command);
-      return (await this.#write(command)) || null;
+      if ((await change()) === false) return { stored: false };
+      command.isStored = false;
+      return (await this.#write(command)) ? { stored: true } : null;
     });
-    command.isStored = true;
+    if (stored) command.isStored = true;
+    return stored;
   }
 
   /** @returns false where another process has changed it */
@@ -142,29 +141,39 @@ export class CommandLog {
     await this.store.remove(`command/${id}`);
   }
 
-  /** A node follows a command from now on; `null` ends that. */
-  follow(id: string, node: string, stored: Promise<unknown> | null): void {
-    const nodes = this.#followers.get(id) ?? new Map<string, Promise<unknown>>();
-    if (stored === null) {
-      nodes.delete(node);
-      this.#stored.get(id)?.delete(node);
-    } else nodes.set(node, stored);
-    if (nodes.size > 0) this.#followers.set(id, nodes);
-    else this.#followers.delete(id);
+  /** A node begins to follow a command: `isTakenOver` waits for the end. */
+  begins<Value>(id: string, beginning: Promise<Value>): Promise<Value> {
+    const all = Promise.allSettled([this.#beginning.get(id), beginning]).then(() => {
+      if (this.#beginning.get(id) === all) this.#beginning.delete(id);
+    });
+    this.#beginning.set(id, all);
+    return beginning;
   }
 
-  /** The ids of the commands that a node follows. */
-  followedBy(node: string): string[] {
-    const known = [...this.#stored, ...this.#followers].filter(([, nodes]) => nodes.has(node));
-    return [...new Set(known.map(([id]) => id))];
+  /** The commands that a node follows. */
+  followedBy(node: string): LoggedCommand[] {
+    return [...this.#commands.values()].filter((one) => one.followerOf(node));
+  }
+
+  /**
+   * Stores that this process follows a command for a node, unless another process does that or has sent the result.
+   * @throws StateFault
+   */
+  follow(command: LoggedCommand, node: string, follower: Follower): Promise<boolean> {
+    const { presence } = this;
+    return this.save(command, async () => {
+      const known = command.followerOf(node);
+      const { by = presence.id } = known ?? {};
+      if (known === null || (by !== presence.id && !(await presence.hasEnded(by)))) return false;
+      command.setFollower(node, { ...follower, by: presence.id });
+      return true;
+    });
   }
 
   /** Whether a node follows the command, or has had its result. Fulfilled when that is stored. */
   async isTakenOver(id: string): Promise<boolean> {
-    const nodes = this.#followers.get(id);
-    const isFollowed = this.#isFollowed(id);
-    await Promise.allSettled(nodes?.values() ?? []);
-    return isFollowed || Object.keys(this.find(id)?.results ?? {}).length > 0;
+    await this.#beginning.get(id);
+    return this.find(id)?.isTakenOver === true;
   }
 
   /**
@@ -176,7 +185,7 @@ export class CommandLog {
   async unclaimed(node: string, now: number, isStart = true): Promise<LoggedCommand[]> {
     await this.ready();
     const found = [...this.#commands.values()].filter(
-      (one) => one.origin?.node === node && this.#mayBeTakenOver(one) && isOnTheWay(one, now),
+      (one) => one.origin?.node === node && !one.isTakenOver && isOnTheWay(one, now),
     );
     const own: LoggedCommand[] = [];
     for (const one of found) if (one.member === this.presence.id ? isStart : await this.#takeOver(one)) own.push(one);
@@ -216,13 +225,9 @@ export class CommandLog {
     });
   }
 
-  #isFollowed = (id: string): boolean => this.#followers.has(id) || (this.#stored.get(id)?.size ?? 0) > 0;
-
-  #mayBeTakenOver = ({ id, origin, results }: LoggedCommand): boolean =>
-    origin !== null && !this.#isFollowed(id) && Object.keys(results).length === 0;
-
-  #isOpen = (command: LoggedCommand): boolean =>
-    this.#isFollowed(command.id) || (this.#mayBeTakenOver(command) && command.origin?.handedOnAt === null);
+  /** Whether a node has something to send for it. */
+  #isOpen = ({ isFollowed, isTakenOver, origin }: LoggedCommand): boolean =>
+    isFollowed || (!isTakenOver && origin?.handedOnAt === null);
 
   /**
    * The node has sent the record on.

@@ -18,9 +18,19 @@ const verdictShape = z.object({
   verified: z.nullable(z.boolean()),
   settledAt: z.string(),
 });
-const resultShape = z.extend(verdictShape, {
-  /** How often its sending has begun; null where it was sent. */
-  tries: z.nullable(z.int()),
+const followerShape = z.object({
+  /** The process that follows the command for the node. */
+  by: z.string(),
+  /** Milliseconds since 1970. */
+  startedAt: z.number(),
+  /** Of the message that brought the record. */
+  msg: z.record(z.string(), z.unknown()),
+  /** What the flow added to the record. */
+  added: z.record(z.string(), z.unknown()),
+  /** A result that was perhaps not sent. */
+  result: z.nullable(verdictShape),
+  /** How often its sending has begun. */
+  tries: z.int(),
 });
 const originShape = z.object({
   node: z.string(),
@@ -41,7 +51,7 @@ const storedShape = z.lazy(() =>
     states: z.catch(z.array(state), []),
     verdict: z.catch(z.nullable(verdictShape), null),
     origin: z.catch(z.nullable(originShape), null),
-    results: z.catch(z.record(z.string(), resultShape), {}),
+    followers: z.catch(z.record(z.string(), z.nullable(followerShape)), {}),
     isCleared: z.catch(z.boolean(), false),
   }),
 );
@@ -49,8 +59,8 @@ const storedShape = z.lazy(() =>
 type Stored = z.infer<typeof storedShape>;
 export type StatusChange = z.infer<typeof state>;
 export type Verdict = z.infer<typeof verdictShape>;
-/** The verdict as one node has it, whose own conditions decide when it is reached. */
-export type NodeResult = z.infer<typeof resultShape>;
+/** A node that follows a command, from before its first poll until its result was sent. Its own conditions decide when the result is reached. */
+export type Follower = z.infer<typeof followerShape>;
 
 /** Who sent a command. */
 export interface Sender {
@@ -107,8 +117,8 @@ export class LoggedCommand {
   verdict: Verdict | null = null;
   /** The node that sends the record on, and its message. `handedOnAt` is the time at which it was sent on, if another node may still take it over. Null when no node sends it on any more. */
   origin: z.infer<typeof originShape> | null;
-  /** By the node. */
-  results: Record<string, NodeResult> = {};
+  /** By the node; null once its result was sent. */
+  followers: Record<string, Follower | null> = {};
   /** Whether a person has emptied the journal since. */
   isCleared = false;
   /** Whether the last change is stored. */
@@ -155,6 +165,27 @@ export class LoggedCommand {
   /** Whether the car may still act on it, as far as the answers say. */
   get mayAct(): boolean {
     return this.status !== 'answered' && !isFinal(this.record.outcome);
+  }
+
+  /** Whether a node needs its result. */
+  get isFollowed(): boolean {
+    return Object.values(this.followers).some((follower) => follower !== null);
+  }
+
+  /** Whether a node follows it, or has had its result. */
+  get isTakenOver(): boolean {
+    return Object.keys(this.followers).length > 0;
+  }
+
+  /** Null if the node has had the result. */
+  followerOf(node: string): Follower | null | undefined {
+    return Object.hasOwn(this.followers, node) ? this.followers[node] : undefined;
+  }
+
+  /** Null when the node has had the result; undefined if it needs none. */
+  setFollower(node: string, follower: Follower | null | undefined): void {
+    const { [node]: _before, ...others } = this.followers;
+    this.followers = follower === undefined ? others : { ...others, [node]: follower };
   }
 
   /** Calls back when the link of the command gives a final status, or now where the car does not act on it any more. */
@@ -222,8 +253,8 @@ export class LoggedCommand {
     if (knowledgeOf(other.verdict) > knowledgeOf(this.verdict)) this.verdict = other.verdict;
     const handedOnAt = this.origin?.handedOnAt ?? other.origin?.handedOnAt ?? null;
     this.origin = this.origin === null || other.origin === null ? null : { ...this.origin, handedOnAt };
-    // Results that are not stored yet are newer.
-    this.results = this.isStored ? { ...this.results, ...other.results } : { ...other.results, ...this.results };
+    for (const [node, follower] of Object.entries(other.followers))
+      if (this.followerOf(node) !== null) this.setFollower(node, follower);
     this.isCleared ||= other.isCleared;
     if (!this.mayAct) for (const call of this.#onFinal.splice(0)) call();
   }
@@ -248,9 +279,9 @@ export class LoggedCommand {
   }
 
   toJSON(): Stored {
-    const { order, account, member, sentBy, record, fault, status, states, verdict, origin, results, isCleared } = this;
-    const kept = states.slice(-maxStates);
-    return { order, account, member, sentBy, record, fault, status, states: kept, verdict, origin, results, isCleared };
+    const { order, account, member, sentBy, record, fault, status, verdict, origin, followers, isCleared } = this;
+    const states = this.states.slice(-maxStates);
+    return { order, account, member, sentBy, record, fault, status, states, verdict, origin, followers, isCleared };
   }
 }
 

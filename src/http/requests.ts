@@ -55,19 +55,12 @@ export interface GetRequest {
 }
 
 export interface PostRequest {
-  api: ApiName;
   url: URL;
   contentType: string;
   body?: string | undefined;
   scopes: readonly string[];
   timeoutMs: number;
   signal: AbortSignal | undefined;
-  /** Ends the command only while nothing has been sent. */
-  unsentSignal: AbortSignal;
-  /** Until when it may wait for the rate limiter, in monotonic time; never longer than a minute. */
-  deadline: number;
-  /** Awaited when the command has its token and its slot in the quota, before it is sent. If it rejects, nothing is sent. */
-  beforeSend: () => Promise<void>;
   /** Asked immediately before the first byte may leave this machine. If it throws, nothing is sent. */
   mayLeave: () => void;
 }
@@ -79,6 +72,20 @@ export interface Answer {
   receivedAt: number;
   /** When its request was sent, in milliseconds since 1970 by the clock of `receivedAt`. */
   askedAt: number;
+}
+
+export interface CommandAnswer extends Answer {
+  operationId: string | null;
+}
+
+/** A command has its token and its slot in the quota, which is counted: it is sent now or not at all. */
+export interface ReadyToPost {
+  /**
+   * Sends the command once.
+   * @throws VehicleError if the service refused it or it never left this machine
+   * @throws UnconfirmedCommandError if it may have reached the service and no answer came
+   */
+  post(request: PostRequest): Promise<CommandAnswer>;
 }
 
 export interface SharedAnswer extends Answer {
@@ -249,17 +256,21 @@ export class Requests {
   }
 
   /**
-   * Sends a command once.
-   * @throws VehicleError where the service refused it or it never left this machine
-   * @throws UnconfirmedCommandError where it may have reached the service and no answer came
+   * Waits for the token of a command and for its slot in the quota.
+   * @param options `deadline`: until when it may wait, never longer than a minute; `signal`: ends the wait
+   * @throws VehicleError
    */
-  async post(request: PostRequest): Promise<Answer & { operationId: string | null }> {
+  async ready(kind: 'command', options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
+    const { signal } = options;
+    const deadline = Math.min(options.deadline, this.#clock.monotonic() + maxWaitMs);
+    const token = await this.#tokenAndSlot(kind, { ...options, deadline });
+    if (signal.aborted) throw reasonOf(signal);
+    return { post: (request) => this.#post(request, options.api, token) };
+  }
+
+  async #post(request: PostRequest, api: ApiName, token: string): Promise<CommandAnswer> {
     const { redactor, tokens } = this.#options;
-    const { api, url, contentType, body, timeoutMs, signal, unsentSignal } = request;
-    const deadline = Math.min(request.deadline, this.#clock.monotonic() + maxWaitMs);
-    const token = await this.#tokenAndSlot('command', { api, deadline, signal: unsentSignal });
-    if (unsentSignal.aborted) throw reasonOf(unsentSignal);
-    await request.beforeSend();
+    const { url, contentType, body, timeoutMs, signal } = request;
     let isSent = false;
     const mayLeave = (): void => {
       request.mayLeave();
@@ -269,7 +280,7 @@ export class Requests {
     const sent = await this.#send(
       { method: 'POST', url, headers, ...(body !== undefined && { body }), timeoutMs, signal, mayLeave },
       token,
-      request,
+      { ...request, api },
     );
     if (sent instanceof VehicleError) throw isSent ? new UnconfirmedCommandError(sent, false) : sent;
     const { failure } = sent;

@@ -2,16 +2,16 @@ import { strict as assert } from 'node:assert';
 import {
   commandNames,
   CommandLog,
+  FollowedCommands,
   followCommand,
   MemoryStateStore,
   openAccount,
   Pack,
   pastedToken,
   resolveService,
-  Subscriptions,
   type CommandRecord,
   type FollowReport,
-  type Subscription,
+  type FollowedCommand,
 } from '../../src/index';
 import { meaningOf, outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
@@ -95,17 +95,17 @@ export async function liveThrough(random: Random): Promise<Met> {
   const follow = async (record: CommandRecord): Promise<void> => {
     const store = new MemoryStateStore();
     /** As the next process has them. */
-    const subscriptionsOf = (): Subscriptions =>
-      new Subscriptions({ log: new CommandLog({ store }), node: 'n', clock, onFault: assert.fail });
-    await subscriptionsOf().begin(record, { topic: 'mine' }, 'a');
+    const commandsOf = (): FollowedCommands =>
+      new FollowedCommands({ log: new CommandLog({ store }), node: 'n', clock, onFault: assert.fail });
+    await commandsOf().begin(record, { topic: 'mine' }, 'a');
     const verdicts: FollowReport[] = [];
     const startedAt = clock.now();
     let cancelledAt: number | null = null;
     let upSince = startedAt;
     const cut = { times: 0, afterTelling: 0, noted: false };
     for (;;) {
-      const subscriptions = subscriptionsOf();
-      const [open] = await subscriptions.open(assert.fail);
+      const commands = commandsOf();
+      const [open] = await commands.open(assert.fail);
       if (open === undefined) break;
       const process = new AbortController();
       const dies =
@@ -117,12 +117,12 @@ export async function liveThrough(random: Random): Promise<Met> {
         : null;
       const heardBefore = service.said.length;
       const { result } = open;
-      const verdict = await watchOnce(open, subscriptions, process.signal, cut);
+      const verdict = await watchOnce(open, commands, process.signal, cut);
       dies?.();
       gone?.();
       if (verdict !== null) {
         verdicts.push(verdict);
-        if (await subscriptionsOf().hasDelivered(record.id)) cut.noted = true;
+        if (await commandsOf().hasDelivered(record.id)) cut.noted = true;
         if (result !== null) {
           met.toldAgain += 1;
           assert.deepEqual(verdict, verdicts[0], 'a verdict that is told again is the same');
@@ -136,7 +136,7 @@ export async function liveThrough(random: Random): Promise<Met> {
         );
         continue;
       }
-      if (cancelledAt !== null) await subscriptions.end(record.id);
+      if (cancelledAt !== null) await commands.end(record.id);
       else {
         met.restarts += 1;
         await clock.sleep(random.between(0, 300) * second);
@@ -157,8 +157,8 @@ export async function liveThrough(random: Random): Promise<Met> {
 
   /** What the node does with a watch, until its verdict or until its process ends. */
   const watchOnce = async (
-    open: Subscription,
-    subscriptions: Subscriptions,
+    open: FollowedCommand,
+    commands: FollowedCommands,
     signal: AbortSignal,
     cut: { times: number; afterTelling: number },
   ): Promise<FollowReport | null> => {
@@ -172,17 +172,17 @@ export async function liveThrough(random: Random): Promise<Met> {
         assert.equal(verdict, null, 'nothing follows a verdict');
         if (settled) {
           // The process may end at each of these steps.
-          await subscriptions.settle(open, update);
+          await commands.settle(open, update);
           if (dies()) return null;
           verdict = report;
           if (dies()) {
             cut.afterTelling += 1;
             return verdict;
           }
-          await subscriptions.delivered(open);
+          await commands.delivered(open);
         } else {
           assert.notEqual(report.outcome, 'succeeded', 'a success is a verdict, not a change');
-          await subscriptions.change(open);
+          await commands.change(open);
         }
       }
     } catch (error) {

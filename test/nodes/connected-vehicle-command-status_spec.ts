@@ -6,14 +6,15 @@ import {
   asSentence,
   CommandLog,
   FileStateStore,
-  Subscriptions,
+  FollowedCommands,
+  MemoryStateStore,
   type Account,
   type CommandRecord,
 } from '../../src/index';
 import { demoCar, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
-import { closeAccounts, openTestAccount, type SendingAccount } from '../support/account';
+import { closeAccounts, openTestAccount } from '../support/account';
 
 const type = 'connected-vehicle-command-status';
 /** A file name as the store makes them. */
@@ -23,18 +24,18 @@ describe(type, () => {
   let clock: ManualClock;
   let service: Simulator;
   let flow: Flow;
-  let account: SendingAccount;
 
   afterEach(closeAccounts);
-  setUpFlow((setUp) => {
-    ({ clock, service, flow } = setUp);
-    account = openTestAccount(service, { clock });
-  });
+  setUpFlow((setUp) => ({ clock, service, flow } = setUp));
 
   const load = (config: Record<string, unknown> = {}): Promise<void> =>
     flow.load({ type, timeout: 3600, ...config }, customVehicle(service), demoCredentials);
+  /** From a Node-RED of its own, which knows of no command that may still be under way. */
   const send = (command = 'lock'): Promise<CommandRecord> =>
-    account.client.send(command, { vin: service.car().vin, interface: 'v1' });
+    openTestAccount(service, { clock, store: new MemoryStateStore() }).client.send(command, {
+      vin: service.car().vin,
+      interface: 'v1',
+    });
   /** Lets time pass until it is so. The watch has an hour, so that no slow machine makes it run out. */
   const pass = (look: () => boolean): Promise<void> => clock.advanceUntil(look);
   const verdicts = (): Record<string, unknown>[] =>
@@ -47,14 +48,21 @@ describe(type, () => {
       return [];
     }
   };
-  const kept = (): string[] => filesOf('follow');
+  /** The nodes that follow a command, as the disk has them. */
+  const kept = (): string[] =>
+    commandFiles().flatMap((text) => {
+      const { value } = JSON.parse(text) as { value: { followers: object } };
+      return Object.entries(value.followers).flatMap(([node, follower]) => (follower === null ? [] : node));
+    });
   /** As the next process opens it. */
-  const stored = (): Subscriptions => {
+  const stored = (): FollowedCommands => {
     const store = new FileStateStore({ directory: join(flow.userDir, 'connected-vehicle') });
-    return new Subscriptions({ log: new CommandLog({ store }), node: 'n', clock, onFault: assert.fail });
+    return new FollowedCommands({ log: new CommandLog({ store }), node: 'n', clock, onFault: assert.fail });
   };
   const commandFiles = (): string[] =>
-    filesOf('command').map((file) => readFileSync(join(folderOf('command'), file), 'utf8'));
+    filesOf('command')
+      .filter((name) => name.endsWith('.json') && statSync(join(folderOf('command'), name)).isFile())
+      .map((name) => readFileSync(join(folderOf('command'), name), 'utf8'));
 
   it('sends each change on output 2 and the result on output 1, once', async () => {
     const steps = [
@@ -177,9 +185,9 @@ describe(type, () => {
       elapsedMs: 5,
       history,
     };
-    const subscriptions = stored();
-    const begun = await subscriptions.begin(record, { topic: 'mine' }, 'v');
-    await subscriptions.settle(begun ?? assert.fail(), { report, reason: asSentence(report.reason) });
+    const commands = stored();
+    const begun = await commands.begin(record, { topic: 'mine' }, 'v');
+    await commands.settle(begun ?? assert.fail(), { report, reason: asSentence(report.reason) });
     // Each start begins to send it.
     for (let more = 1; more < tries; more += 1) {
       const next = stored();
@@ -211,7 +219,7 @@ describe(type, () => {
     const payload = await send('flash');
     const seen: unknown[] = [];
     flow.node('out0').on('input', () => {
-      seen.push(/"results":.*"outcome":"(\w+)"/.exec(commandFiles().join())?.[1], kept().length);
+      seen.push(/"followers":.*"outcome":"(\w+)"/.exec(commandFiles().join())?.[1], kept().length);
     });
     flow.send({ payload });
     await pass(() => flow.completed.length === 1);
@@ -293,7 +301,7 @@ describe(type, () => {
     });
   }
 
-  it('gives its verdict where the disk does not let go of the watch', async () => {
+  it('gives its verdict if the disk does not store that it was sent', async () => {
     service.car().set({
       commandPlan: {
         steps: [
@@ -305,8 +313,8 @@ describe(type, () => {
     await load();
     flow.send({ payload: await send('flash') });
     await pass(() => kept().length === 1);
-    const [file] = kept() as [string];
-    const path = join(folderOf('follow'), file);
+    const [file = ''] = filesOf('command');
+    const path = join(folderOf('command'), file);
     rmSync(path);
     mkdirSync(join(path, 'in the way'), { recursive: true });
     await pass(() => verdicts().length === 1);
@@ -325,7 +333,7 @@ describe(type, () => {
     await load();
     flow.send({ payload: await send('flash'), topic: 'mine' });
     await pass(() => kept().length === 1);
-    assert.equal(statSync(join(folderOf('follow'), kept()[0] as string)).mode & 0o777, 0o600);
+    assert.equal(statSync(join(folderOf('command'), filesOf('command')[0] as string)).mode & 0o777, 0o600);
     await flow.unload();
     assert.equal(kept().length, 1);
     await clock.advance(90_000);
@@ -341,13 +349,12 @@ describe(type, () => {
     assert.equal(verdicts().length, 1);
   });
 
-  it('goes on where a watch cannot be read at all', async () => {
-    mkdirSync(join(folderOf('follow'), damaged), { recursive: true });
+  it('goes on if a stored command cannot be read at all', async () => {
+    mkdirSync(join(folderOf('command'), damaged), { recursive: true });
     await load();
     flow.send({ payload: await send('flash') });
     await pass(() => verdicts().length === 1);
-    await pass(() => kept().length === 1);
-    assert.deepEqual(kept(), [damaged]);
+    await pass(() => kept().length === 0);
   });
 
   it('sends no result again because it could not be stored', async () => {
@@ -406,19 +413,18 @@ describe(type, () => {
     assert.deepEqual(kept(), []);
   });
 
-  it('puts a watch aside that cannot be read, and goes on', async () => {
-    mkdirSync(folderOf('follow'), { recursive: true });
+  it('puts a stored command aside that cannot be read, and follows none that does not say for whom', async () => {
     await stored().begin(await send('honk'), {}, 'v');
-    const [odd = ''] = kept();
-    writeFileSync(join(folderOf('follow'), damaged), '{"format":1,"key":');
-    const text = readFileSync(join(folderOf('follow'), odd), 'utf8');
-    writeFileSync(join(folderOf('follow'), odd), text.replace('"startedAt":', '"startedAt":"soon","was":'));
+    const [odd = ''] = filesOf('command');
+    writeFileSync(join(folderOf('command'), damaged), '{"format":1,"key":');
+    const text = readFileSync(join(folderOf('command'), odd), 'utf8');
+    writeFileSync(join(folderOf('command'), odd), text.replace('"startedAt":', '"startedAt":"soon","was":'));
     await load();
     flow.send({ payload: await send('flash') });
     await pass(() => verdicts().length === 1);
-    await pass(() => kept().length === 1);
-    assert.match(kept().join(), new RegExp(`^${damaged}\\.unreadable-\\w+$`));
-    assert.equal(filesOf('unreadable').length, 1);
+    await clock.advance(300_000);
+    assert.equal(verdicts().length, 1);
+    assert.match(filesOf('command').join(), new RegExp(`${damaged}\\.unreadable-\\w+`));
   });
 
   it('asks for a command as often as the most frequent of its result nodes, however many there are', async () => {

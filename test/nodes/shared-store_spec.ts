@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { chooseSharedStore } from '../../nodes/runtime';
-import { CommandLog, Membership, Subscriptions, systemClock } from '../../src/index';
+import { CommandLog, Membership, FollowedCommands, systemClock } from '../../src/index';
 import type { Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
@@ -163,7 +163,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       const left =
         what === 'record'
           ? await log.unclaimed(node, clock.now())
-          : await new Subscriptions({ log, node, clock, onFault: assert.fail }).open(assert.fail);
+          : await new FollowedCommands({ log, node, clock, onFault: assert.fail }).open(assert.fail);
       assert.equal(left.length, 1);
       await endDeploy();
       await clock.advanceInSteps(10_000, 1_000);

@@ -62,7 +62,12 @@ describe('The stored state of a Node-RED', () => {
     flow.node('s').receive({} as never);
     await clock.advanceUntil(() => flow.outputs[1]?.some(({ topic }) => topic === 'alert') === true, 10_000);
     flow.node('c').receive({ topic: 'goodbye' } as never);
-    await clock.advanceUntil(() => existsSync(join(directory(), 'state', 'follow')), 1_000);
+    const isFollowed = (): boolean => {
+      const folder = join(directory(), 'state', 'command');
+      const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+      return files.some((name) => readFileSync(join(folder, name), 'utf8').includes('"startedAt"'));
+    };
+    await clock.advanceUntil(isFollowed, 1_000);
     const kept = flow.killedNow();
     if (process.env['UPDATE_STORED']) {
       rmSync(next, { recursive: true, force: true });

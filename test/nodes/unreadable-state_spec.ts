@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
@@ -88,10 +88,13 @@ describe('A node whose stored state cannot be read when it starts', () => {
     };
     await loadCommand();
     flow.send();
-    await until(() => existsSync(join(flow.userDir, 'connected-vehicle', 'state', 'follow')));
+    const folder = join(flow.userDir, 'connected-vehicle', 'state', 'command');
+    const files = (): string[] =>
+      existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+    await until(() => files().some((name) => readFileSync(join(folder, name), 'utf8').includes('"startedAt"')));
     await clock.advance(5_000);
     await flow.endProcess();
-    const unblock = block(fileOf('follow'));
+    const unblock = block(fileOf('command'));
     await loadCommand();
     await clock.advanceInSteps(3 * minute, minute / 4);
     const outcomes = (): unknown[] => (flow.outputs[0] ?? []).map(({ payload }) => (payload as Outcome).outcome);

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { inspect } from 'node:util';
-import { commandNames, type VehicleError } from '../../src/index';
+import { commandNames, MemoryStateStore, type VehicleError } from '../../src/index';
 import { commands, type Command } from '../../src/catalogue/commands';
 import { groupedResources } from '../../src/catalogue/groups';
 import {
@@ -130,6 +130,9 @@ describe('the client', () => {
       service.car().set({ commandPlan: { answerAfterMs: 0 }, extraCommands });
       ({ client } = openTestAccount(service));
     });
+    /** A client of another Node-RED, which knows of no command that may still be under way. */
+    const another = (more: Parameters<typeof openTestAccount>[1] = {}): SendingClient =>
+      openTestAccount(service, { store: new MemoryStateStore(), ...more }).client;
 
     it('are sent once on each version that has them, and refused on the others before anything is sent', async () => {
       const bodies = { unlockDuration: '{"unlockDuration":30}', runtimeMinutes: '{"runtimeMinutes":15}' };
@@ -142,7 +145,7 @@ describe('the client', () => {
           const what = `${name} on ${choice}`;
           const route = routes[iface];
           service.clearRequests();
-          const sending = client.send(name, {
+          const sending = another().send(name, {
             vin,
             interface: choice,
             unlockDuration: name === 'unlock' ? 30 : undefined,
@@ -169,10 +172,9 @@ describe('the client', () => {
     });
 
     it('choose v2 where the specification offers it, and v1 for the rest, at a service as specified', async () => {
-      ({ client } = openTestAccount(service, { interfaces: specified }));
       for (const name of commandNames) {
         const { routes }: Command = commands[name];
-        const record = await client.send(name, { vin });
+        const record = await another({ interfaces: specified }).send(name, { vin });
         const isListed = routes['connected-v2'] !== undefined && !routes['connected-v2'].unlisted;
         assert.equal(
           record.interface,
@@ -308,7 +310,7 @@ describe('the client', () => {
         service.clearRequests();
         service.faults.clear();
         service.faults.add({ match: { method: 'POST' }, ...fault });
-        const { outcome, requestStatus } = await client.send('lock', { vin });
+        const { outcome, requestStatus } = await another().send('lock', { vin });
         assert.deepEqual([outcome, requestStatus, posts().length], ['undetermined', null, 1], JSON.stringify(fault));
       }
     });

@@ -19,12 +19,12 @@ import {
 } from '../../src/index';
 import type { FollowOptions, FollowUpdate } from '../../src/commands/follow';
 import type { StatusChange } from '../../src/commands/logged-command';
-import { commandRoute, type CommandInput } from '../../src/commands/route';
+import type { CommandInput } from '../../src/commands/route';
 import type { ReadOptions, VehicleClient } from '../../src/client';
 import type { ServiceName } from '../../src/catalogue/services';
 import type { Simulator } from './simulator';
 
-/** A client that also sends commands at once: they wait for no turn, and are in no journal. */
+/** A client that also sends commands. */
 export type SendingClient = VehicleClient & {
   send(
     name: unknown,
@@ -35,14 +35,12 @@ export type SendingAccount = Account & { client: SendingClient };
 
 export function withSend(account: Account, clock: Clock = systemClock): SendingAccount {
   const { client, dispatcher } = account;
-  const send: SendingClient['send'] = async (name, { precheck = false, cancel, signal, ...input }) => {
+  const send: SendingClient['send'] = (name, { cancel, signal, ...input }) => {
     const attempt = new CommandAttempt({ clock, signal });
     const abort = (): void => attempt.cancel(new VehicleError('CANCELLED', 'Cancelled by the test.'));
     cancel?.addEventListener('abort', abort);
     if (cancel?.aborted) abort();
-    const route = await commandRoute(name, input, client, attempt.signal);
-    if (precheck) await client.assertAccessible({ vin: route.vin, signal: attempt.signal });
-    return dispatcher.post(route, attempt).finally(() => attempt.end());
+    return dispatcher.send(name, input, attempt);
   };
   return Object.assign(account, { client: Object.assign(client, { send }) });
 }

@@ -16,11 +16,11 @@ async function main(): Promise<void> {
   // The test of the use alone starts many children.
   const { CommandLog } = await import('../../src/commands/log.js');
   const { FileStateStore } = await import('../../src/state/file-state-store.js');
-  const { Subscriptions } = await import('../../src/commands/subscriptions.js');
+  const { FollowedCommands } = await import('../../src/commands/followed-commands.js');
   const store = new FileStateStore({ directory, owner });
   const log = new CommandLog({ store });
-  const subscriptions = new Subscriptions({ log, node: 'n', clock: systemClock, onFault: () => process.exit(1) });
-  await subscriptions.begin(JSON.parse(record) as never, { topic: 'of the first' }, 'v');
+  const commands = new FollowedCommands({ log, node: 'n', clock: systemClock, onFault: () => process.exit(1) });
+  await commands.begin(JSON.parse(record) as never, { topic: 'of the first' }, 'v');
 }
 
 process.on('message', () => process.exit());

@@ -3,7 +3,7 @@ import type { VehicleClient } from '../../src/client';
 import { followCommand } from '../../src/commands/follow';
 import { CommandLog } from '../../src/commands/log';
 import type { CommandRecord } from '../../src/commands/record';
-import { Subscriptions } from '../../src/commands/subscriptions';
+import { FollowedCommands } from '../../src/commands/followed-commands';
 import { VehicleError } from '../../src/errors';
 import { resolveService } from '../../src/http/addresses';
 import { FileStateStore } from '../../src/state/file-state-store';
@@ -66,7 +66,7 @@ const recordOf = (index: number): CommandRecord => ({
 
 async function main(): Promise<void> {
   const log = new CommandLog({ store: new FileStateStore({ directory }) });
-  const ofNode = (): Subscriptions => new Subscriptions({ log, node: 'n', clock, onFault: () => line('fault') });
+  const ofNode = (): FollowedCommands => new FollowedCommands({ log, node: 'n', clock, onFault: () => line('fault') });
   const former = ofNode();
   line('start');
   const begun = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
@@ -77,25 +77,25 @@ async function main(): Promise<void> {
     step();
   }
   // As after a deploy.
-  const subscriptions = ofNode();
+  const commands = ofNode();
   await Promise.all(
-    (await subscriptions.open(() => line('lost'))).map(async (open, index) => {
+    (await commands.open(() => line('lost'))).map(async (open, index) => {
       const { id } = open.command;
       const options = { ...open, startedAt: Date.now(), client: clientOf(2 + (index % 5)), clock };
       for await (const update of followCommand(open.command, options)) {
         const { settled, report } = update;
         step();
         if (!settled) {
-          await subscriptions.change(open);
+          await commands.change(open);
           continue;
         }
         // As the node: the result is stored, the message leaves, and when it has left the subscription ends.
-        await subscriptions.settle(open, update);
+        await commands.settle(open, update);
         step();
         setImmediate(() => line(`verdict ${id} ${report.outcome} after ${report.elapsedMs}`));
         await new Promise((resolve) => setImmediate(resolve));
         step();
-        await subscriptions.delivered(open);
+        await commands.delivered(open);
         line(`ended ${id}`);
       }
     }),

@@ -81,7 +81,10 @@ describe('a command whose answer nobody was there for', () => {
     const isStored = new Promise<void>((resolve) => (store = resolve));
     const isStoring = new Promise<void>((began) => {
       disk.rename = async (from, to) => {
-        if (String(to).includes(join('state', 'follow'))) {
+        if (
+          String(to).includes(join('state', 'command')) &&
+          readFileSync(String(from), 'utf8').includes('"startedAt"')
+        ) {
           began();
           await isStored;
         }

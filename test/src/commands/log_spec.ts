@@ -31,6 +31,8 @@ const result = {
 } as const;
 const unclear = { outcome: 'undetermined', reason: asSentence('The time ran out.'), verified: null } as const;
 
+const follower = { by: 'r', startedAt: 0, msg: {}, added: {}, result: null, tries: 0 };
+
 describe('The log of the commands', () => {
   let store: MemoryStateStore;
   /** As the next process has it. */
@@ -173,8 +175,7 @@ describe('The log of the commands', () => {
   it('keeps an old command that a node still has to send on or follows', async () => {
     const log = logOf({ limit: 2 });
     await begin(log, 'to send on', { origin: { node: 'n', msg: {} } });
-    await begin(log, 'followed');
-    log.follow('followed', 'r', Promise.resolve());
+    await log.follow(await begin(log, 'followed'), 'r', follower);
     for (const id of ['x', 'y', 'z']) await send(log, id);
     assert.deepEqual(await ids(logOf()), ['z', 'followed', 'to send on']);
   });
@@ -207,7 +208,7 @@ describe('The log of the commands', () => {
   it('is emptied, but for what a node needs for its result, which comes back with the result', async () => {
     const log = logOf();
     for (const id of ['x', 'y']) await send(log, id);
-    log.follow('y', 'r', Promise.resolve());
+    await log.follow(log.find('y') ?? assert.fail(), 'r', follower);
     await log.clear('a');
     assert.deepEqual([await ids(log), await ids(logOf())], [[], []]);
     assert.equal((await store.entries('command/')).length, 1);
@@ -270,7 +271,7 @@ describe('The log of the commands', () => {
       states: 'many',
       verdict: 0,
       origin: [],
-      results: null,
+      followers: 0,
       isCleared: 'yes',
     };
     await store.write('command/x', { ...stored, ...odd });

@@ -3,6 +3,7 @@ import { asSentence, cancelledId, LoggedCommand, parseRecord, resolveService, Ve
 import { keptProperties } from '../../../src/commands/kept-properties';
 import { journalReading } from '../../../src/commands/log';
 import { noAnswer, recordOf, unanswered, type CommandRecord } from '../../../src/commands/record';
+import type { Follower } from '../../../src/commands/logged-command';
 import { commandRoute, type CommandInput, type CommandRoute } from '../../../src/commands/route';
 import { wordSentence } from '../../../src/sentence';
 import type { InterfaceName } from '../../../src/catalogue/reads';
@@ -362,11 +363,11 @@ describe('A command in the journal', () => {
     assert.deepEqual(restored(sent()).journalEntry(), sent().journalEntry());
     for (const changes of [{ order: 'x' }, { account: null }, { record: { id: 'x' } }])
       assert.equal(LoggedCommand.parse({ ...stored, ...changes }), null);
-    const damaged = { member: 7, sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, results: 7 };
+    const damaged = { member: 7, sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, followers: 7 };
     const command = LoggedCommand.parse({ ...stored, ...damaged, isCleared: 7 }) ?? assert.fail();
     const { member, sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
     assert.deepEqual(
-      [member, sentBy, fault, read, states, kept, origin, command.results, isCleared],
+      [member, sentBy, fault, read, states, kept, origin, command.followers, isCleared],
       ['', null, null, 'unconfirmed', [], null, null, {}, false],
     );
   });
@@ -395,26 +396,27 @@ describe('A command in the journal', () => {
     assert.equal(read.record.requestStatus, 'WAITING', 'one that was read knows no better');
   });
 
-  it('keeps results of both processes, the newer of one node, and is sent on by nobody where one has ended that', () => {
+  it('keeps the followers of both processes, but for one that has its result, and is sent on by nobody where one has ended that', () => {
     const withOrigin = (handedOnAt: string | null): LoggedCommand => {
       const command = sent();
       command.origin = { node: 'n', msg: {}, handedOnAt };
       return command;
     };
-    const result = (verified: boolean) => ({ ...verdict('succeeded', verified), settledAt: at(0), tries: null });
-    for (const [isStored, expected] of [
-      [true, false],
-      [false, true],
-    ] as const) {
-      const own = Object.assign(withOrigin(null), { isStored, results: { n: result(true), own: result(true) } });
-      const other = Object.assign(withOrigin(at(5)), { results: { n: result(false), other: result(true) } });
-      own.merge(Object.assign(other, { isCleared: true, order: 7, member: 'm' }));
-      assert.deepEqual(own.results, { n: result(expected), own: result(true), other: result(true) });
-      assert.deepEqual([own.origin?.handedOnAt, own.isCleared, own.order, own.member], [at(5), true, 7, 'm']);
-    }
-    const own = withOrigin(at(1));
-    own.merge(withOrigin(at(5)));
-    assert.equal(own.origin?.handedOnAt, at(1));
+    const by = (process: string): Follower => ({
+      by: process,
+      startedAt: now,
+      msg: {},
+      added: {},
+      result: null,
+      tries: 0,
+    });
+    const own = Object.assign(withOrigin(null), { followers: { a: null, b: by('own'), c: by('own'), d: by('own') } });
+    const other = Object.assign(withOrigin(at(5)), { followers: { a: by('other'), b: null, c: by('other') } });
+    own.merge(Object.assign(other, { isCleared: true, order: 7, member: 'm' }));
+    assert.deepEqual(own.followers, { a: null, b: null, c: by('other'), d: by('own') });
+    assert.deepEqual([own.origin?.handedOnAt, own.isCleared, own.order, own.member], [at(5), true, 7, 'm']);
+    own.merge(withOrigin(at(6)));
+    assert.equal(own.origin?.handedOnAt, at(5));
     own.merge(sent());
     assert.equal(own.origin, null);
     own.merge(withOrigin(at(5)));

@@ -256,20 +256,24 @@ describe('A request', () => {
     assert.ok(requests.answers().every(({ path }) => path !== '/long'));
   });
 
-  const post = (steps: string[], more: Partial<PostRequest> = {}): PostRequest => ({
-    api: 'connected',
-    url,
-    contentType: 'application/json',
-    body: '{"a":1}',
-    scopes: [],
-    timeoutMs: 9,
-    signal: undefined,
-    unsentSignal: new AbortController().signal,
-    deadline: Infinity,
-    beforeSend: () => Promise.resolve(void steps.push('before')),
-    mayLeave: () => void steps.push('leaves'),
-    ...more,
-  });
+  type Ready = Parameters<Requests['ready']>[1];
+  const command = async (
+    steps: string[] = [],
+    { deadline = Infinity, signal = new AbortController().signal, ...more }: Partial<PostRequest & Ready> = {},
+  ): ReturnType<Awaited<ReturnType<Requests['ready']>>['post']> => {
+    const ready = await requestsOf().ready('command', { api: 'connected', deadline, signal });
+    steps.push('ready');
+    return ready.post({
+      url,
+      contentType: 'application/json',
+      body: '{"a":1}',
+      scopes: [],
+      timeoutMs: 9,
+      signal: undefined,
+      mayLeave: () => void steps.push('leaves'),
+      ...more,
+    });
+  };
   const commands: [what: string, answer: Given | VehicleError, result: string][] = [
     ['an answer', {}, 'ok'],
     ['an answer of 100,000 levels', { body: tooDeep }, 'ok'],
@@ -289,8 +293,8 @@ describe('A request', () => {
     it(`of a command gets ${what}: ${result}, after one try`, async () => {
       answers = [answer];
       const steps: string[] = [];
-      assert.deepEqual((await outcome(requestsOf().post(post(steps)))).slice(0, 2), [result, 1]);
-      assert.deepEqual(steps, answer instanceof VehicleError ? ['before'] : ['before', 'leaves']);
+      assert.deepEqual((await outcome(command(steps))).slice(0, 2), [result, 1]);
+      assert.deepEqual(steps, answer instanceof VehicleError ? ['ready'] : ['ready', 'leaves']);
       assert.deepEqual(slots[0], 'command');
       assert.deepEqual([sent[0]?.method, sent[0]?.body, sent[0]?.timeoutMs], ['POST', '{"a":1}', 9]);
       assert.equal(sent[0]?.headers['content-type'], 'application/json');
@@ -298,24 +302,24 @@ describe('A request', () => {
 
   it('of a command is not repeated with a new token, and says that there is one', async () => {
     answers = [{ status: 401 }];
-    await assert.rejects(requestsOf().post(post([])), { code: 'SERVICE_ERROR', message: /has a new token now/ });
+    await assert.rejects(command(), { code: 'SERVICE_ERROR', message: /has a new token now/ });
     isWorthIt = false;
-    await assert.rejects(requestsOf().post(post([])), { code: 'SIGN_IN_REQUIRED' });
+    await assert.rejects(command(), { code: 'SIGN_IN_REQUIRED' });
     assert.equal(sent.length, 2);
     answers = [{ status: 422 }];
-    await assert.rejects(requestsOf().post(post([])), /refused the command \(HTTP 422\)/);
+    await assert.rejects(command(), /refused the command \(HTTP 422\)/);
   });
 
   it('of a command is unconfirmed where the connection was lost after it had left', async () => {
     answers = [failed('ECONNRESET')];
     failsAfterLeaving = true;
-    assert.deepEqual(await outcome(requestsOf().post(post([]))), ['unconfirmed false', 1, 0]);
+    assert.deepEqual(await outcome(command()), ['unconfirmed false', 1, 0]);
   });
 
   it('waits for its slot for a minute at most, and has the token of then', async () => {
     await requestsOf().get({ ...get, kind: 'follow' });
-    await requestsOf().post(post([], { deadline: clock.monotonic() + 9_000 }));
-    await requestsOf().post(post([]));
+    await command([], { deadline: clock.monotonic() + 9_000 });
+    await command();
     assert.deepEqual(deadlines, [60, 9, 60]);
     assert.deepEqual(
       slots.filter((slot) => !slot.startsWith('accepted')),
@@ -343,12 +347,12 @@ describe('A request', () => {
         (error: VehicleError) => error,
       );
     answers = [{ status: 422, headers: { 'x-operationid': 'op' } }];
-    const refused = await failureOf(requestsOf().post(post([])));
+    const refused = await failureOf(command());
     assert.deepEqual([refused.httpStatus, refused.operationId], [422, 'op']);
     answers = [{ headers: { 'x-operationid': 'op' } }];
-    assert.equal((await requestsOf().post(post([]))).operationId, 'op');
+    assert.equal((await command()).operationId, 'op');
     answers = [{ status: 401 }];
-    assert.equal((await failureOf(requestsOf().post(post([])))).httpStatus, 401);
+    assert.equal((await failureOf(command())).httpStatus, 401);
     answers = [{ status: 202, body: 'x' }];
     const odd = failureOf(requestsOf().get(get));
     await clock.advance(10_000);
@@ -358,14 +362,13 @@ describe('A request', () => {
   it('of a command is not sent after it was ended, or where it must not be', async () => {
     const ended = AbortSignal.abort(new VehicleError('CANCELLED', 'Enough.'));
     const steps: string[] = [];
-    await assert.rejects(requestsOf().post(post(steps, { unsentSignal: ended })), { code: 'CANCELLED' });
+    await assert.rejects(command(steps, { signal: ended }), { code: 'CANCELLED' });
     const reason = new VehicleError('READ_ONLY', 'No.');
-    await assert.rejects(requestsOf().post(post(steps, { beforeSend: () => Promise.reject(reason) })), reason);
     assert.deepEqual([steps, sent.length], [[], 0]);
     const mayLeave = (): never => {
       throw reason;
     };
-    await assert.rejects(requestsOf().post(post(steps, { mayLeave })), { code: 'READ_ONLY' });
+    await assert.rejects(command(steps, { mayLeave }), { code: 'READ_ONLY' });
   });
 
   it('needs a token', async () => {

@@ -11,17 +11,16 @@ import { ManualClock } from '../../support/manual-clock';
 const url = new URL('https://api.example.com/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors?token=secret');
 const get: GetRequest = { api: 'connected', url, accept: 'application/json', scopes: [] };
 const post: PostRequest = {
-  api: 'connected',
   url,
   contentType: 'application/json',
   scopes: [],
   timeoutMs: 1,
   signal: undefined,
-  unsentSignal: new AbortController().signal,
-  deadline: Infinity,
-  beforeSend: () => Promise.resolve(),
   mayLeave: () => undefined,
 };
+const { signal } = new AbortController();
+const command = async (requests: Requests): Promise<unknown> =>
+  (await requests.ready('command', { api: 'connected', deadline: Infinity, signal })).post(post);
 
 describe('requests', () => {
   let clock: ManualClock;
@@ -57,7 +56,7 @@ describe('requests', () => {
     });
     const at = new Date(clock.now()).toISOString();
     await requests.get(get);
-    await assert.rejects(requests.post(post), { code: 'VEHICLE_ERROR' });
+    await assert.rejects(command(requests), { code: 'VEHICLE_ERROR' });
     const host = 'api.example.com';
     const path = '/connected-vehicle/v2/vehicles/…570982/doors';
     const later = new Date(Date.parse(at) + 7).toISOString();

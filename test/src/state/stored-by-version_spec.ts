@@ -9,7 +9,7 @@ import {
   Guard,
   Seal,
   SealedStateStore,
-  Subscriptions,
+  FollowedCommands,
   wordSentence,
 } from '../../../src/index';
 import { CarFacts } from '../../../src/car/facts';
@@ -21,7 +21,7 @@ import { removeFolder } from '../../support/remove-folder';
 /** What each released version has stored: one folder for each. `test/nodes/stored-state_spec.ts` writes that of this version. */
 const fixtures = resolve(__dirname, '../../../../test/fixtures/state');
 const vin = 'YV4952NA4F120DEMO';
-const collections = ['car', 'command', 'event', 'follow', 'guard', 'quota', 'sign-in', 'journal', 'watches'];
+const collections = ['car', 'command', 'event', 'guard', 'quota', 'sign-in', 'journal', 'watches'];
 
 describe('What earlier versions have stored', () => {
   let directory: string;
@@ -98,7 +98,7 @@ describe('What earlier versions have stored', () => {
     const log = new CommandLog({ store });
     const [entry] = await log.journal('v');
     assert.deepEqual([entry?.command, entry?.vin, entry?.sentBy, entry?.outcome], ['lock', vin, 'c', 'pending']);
-    const followed = await new Subscriptions({ log, node: 'n', clock, onFault: assert.fail }).open(assert.fail);
+    const followed = await new FollowedCommands({ log, node: 'n', clock, onFault: assert.fail }).open(assert.fail);
     assert.deepEqual(
       followed.map(({ command, msg }) => [command.id, msg?.['topic']]),
       [[entry?.id, 'goodbye']],

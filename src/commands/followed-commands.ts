@@ -1,0 +1,230 @@
+import { VehicleError } from '../errors';
+import { maxTries } from '../state/outbox';
+import { unlessAway } from '../state/state-store';
+import type { Clock } from '../util/clock';
+import type { FollowUpdate } from './follow';
+import { keptProperties } from './kept-properties';
+import type { CommandLog } from './log';
+import { LoggedCommand, type Follower } from './logged-command';
+import type { CommandRecord } from './record';
+
+/** A command that a node follows. `msg` and `added` are whole as long as the process runs; `by` is the id under which this process follows it. */
+export interface FollowedCommand extends Follower {
+  command: LoggedCommand;
+}
+
+interface FollowedCommandsOptions {
+  log: CommandLog;
+  /** The id of the node. A former node of the same id must have ended. */
+  node: string;
+  clock: Clock;
+  /** Called if a change could not be stored. The command is still followed, and its result still sent. */
+  onFault: () => void;
+}
+
+/**
+ * The commands that a node follows, each in `followers` of its record from before the first poll until the result was sent. The result is
+ * stored before it is sent: a process that is killed on the way sends the same result again, rather than none.
+ */
+export class FollowedCommands {
+  readonly #options: FollowedCommandsOptions;
+  #isCleared = false;
+  /** Those of this node, by their id. A former node of the same id has others. */
+  readonly #own = new Map<string, FollowedCommand>();
+
+  constructor(options: FollowedCommandsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Begins to follow a command, which is adopted if the log does not know it. Fulfilled when that is stored.
+   * @param account the log's name for the account of the node
+   * @returns null if the result was delivered before, or if another copy of the flow follows it
+   * @throws VehicleError INPUT_INVALID if the record names another car than the log
+   */
+  begin(record: CommandRecord, msg: Record<string, unknown>, account: string): Promise<FollowedCommand | null> {
+    // Before anything is awaited: the node that sent the record asks next whether another one follows the command.
+    return this.#options.log.begins(record.id, this.#begin(record, msg, account));
+  }
+
+  async #begin(record: CommandRecord, msg: Record<string, unknown>, account: string): Promise<FollowedCommand | null> {
+    const { log, node, clock } = this.#options;
+    await this.#try(async () => {
+      await log.presence.renew();
+      await log.fetch(record.id);
+    });
+    const known = log.find(record.id);
+    if (known !== undefined && known.record.vin !== record.vin) throw otherCar();
+    const now = clock.now();
+    const command = known ?? LoggedCommand.adopt(record, account, now);
+    const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
+    const added: Record<string, unknown> = Object.fromEntries(others);
+    const followed = { command, by: log.presence.id, startedAt: now, msg, added, result: null, tries: 0 };
+    if (command.followerOf(node) === null) return null;
+    if (this.#isCleared) return followed;
+    let isOwn = true;
+    await this.#try(async () => {
+      if (known === undefined) await log.add(command, now);
+      isOwn = await log.follow(command, node, storedOf(followed));
+    });
+    if (!isOwn) return null;
+    // What could not be stored is stored with the next change.
+    if (!command.followerOf(node)) command.setFollower(node, storedOf(followed));
+    this.#own.set(record.id, followed);
+    return followed;
+  }
+
+  /** Whether the node has had the result of a command. */
+  async hasDelivered(id: string): Promise<boolean> {
+    const { log, node } = this.#options;
+    await this.#try(() => log.fetch(id));
+    return log.find(id)?.followerOf(node) === null;
+  }
+
+  /** Stores what became of a command on its way. */
+  async change({ command }: Pick<FollowedCommand, 'command'>): Promise<void> {
+    await this.#try(() => this.#options.log.save(command));
+  }
+
+  /**
+   * Stores a result, or one more try to send it; the caller sends it next.
+   * @returns false if another copy of the flow has taken the command over because this process was silent: that copy sends the result
+   * @throws StateFault while a shared store is away, so that this is unknown
+   */
+  async settle(followed: FollowedCommand, { report, reason }: Omit<FollowUpdate, 'settled'>): Promise<boolean> {
+    const { command, result, tries } = followed;
+    if (!(await this.#isOwn(followed))) {
+      this.#own.delete(command.id);
+      return false;
+    }
+    const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
+    const verdict = result ?? command.keepVerdict({ ...report, reason }, settledAt);
+    await this.#keep(followed, { ...storedOf(followed), result: verdict, tries: tries + 1 });
+    return true;
+  }
+
+  /** Whether a stored result may be sent. Call it in the statement before the result is sent. If it is false, call `settle` again, because another process may send the result. */
+  mayBeSent({ by }: FollowedCommand): boolean {
+    return this.#options.log.presence.isStill(by);
+  }
+
+  /** Whether this process still follows the command. @throws StateFault `unavailable` */
+  async #isOwn(followed: FollowedCommand): Promise<boolean> {
+    const { log, node } = this.#options;
+    const { command } = followed;
+    if (!this.#own.has(command.id)) return false;
+    try {
+      await log.presence.renew();
+      await log.fetch(command.id);
+      const stored = command.followerOf(node);
+      if (stored === null) return false;
+      const { by } = stored ?? followed;
+      if (by === log.presence.id) return true;
+      if (by !== followed.by || !(await log.follow(command, node, storedOf(followed)))) return false;
+      followed.by = log.presence.id;
+      return true;
+    } catch (error) {
+      return unlessAway(true)(error);
+    }
+  }
+
+  /** The result was sent. */
+  async delivered(followed: FollowedCommand): Promise<void> {
+    this.#own.delete(followed.command.id);
+    await this.#keep(followed, null, true);
+  }
+
+  /** The node was closed before the result was sent. A deploy is not a crash, so the try does not count. */
+  async postpone(followed: FollowedCommand): Promise<void> {
+    const { result } = followed.command.followerOf(this.#options.node) ?? followed;
+    await this.#keep(followed, { ...storedOf(followed), result });
+  }
+
+  /** @param isLast it is stored later if it cannot be stored now */
+  async #keep({ command }: FollowedCommand, follower: Follower | null, isLast = false): Promise<void> {
+    const { log, node } = this.#options;
+    const save = (): Promise<boolean> =>
+      log.save(command, () => {
+        command.origin = null;
+        command.setFollower(node, follower);
+      });
+    await this.#try(save);
+    if (isLast && !command.isStored) await log.presence.eventually(save);
+  }
+
+  /** Ends without a result. */
+  async end(id: string): Promise<void> {
+    const { log, node } = this.#options;
+    const command = log.find(id);
+    this.#own.delete(id);
+    if (command === undefined) return;
+    await this.#try(() =>
+      log.save(command, () => {
+        command.origin = null;
+        command.setFollower(node, undefined);
+      }),
+    );
+  }
+
+  /**
+   * The commands that were followed when the process ended. A result that was tried too often is dropped.
+   * @param onLost called for each result that is dropped
+   * @throws StateFault
+   */
+  async open(onLost: () => void): Promise<FollowedCommand[]> {
+    const { log, node } = this.#options;
+    await log.ready();
+    const open: FollowedCommand[] = [];
+    for (const command of log.followedBy(node)) {
+      const follower = command.followerOf(node);
+      // A node that is created again takes over the commands of its predecessor; this node follows the command already.
+      if (!follower || this.#own.has(command.id)) continue;
+      if (!(await this.#takeOver(command, follower))) continue;
+      const followed = { ...follower, by: log.presence.id, command };
+      if (follower.result !== null && follower.tries >= maxTries) {
+        await this.#keep(followed, null);
+        onLost();
+      } else open.push(followed);
+    }
+    for (const followed of open) this.#own.set(followed.command.id, followed);
+    return open;
+  }
+
+  /** Assigns a command to this process if the process that follows it has ended. @returns false if another process follows it */
+  async #takeOver(command: LoggedCommand, follower: Follower): Promise<boolean> {
+    const { log, node } = this.#options;
+    if (follower.by === log.presence.id) return true;
+    if (!(await log.presence.hasEnded(follower.by))) return false;
+    return log.follow(command, node, follower).catch(unlessAway(true));
+  }
+
+  /** Removes everything of a deleted node; nothing is stored later. */
+  async clear(): Promise<void> {
+    const { log, node } = this.#options;
+    this.#isCleared = true;
+    for (const { id } of log.followedBy(node)) await this.end(id);
+  }
+
+  async #try(change: () => Promise<unknown>): Promise<void> {
+    try {
+      await change();
+    } catch {
+      this.#options.onFault();
+    }
+  }
+}
+
+const storedOf = ({ by, startedAt, msg, added, result, tries }: Follower): Follower => ({
+  by,
+  startedAt,
+  msg: keptProperties(msg),
+  added: keptProperties(added),
+  result,
+  tries,
+});
+
+const otherCar = (): VehicleError =>
+  new VehicleError(
+    'INPUT_INVALID',
+    'The record in msg.payload names another car than the command of this id. Send the record as the “car command” node gave it.',
+  );
