@@ -14,6 +14,7 @@ import {
   vehicleOptions,
 } from '../../nodes/runtime';
 import { examples, nodeTypes, readText, type FlowNode } from './checkout';
+import { boxOf, cross, isGroup, overlap, runsUnder, statusOf, wiresOf } from './example-layout';
 
 const shapes = {
   'connected-vehicle': vehicleOptions,
@@ -119,7 +120,9 @@ describe('The example flows', () => {
 
   for (const { name, nodes } of examples) {
     describe(name, () => {
-      const canvas = nodes.filter((node) => typeof node['x'] === 'number' && !isShared(node) && node.type !== 'group');
+      const groups = nodes.filter(isGroup);
+      const canvas = nodes.filter((node) => typeof node['x'] === 'number' && !isShared(node) && !isGroup(node));
+      const wires = wiresOf(canvas);
 
       it('is a tab that explains itself, on the canvas and in its info', () => {
         const [tab, ...others] = nodes;
@@ -130,6 +133,86 @@ describe('The example flows', () => {
         const steps = canvas.filter(({ type }) => type === 'comment');
         assert.ok(steps.length >= 2);
         assert.ok(canvas.every((node) => node['name'] !== '' || node.type.startsWith('link ')));
+      });
+
+      it('has a group with a label for each step, one below the other', () => {
+        assert.ok(groups.length >= 2);
+        for (const group of groups) {
+          assert.match(group.name, /^\p{Lu}.{4,50}[^.]$/u);
+          assert.deepEqual(group['style'], { label: true });
+          assert.deepEqual(
+            group.nodes,
+            nodes.filter(({ g }) => g === group.id).map(({ id }) => id),
+            group.name,
+          );
+        }
+        assert.deepEqual(
+          canvas.filter(({ type, g }) => type !== 'comment' && !groups.some(({ id }) => id === g)),
+          [],
+        );
+        const below = groups.slice(1).map(({ y }, index) => y - ((groups[index]?.y ?? 0) + (groups[index]?.h ?? 0)));
+        assert.ok(
+          below.every((distance) => distance >= 8),
+          String(below),
+        );
+      });
+
+      it('has comments and groups that begin at the same distance from the left', () => {
+        const free = canvas.filter(({ type, g }) => type === 'comment' && g === undefined).map(boxOf);
+        const lefts = [...groups.map(({ x }) => x), ...free.map(({ left }) => left)];
+        const within = groups.map(({ id }) =>
+          canvas.filter(({ type, g }) => type === 'comment' && g === id).map((comment) => boxOf(comment).left),
+        );
+        // The widths of comments are estimated to one step.
+        for (const some of [lefts, ...within])
+          assert.ok(some.length === 0 || Math.max(...some) - Math.min(...some) <= 12, `${name}: ${some}`);
+      });
+
+      it('leaves room for the statuses below the nodes', () => {
+        const statuses = canvas.flatMap((node) => statusOf(node) ?? []);
+        const boxes = canvas.map(boxOf);
+        assert.deepEqual(
+          statuses.flatMap((status, index) =>
+            [...boxes.filter(({ id }) => id !== status.id), ...statuses.slice(index + 1)]
+              .filter((other) => overlap(status, other))
+              .map((other) => `${status.label}, ${other.label}`),
+          ),
+          [],
+        );
+      });
+
+      it('fits into 785 by 750 pixels, each node beside the others', () => {
+        const boxes = canvas.map(boxOf);
+        assert.deepEqual(
+          boxes.filter(({ left, right, top }) => left < 0 || right > 785 || top < 0),
+          [],
+        );
+        assert.deepEqual(
+          groups.filter(({ x, y, w, h }) => x < 0 || y < 0 || x + w > 785 || y + h > 750),
+          [],
+        );
+        const pairs = boxes.flatMap((box, index) => boxes.slice(index + 1).map((other) => [box, other] as const));
+        assert.deepEqual(
+          pairs.filter(([box, other]) => overlap(box, other)).map(([box, other]) => `${box.label}, ${other.label}`),
+          [],
+        );
+      });
+
+      it('has wires that run forward, under no node and across no other wire', () => {
+        const title = ({ from, to }: (typeof wires)[number]): string => `${boxOf(from).label} to ${boxOf(to).label}`;
+        assert.deepEqual(wires.filter(({ points }) => points.at(-1)!.x <= points[0]!.x).map(title), []);
+        assert.deepEqual(
+          wires.flatMap((wire) =>
+            canvas.map(boxOf).flatMap((box) => (runsUnder(wire, box) ? [`${title(wire)} under ${box.label}`] : [])),
+          ),
+          [],
+        );
+        assert.deepEqual(
+          wires.flatMap((wire, index) =>
+            wires.slice(index + 1).flatMap((other) => (cross(wire, other) ? [`${title(wire)}, ${title(other)}`] : [])),
+          ),
+          [],
+        );
       });
 
       it('is wired to nodes that exist, and catches failures', () => {
