@@ -26,11 +26,11 @@ export async function packTarball(folder: string): Promise<Tarball> {
   return { file: join(folder, packed.filename), paths: packed.files.map(({ path }) => path).sort() };
 }
 
-/** Installs the tarball as a user would. It has no dependencies, so npm asks no registry. Other tests install at the same time: each has a cache. */
+/** Installs the tarball as a user would. It has no dependencies, so npm asks no registry. */
 export function installTarball({ file }: Tarball): Install {
   return async (userDir) => {
     // Without a prefix npm installs into a folder above that has a package.json.
-    const where = ['--prefix', userDir, '--cache', join(userDir, '.npm')];
+    const where = ['--prefix', userDir];
     await runNpm(['install', ...where, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', file]);
   };
 }

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { installTarball, packTarball, type Tarball } from '../../package/tarball';
+import { installTarball, packTarball } from '../../package/tarball';
 import { freePort, newFolder, startProgram, type Program } from './program';
 
 /** What a function node wrote with `global.get('record')`. */
@@ -25,8 +25,6 @@ export interface NodeRedProgram {
   start(): Promise<void>;
   log(): Promise<string>;
 }
-
-let tarball: Promise<Tarball> | undefined;
 
 /**
  * Starts Node-RED in a folder of its own, without flows.
@@ -53,8 +51,8 @@ export async function startNodeRedProgram({
   const records = join(folder, 'recorded.jsonl');
   await appendFile(records, '');
   if (beside === undefined) {
-    tarball ??= packTarball(await newFolder('tarball'));
-    await installTarball(await tarball)(folder);
+    // Packed each time: a folder goes with its spec, and the next one can run in the same process.
+    await installTarball(await packTarball(await newFolder('tarball')))(folder);
     if (env['CONNECTED_VEHICLE_STORE'] !== undefined) {
       await mkdir(join(folder, 'node_modules/@redis'));
       await symlink(dirname(require.resolve('@redis/client/package.json')), join(folder, 'node_modules/@redis/client'));
