@@ -65,10 +65,14 @@ class Vehicle {
 
   async account(): Promise<Account> {
     throwIfInUse(this.#own.RED);
-    this.#opened ??= this.#open().catch((error: unknown) => {
-      this.#opened = undefined;
-      throw error;
-    });
+    // Not before it is assigned: opening tells the nodes of news, and they ask for the account, so that a second one would be open until
+    // Node-RED ends.
+    this.#opened ??= Promise.resolve()
+      .then(() => this.#open())
+      .catch((error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      });
     return this.#opened;
   }
 
