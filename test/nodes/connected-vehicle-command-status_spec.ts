@@ -370,6 +370,24 @@ describe(type, () => {
     assert.equal(verdicts().length, 1);
   });
 
+  it('stores that a result was sent, though the disk once refuses to', async () => {
+    await load();
+    const payload = await send('flash');
+    let refused = 0;
+    const { rename } = disk;
+    disk.rename = async (from, to) => {
+      if (verdicts().length === 1 && refused++ === 0) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      await rename(from, to);
+    };
+    try {
+      flow.send({ payload });
+      await pass(() => refused > 0 && flow.completed.length === 1);
+    } finally {
+      disk.rename = rename;
+    }
+    assert.ok(await stored().hasDelivered(payload.id));
+  });
+
   it('keeps a watch on disk before it waits for anything', async () => {
     await load();
     const payload = await send('flash');
