@@ -8,7 +8,7 @@ import { growth } from './growth';
 import { sharing } from './sharing';
 import { start } from './start';
 import { fleets, stores } from './stores';
-import { tableOf, passed, type Row } from './table';
+import { holds, passed, tableOf, type Row } from './table';
 import { throughput } from './throughput';
 
 const parts: Record<string, () => Promise<Row[]>> = {
@@ -38,10 +38,10 @@ async function main(asked: readonly string[]): Promise<void> {
     rows.push(...(await part()));
   }
   process.stdout.write(`\n${tableOf(rows)}\n`);
-  const failed = rows.filter((row) => !passed(row));
-  if (failed.length > 0) process.exitCode = 1;
   // `.ci/run` counts each limit as a test.
   const tally = process.env['TALLY'];
+  const failed = rows.filter((row) => !(tally ? holds(row) : passed(row)));
+  if (failed.length > 0) process.exitCode = 1;
   if (!tally) return;
   const limits = rows.filter(({ atMost, atLeast }) => atMost !== undefined || atLeast !== undefined);
   appendFileSync(tally, `${limits.length - failed.length} ${failed.length}\n`);

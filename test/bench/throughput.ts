@@ -22,10 +22,7 @@ export interface Pace {
 
 export type Throughput = Record<Contestant, Pace[]>;
 
-/**
- * Reads through deployed nodes, one after the other in the same runtime: ours, Node-RED's own, and five lines around undici.
- * The limits are what was reached, less a quarter for a noisy machine: they catch a fall, and are no aim.
- */
+/** Reads through deployed nodes, one after the other in the same runtime: ours, Node-RED's own, and five lines around undici. */
 export async function throughput({ rounds = 7, msPerRound = 1_500 } = {}): Promise<Row[]> {
   return [...(await atOnce(50, rounds, msPerRound)), ...(await atOnce(1, rounds, msPerRound))];
 }
@@ -52,7 +49,7 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
         what: `${title}: times the http request node`,
         value: ratio('http request', speed),
         // Six connections to the service, where the other two open fifty. With one read in flight, the latency below has the limit.
-        ...(inFlight > 1 && { atLeast: 1.8 }),
+        ...(inFlight > 1 && { atLeast: 4, reached: 1.8 }),
       },
       // The pace that is possible without anything that a reading needs.
       ...(['five lines', 'five lines, six connections'] as const).map((name): Row => ({
@@ -64,7 +61,8 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
             {
               what: `${title}: latency, times the five lines`,
               value: ratio('five lines', ({ latency }) => latency),
-              atMost: 2.2,
+              atMost: 1.5,
+              reached: 3,
             },
           ]
         : [
@@ -72,7 +70,8 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
             {
               what: `${title}: share of the five lines, six connections`,
               value: ratio('five lines, six connections', speed),
-              atLeast: 0.4,
+              atLeast: 0.6,
+              reached: 0.4,
             },
           ]),
     ];
