@@ -65,8 +65,8 @@ class Vehicle {
 
   async account(): Promise<Account> {
     throwIfInUse(this.#own.RED);
-    // Not before it is assigned: opening tells the nodes of news, and they ask for the account, so that a second one would be open until
-    // Node-RED ends.
+    // Opening begins after the assignment: it tells the nodes of news, and they ask for the account at once. Before it, they would open a
+    // second one, which nothing closes.
     this.#opened ??= Promise.resolve()
       .then(() => this.#open())
       .catch((error: unknown) => {

@@ -99,7 +99,7 @@ export class FollowedCommands {
     }
     const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
     const verdict = result ?? command.keepVerdict({ ...report, reason }, settledAt);
-    await this.#keep(followed, { ...storedOf(followed), result: verdict, tries: tries + 1 });
+    await this.#keep(command, { ...storedOf(followed), result: verdict, tries: tries + 1 });
     return true;
   }
 
@@ -131,17 +131,21 @@ export class FollowedCommands {
   /** The result was sent. */
   async delivered(followed: FollowedCommand): Promise<void> {
     this.#own.delete(followed.command.id);
-    await this.#keep(followed, null, true);
+    await this.#keep(followed.command, null, true);
   }
 
   /** The node was closed before the result was sent. A deploy is not a crash, so the try does not count. */
   async postpone(followed: FollowedCommand): Promise<void> {
-    const { result } = followed.command.followerOf(this.#options.node) ?? followed;
-    await this.#keep(followed, { ...storedOf(followed), result });
+    const { command } = followed;
+    const { result } = command.followerOf(this.#options.node) ?? followed;
+    await this.#keep(command, { ...storedOf(followed), result });
   }
 
-  /** @param isLast it is stored later if it cannot be stored now */
-  async #keep({ command }: FollowedCommand, follower: Follower | null, isLast = false): Promise<void> {
+  /**
+   * @param follower null: the node has had the result; undefined: it needs none
+   * @param isLast it is stored later if it cannot be stored now
+   */
+  async #keep(command: LoggedCommand, follower: Follower | null | undefined, isLast = false): Promise<void> {
     const { log, node } = this.#options;
     const save = (): Promise<boolean> =>
       log.save(command, () => {
@@ -154,16 +158,9 @@ export class FollowedCommands {
 
   /** Ends without a result. */
   async end(id: string): Promise<void> {
-    const { log, node } = this.#options;
-    const command = log.find(id);
+    const command = this.#options.log.find(id);
     this.#own.delete(id);
-    if (command === undefined) return;
-    await this.#try(() =>
-      log.save(command, () => {
-        command.origin = null;
-        command.setFollower(node, undefined);
-      }),
-    );
+    if (command !== undefined) await this.#keep(command, undefined);
   }
 
   /**
@@ -182,7 +179,7 @@ export class FollowedCommands {
       if (!(await this.#takeOver(command, follower))) continue;
       const followed = { ...follower, by: log.presence.id, command };
       if (follower.result !== null && follower.tries >= maxTries) {
-        await this.#keep(followed, null);
+        await this.#keep(command, null);
         onLost();
       } else open.push(followed);
     }

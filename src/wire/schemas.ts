@@ -8,7 +8,11 @@ import { isRecord } from '../util/json';
 
 export type Scalar = string | number | boolean;
 
-const scalar = z.catch(z.nullable(z.union([z.string(), z.number(), z.boolean()])), null);
+const scalarOf = (input: unknown): Scalar | null =>
+  typeof input === 'string' || typeof input === 'boolean' || (typeof input === 'number' && Number.isFinite(input))
+    ? input
+    : null;
+const scalar = z.catch(z.pipe(z.unknown(), z.transform(scalarOf)), null);
 const text = z.catch(z.nullable(z.string()), null);
 
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
@@ -53,15 +57,12 @@ export const notMeasured: Measured = { value: null, unit: null, timestamp: null 
 export const isMeasured = (input: unknown): boolean =>
   input === null || (typeof input === 'object' && 'value' in input);
 
-const isScalar = (input: unknown): input is Scalar =>
-  typeof input === 'string' || typeof input === 'boolean' || Number.isFinite(input);
-
 /** Every read parses many of them, so this takes no schema. */
 export function parseMeasured(input: unknown): Measured {
   if (!isRecord(input)) return { ...notMeasured };
   const { value, unit, timestamp } = input;
   return {
-    value: isScalar(value) ? value : null,
+    value: scalarOf(value),
     unit: typeof unit === 'string' ? unit : null,
     timestamp: toTimestamp(timestamp),
   };

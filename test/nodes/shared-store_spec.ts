@@ -83,6 +83,18 @@ describeOnRedis('A Node-RED with a shared store', () => {
     await store.close();
   });
 
+  it('takes no part in the store any more when a deploy has removed its nodes', async () => {
+    flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
+    await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
+    await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'value', 1_000);
+    const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
+    assert.equal((await store.entries('member/')).length, 1);
+    await flow.unload();
+    await clock.advanceInSteps(10_000, 1_000);
+    assert.deepEqual(await store.entries('member/'), []);
+    await store.close();
+  });
+
   it('commands nothing while the store is a replica, says so, and commands once when it is a primary again', async function () {
     this.timeout(240_000);
     const own = await RedisServer.start();
