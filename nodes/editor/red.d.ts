@@ -136,7 +136,7 @@ declare const RED: {
     off(event: string, callback: (node: { type: string }) => void): void;
   };
   utils: { getNodeLabel(node: object, otherwise: string): string };
-  /** What can be undone, and what can be done again after that. */
+  /** The changes that can be undone, and those that can be redone. */
   history: {
     depth(): number;
     push(event: HistoryEvent): void;

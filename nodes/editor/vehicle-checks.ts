@@ -5,7 +5,7 @@ import { ask, errorText, type Answer } from './runtime-request';
 import { sharedText, timeText, type Say } from './texts';
 import type { Validity } from './validators';
 
-/** What the form of the configuration needs before its dialog is loaded, and what other forms and the tab “Cars” need of it. */
+/** The form of the configuration uses these checks before its dialog is loaded; other forms and the tab “Cars” use them, too. */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 

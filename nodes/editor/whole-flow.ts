@@ -1,6 +1,6 @@
 import { normalVin } from '../../src/index';
 
-/** What a node gets in place of another car. */
+/** A node that gets another car, and its new properties. */
 interface CarChange {
   node: FlowNode;
   changes: { vehicle?: string; vin?: string; env?: FlowNode['env'] };

@@ -4,7 +4,7 @@ import { readFor } from './car-rows';
 
 const { presetLanguage } = connectedVehicle;
 
-/** What the tab puts into the flows, as a person does it with the palette. */
+/** The tab adds nodes to the flows, as a person does with the palette. */
 
 /** A node with the presets of its type. */
 function nodeOf(type: string, values: object): object {

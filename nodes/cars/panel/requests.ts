@@ -7,7 +7,7 @@ const { ask, checkFindings, errorText, wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** What the panel asks of the runtime. Most return the lines to show. */
+/** The panel sends these requests to the runtime. Most return the lines to show. */
 
 export const request = <Members>(id: string, action: string, body: object = {}): Promise<Answer<Members>> =>
   new Promise((resolve) => ask<Members>(id, action, body, resolve));
