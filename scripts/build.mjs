@@ -83,9 +83,9 @@ async function bundleRuntime() {
   await writeFile(`${to}LICENSES`, [lines.join('\n'), ...licenses].join('\n\n'));
 }
 
-/** What is loaded when it is first shown has a file of its own: the panel of the tab "Cars" and the dialog of the vehicle. */
-const loadedLater = { 'panel/cars-tab': 'connected-vehicle-cars.mjs', dialog: 'connected-vehicle-dialog.mjs' };
-const apart = {
+/** What is loaded when it is first shown has a file of its own: the panel of the tab "Cars", and the dialog of each node. */
+const dialogOf = (type) => `${type}-dialog.mjs`;
+const apart = (type) => ({
   name: 'apart',
   setup({ onLoad, onResolve }) {
     // A form exports nothing. Without this, esbuild would take one that imports nothing for CommonJS.
@@ -93,13 +93,14 @@ const apart = {
       contents: `${await readFile(path, 'utf8')}\nexport {};`,
       loader: 'ts',
     }));
+    const loadedLater = { 'panel/cars-tab': 'connected-vehicle-cars.mjs', dialog: dialogOf(type) };
     for (const [source, file] of Object.entries(loadedLater))
       onResolve({ filter: new RegExp(`^\\./${source}$`) }, () => ({
         path: `./resources/@connected-vehicle/node-red/${file}`,
         external: true,
       }));
   },
-};
+});
 
 const styleAsText = {
   name: 'style-as-text',
@@ -200,6 +201,38 @@ const sharedWords = {
   },
 };
 
+/**
+ * The texts of each catalogue that only an open form or the tab "Cars" needs. No label and no reason of a validator is among them, and
+ * nothing by which Node-RED measures how wide a form is.
+ */
+const laterWords = {
+  'connected-vehicle':
+    'hint ask test scopes serviceHint interfaceHint interfaces access answer notAllowed place wholeFlow waits dialog',
+  'connected-vehicle-cars':
+    'label empty action group name use pictures side age heading remedy session quota command demo outcome fault unit',
+  'connected-vehicle-command': 'readOnly does hint duration',
+  'connected-vehicle-command-status': 'hint',
+  'connected-vehicle-condition': 'hint',
+  'connected-vehicle-event': 'heading hint',
+  'connected-vehicle-guard': 'hint',
+  'connected-vehicle-status': 'gives hint single gone missing lacking fromSource chosen',
+};
+
+/** Of these, what a form shows before they are loaded, and what a validator says. */
+const wordsAtStart = ({ dialog, hint }) => ({
+  dialog: { loading: dialog.loading, check: { unreached: dialog.check.unreached } },
+  hint: { moreScopes: hint.moreScopes },
+});
+
+/** Divides a catalogue: what every editor loads, and what is loaded later. */
+function divideWords(type, texts) {
+  const isLater = (key) => laterWords[type]?.split(' ').includes(key) ?? false;
+  const [now, later] = [false, true].map((wanted) =>
+    Object.fromEntries(Object.entries(texts).filter(([key]) => isLater(key) === wanted)),
+  );
+  return { now: later.dialog ? { ...now, ...wordsAtStart(later) } : now, later };
+}
+
 /** Reads by the scopes that they need, for the help. */
 function listOfReads() {
   const { readNames } = catalogue('reads');
@@ -214,16 +247,17 @@ function listOfReads() {
 async function buildEditor() {
   const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle', minifySyntax: true });
   const moduleOf = (entry) => bundleForBrowser(entry, { format: 'esm', minifySyntax: true, plugins: [styleAsText] });
-  const [carsTab, dialog] = await Promise.all(['cars/panel/cars-tab.ts', 'vehicle/dialog.ts'].map(moduleOf));
+  const carsTab = await moduleOf('cars/panel/cars-tab.ts');
   await rm(`${root}resources`, { recursive: true, force: true });
   await mkdir(`${root}resources`);
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
   await writeFile(`${root}resources/connected-vehicle-cars.mjs`, carsTab);
-  await writeFile(`${root}resources/connected-vehicle-dialog.mjs`, dialog);
   const folders = JSON.parse(await readFile(`${from}folders.json`, 'utf8'));
   for (const [type, folder] of Object.entries(folders)) {
     // As an `iife`, esbuild adds what no script needs that loads a module later.
-    const script = await bundleForBrowser(`${folder}/form.ts`, { format: 'esm', plugins: [apart] });
+    const script = await bundleForBrowser(`${folder}/form.ts`, { format: 'esm', plugins: [apart(type)] });
+    if (nodeTypes.includes(type))
+      await writeFile(`${root}resources/${dialogOf(type)}`, await moduleOf(`${folder}/dialog.ts`));
     const form = await minifyForm(wholeForm(type, await readFile(`${from}${folder}/form.html`, 'utf8')));
     await writeFile(
       `${to}${type}.html`,
@@ -237,6 +271,7 @@ async function buildEditor() {
       writeFile(`${folder}${file}`, change(await readFile(`${folder}${file}`, 'utf8')));
     const words = JSON.parse(await readFile(`${root}src/words/${language}.json`, 'utf8'));
     const textsOf = async (type) => JSON.parse(await readFile(`${from}locales/${language}/${type}.json`, 'utf8'));
+    const laterTexts = {};
     for (const file of await readdir(folder)) {
       if (file.endsWith('.html')) {
         const type = basename(file, '.html');
@@ -249,9 +284,14 @@ async function buildEditor() {
       if (!file.endsWith('.json')) continue;
       await rewrite(file, (text) => {
         const texts = JSON.parse(text);
-        return JSON.stringify(sharedWords[file]?.(texts, words) ?? texts);
+        const type = basename(file, '.json');
+        const { now, later } = divideWords(type, sharedWords[file]?.(texts, words) ?? texts);
+        if (type in laterWords) laterTexts[type] = later;
+        return JSON.stringify(now);
       });
     }
+    const laterFile = `${root}resources/connected-vehicle-words-${language}.json`;
+    if (laterTexts['connected-vehicle-status']) await writeFile(laterFile, JSON.stringify(laterTexts));
   }
   await cp(`${root}icons`, `${to}icons`, { recursive: true });
 }

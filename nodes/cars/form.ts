@@ -1,4 +1,4 @@
-const { errorText, unreached, wordsOf } = connectedVehicle;
+const { errorText, loadWords, unreached, wordsOf } = connectedVehicle;
 
 const tabId = 'connected-vehicle-cars';
 const say = wordsOf(tabId);
@@ -8,7 +8,7 @@ function addTab(): void {
   const content = document.createElement('div');
   content.style.height = '100%';
   const loadPanel = async (): Promise<() => void> => {
-    const { openCarsTab } = await import('./panel/cars-tab');
+    const [{ openCarsTab }] = await Promise.all([import('./panel/cars-tab'), loadWords()]);
     return openCarsTab(content);
   };
   let opened: Promise<() => void> | undefined;

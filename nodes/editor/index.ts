@@ -1,31 +1,27 @@
 /**
- * The functions that the forms share. The build makes `resources/connected-vehicle.js` of it, which defines the global
- * `connectedVehicle`; Node-RED loads that file before the script of each form. The file runs once for each form, so
- * nothing in it may keep state.
+ * What the editor needs of the pack before a form is open: the functions that several forms and the tab “Cars” share, and the tables behind
+ * them. The build makes `resources/connected-vehicle.js` of it, which defines the global `connectedVehicle`; Node-RED loads that file before
+ * the script of each form. The file runs once for each form, so nothing in it may keep state. What only an open form needs is imported by
+ * `nodes/<node>/dialog.ts`, which takes the tables from the global, because they are long.
  */
-export * from './forms';
-export * from './hours';
-export * from './interfaces';
-export * from './places';
-export * from './requests-per-day';
-export * from './runtime-request';
-export * from './search';
-export * from './show-values';
-export * from './test-now';
-export * from './texts';
-export * from './typed-inputs';
+export { addSearchWords, configField, drawLabels, giveVehicle, labelOf, labelStyle, nodeField, textOf } from './forms';
+export { validateHours, validateTimeZone } from './hours';
+export { serviceInterfaces } from './interfaces';
+export { loadWords } from './later-words';
+export { openForm, saveForm } from './open-form';
+export { validatePoll } from './requests-per-day';
+export { ask, errorText, unreached } from './runtime-request';
+export { editorLanguage, numberText, presetLanguage, sharedText, timeText, wordsOf } from './texts';
+export { sources, typeOf, validateTyped, validateTypedVin } from './typed-inputs';
 export * from './validators';
-export { checkFindings, clearSecretsForOtherAddress, listOf, validateRedirectUrl } from './vehicle-checks';
+export { checkFindings, validateRedirectUrl } from './vehicle-checks';
 export {
-  commandAccess,
   conditionValue,
   conditionValues,
   commandNames,
-  defaultAccess,
   defaultWatch,
   eventNames,
   hasPlace,
-  interfaceNames,
   isCommandName,
   isReadName,
   isRecord,
@@ -39,7 +35,6 @@ export {
   parseOperand,
   parsePlace,
   parseScopes,
-  readAccess,
   readThemes,
   runtimeMinutesLimits,
   shortVin,

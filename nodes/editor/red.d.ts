@@ -10,7 +10,7 @@ type EditorNode<Options> = Partial<Options> & {
   z?: string;
   /** As the form left them; a stored secret is only `has_<name>`. */
   credentials?: Readonly<Record<string, unknown>>;
-  _def: { defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
+  _def: { category: string; defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
 };
 
 /** A vehicle configuration. */
@@ -95,8 +95,10 @@ interface FlowNode {
   onlyWhileNotInUse?: boolean;
 }
 
-/** Node-RED's own widget. */
+/** Node-RED's own widgets. */
 interface JQuery<TElement = HTMLElement> {
+  /** Fills in the texts that `data-i18n` names. */
+  i18n(): this;
   typedInput(options: { types: readonly unknown[]; typeField?: string }): this;
   editableList<Item>(options: {
     addButton: string;
@@ -123,6 +125,13 @@ interface HistoryEvent {
   dirty: boolean;
   events?: { t: string; subflow?: { instances: { id: string; changed?: boolean }[] } }[];
 }
+
+/** What Node-RED looks its texts up with. */
+declare const i18next: {
+  /** That of the editor, and those that stand in for it. */
+  languages: readonly string[];
+  addResourceBundle(language: string, namespace: string, texts: object, isDeep: boolean): void;
+};
 
 declare const RED: {
   i18n: { lang(): string };

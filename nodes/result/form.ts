@@ -1,6 +1,6 @@
 import type { CommandStatusOptions } from './options';
 
-const { nodeField: field, wordsOf, ...shared } = connectedVehicle;
+const { wordsOf, ...shared } = connectedVehicle;
 
 const type = 'connected-vehicle-command-status';
 const say = wordsOf(type);
@@ -27,12 +27,9 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),
   oneditprepare() {
-    shared.showProperties(this, field);
-    // Node-RED calls the choice of no vehicle "none", and builds the list again after each change of a configuration.
-    const vehicle = field('vehicle');
-    vehicle.on('change', () => vehicle.find('[value=_ADD_]:not(:only-child)').text(say('label.ofMessage')));
+    shared.openForm(this, import('./dialog'));
   },
   oneditsave() {
-    shared.saveProperties(this, field);
+    shared.saveForm(this);
   },
 });

@@ -1,112 +1,7 @@
+import { isFromList, say, titleOfRead, type } from './common';
 import type { StatusOptions } from './options';
 
-const { nodeField: field, part, sharedText, textOf, wordsOf, ...shared } = connectedVehicle;
-
-const type = 'connected-vehicle-status';
-const say = wordsOf(type);
-
-/** In the reader's language where the catalogue names it, else the name's own words. */
-const titleOfRead = (name: string): string => say(`read.${name}`, { defaultValue: shared.titleOf(name) });
-
-function unitOf(name: string): string {
-  const type = shared.valueTypeOf(name);
-  return type && 'unit' in type ? say(`unit.${type.unit}`, { count: 2, defaultValue: type.unit }) : '';
-}
-
-/** As many values as a person reads in a form; the reference lists all of them. */
-const someOf = (values: readonly string[]): readonly string[] =>
-  values.length > 8 ? [...values.slice(0, 6), '…'] : values;
-
-/** One sentence on the answer of a read. */
-function givesOf(name: string): string {
-  const type = shared.valueTypeOf(name);
-  const unit = unitOf(name);
-  const own = say(`gives.${name}`, { unit, defaultValue: '' });
-  if (own !== '' || type === undefined) return own || say('gives.group');
-  if (type.kind === 'boolean')
-    return say('gives.boolean', { true: say(`word.${type.words.true}`), false: say(`word.${type.words.false}`) });
-  if ('values' in type) return say('gives.words', { values: someOf(type.values).join(', ') });
-  return say('gives.number', { unit });
-}
-
-const isSeveral = (): boolean => textOf(field('readType')) === 'several';
-const isFromList = (): boolean => isSeveral() || textOf(field('readType')) === 'str';
-
-/** The reads that are chosen in the list. */
-const chosenReads = (): string[] => shared.chosenIn('reads');
-
-/** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */
-type Equipment = Readonly<Record<string, boolean>>;
-
-/** One line for each read, by theme; neither the service of the vehicle nor the car need have all of them. */
-function fillList(chosen: readonly string[], equipment: Equipment): void {
-  const kind = isSeveral() ? 'checkbox' : 'radio';
-  const interfaces = shared.serviceInterfaces();
-  const lineOf = (name: string): JQuery => {
-    const isUnserved = shared.isReadName(name) && shared.needsOfRead(name, interfaces).scopes.length === 0;
-    const isMissing = isUnserved || equipment[name] === false;
-    const remark = isMissing ? say(isUnserved ? 'missing' : 'lacking') : unitOf(name);
-    const line = shared.choiceLine(name, titleOfRead(name), chosen.includes(name), kind);
-    line.find('input').attr('name', 'connected-vehicle-reads');
-    return line.toggleClass('missing', isMissing).append(' ', $('<small>').text(remark));
-  };
-  part('reads')
-    .empty()
-    .append(
-      shared
-        .readThemes()
-        .map(([heading, names]) =>
-          $('<fieldset>').append($('<legend>').text(say(`theme.${heading}`)), names.map(lineOf)),
-        ),
-    );
-  $('#connected-vehicle-filter').trigger('input');
-}
-
-/** Keeps what is chosen in view where the list is long. */
-function scrollToChosen(): void {
-  const list = part('reads').get(0);
-  const line = part('reads').find('input:checked').first().closest('label').get(0);
-  if (list && line) list.scrollTop = line.offsetTop - list.offsetTop - 40;
-}
-
-/** Says what is chosen, what it answers, which scopes it needs and which interface has it. */
-function showChoice(): void {
-  const names = isFromList() ? chosenReads() : [];
-  const [first] = names;
-  const interfaces = shared.serviceInterfaces();
-  const needs = names.filter(shared.isReadName).map((name) => ({
-    title: titleOfRead(name),
-    ...shared.needsOfRead(name, interfaces),
-  }));
-  const gone = needs.filter(({ scopes }) => scopes.length === 0);
-  part('picker').toggle(isFromList());
-  part('chosen')
-    .text(
-      isSeveral()
-        ? say(first === undefined ? 'noReads' : 'chosen', { titles: names.map(titleOfRead).join(', ') })
-        : (first && titleOfRead(first)) || '',
-    )
-    .toggleClass('warning', isSeveral() && first === undefined);
-  part('gives').text(isFromList() ? (names.length === 1 ? givesOf(first ?? '') : '') : say('fromSource'));
-  part('gone').text(gone.length > 0 ? say('gone', { titles: gone.map(({ title }) => title).join(', ') }) : '');
-  shared.showNeeds(needs);
-  if (needs.length > 0 && !needs.some(({ versions }) => versions)) part('interface').text(say('single'));
-  $('[data-ask=read]').prop('disabled', shared.waitsForDeploy() || names.length === 0);
-}
-
-function readNow(learned: () => void): void {
-  shared.showAnswer({ reads: chosenReads(), interface: textOf(field('interface')) }, isSeveral(), titleOfRead, learned);
-}
-
-/** Asks what flows have learned of the chosen car, which costs no request to the service. */
-function askEquipment(done: (equipment: Equipment) => void): void {
-  const vehicle = textOf(field('vehicle'));
-  const vin = shared.ownVin();
-  if (!RED.nodes.node(vehicle) || vin === undefined) return done({});
-  shared.ask<{ equipment: Equipment }>(vehicle, 'equipment', { vin }, ({ equipment = {} }) => {
-    if (textOf(field('vehicle')) === vehicle) done(equipment);
-  });
-}
+const { sharedText, ...shared } = connectedVehicle;
 
 /** What a node reads: a title, the first two of several, or the name of the node type. */
 function labelOfReads({ read = 'windows', readType = 'str', reads = [] }: Partial<StatusOptions>): string {
@@ -160,56 +55,9 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: shared.giveVehicle,
   oneditprepare() {
-    const isList = this.read === 'several';
-    shared.prepareNode(this);
-    const listTypes = [
-      { value: 'str', label: say('one'), hasValue: false },
-      { value: 'several', label: say('several'), hasValue: false },
-    ] as const;
-    const chosen = isList ? (this.reads ?? []) : [this.read ?? 'windows'];
-    shared.showTyped({ ...this, readType: isList ? 'several' : this.readType }, 'read', [
-      ...listTypes,
-      ...shared.sources,
-    ]);
-    let equipment: Equipment = {};
-    shared.addSearch(part('reads'));
-    fillList(chosen, equipment);
-    field('read').on('change', () => {
-      fillList(chosenReads(), equipment);
-      showChoice();
-      scrollToChosen();
-    });
-    const learn = (): void =>
-      askEquipment((known) => {
-        equipment = known;
-        const top = part('reads').scrollTop() ?? 0;
-        fillList(chosenReads(), equipment);
-        part('reads').scrollTop(top);
-      });
-    field('vehicle').on('change', () => {
-      equipment = {};
-      fillList(chosenReads(), equipment);
-      showChoice();
-      learn();
-    });
-    field('vin').on('change', learn);
-    field('interface').add(part('reads')).on('change', showChoice);
-    for (const asked of [...['vehicle', 'read', 'vin', 'interface'].map(field), part('reads')])
-      asked.on('change', shared.clearAnswer);
-    $('[data-ask=read]').on('click', () => readNow(learn));
-    showChoice();
-    learn();
-    setTimeout(scrollToChosen);
+    shared.openForm(this, import('./dialog'));
   },
   oneditsave() {
-    const kept = this.reads ?? [];
-    const chosen = chosenReads();
-    if (isSeveral()) {
-      const inOrder = [...kept, ...chosen].filter((name, at, all) => chosen.includes(name) && all.indexOf(name) === at);
-      this.reads = inOrder;
-      field('read').val('several');
-      field('readType').val('str');
-    } else if (isFromList()) field('read').val(chosen[0] ?? 'windows');
-    shared.saveProperties(this, field);
+    shared.saveForm(this);
   },
 });

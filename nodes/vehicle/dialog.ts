@@ -1,5 +1,9 @@
 import {
+  commandAccess,
+  defaultAccess,
+  interfaceNames,
   isLoopback,
+  readAccess,
   services,
   signInScopes,
   unlistedScopes,
@@ -9,13 +13,23 @@ import {
   type SignedIn,
 } from '../../src/index';
 import { ask, errorText, type Answer, type Refusal } from '../editor/runtime-request';
-import { configField as field, optionElements, part, textOf } from '../editor/forms';
+import {
+  configField,
+  choiceLine,
+  isSameList,
+  optionElements,
+  part,
+  saveProperties,
+  showProperties,
+  textOf,
+} from '../editor/forms';
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
-import { numberText, sharedText, timeText, wordsOf, type Say } from '../editor/texts';
+import { numberText, presetLanguage, sharedText, textLanguages, timeText, wordsOf, type Say } from '../editor/texts';
 import { carChanges, useCar } from '../editor/whole-flow';
 import {
   addressNames,
   callbackUrl,
+  clearSecretsForOtherAddress,
   linesOfFindings,
   listOf,
   showLines,
@@ -24,13 +38,11 @@ import {
   validateRedirectUrl,
   type Line,
 } from '../editor/vehicle-checks';
+import type { VehicleOptions } from './options';
 
-export { useCar };
+const field = configField;
 
-/**
- * The buttons of the vehicle configuration: what they ask of the runtime, and how its answers are shown. It is loaded when the form is first
- * opened: most editors never open it.
- */
+/** The open form of the vehicle configuration: its fields, what its buttons ask of the runtime, and how the answers are shown. */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 
@@ -200,11 +212,65 @@ const listOfMissing = (missing: SignedIn['missing']): string =>
     )
     .join(', ');
 
-/** Fills in the open form, and makes its buttons work. */
-export function prepareDialog(node: EditorNode<object>): void {
-  const form = $('.car-form').has('#connected-vehicle-found');
-  // It was closed before this was loaded.
-  if (form.length > 0) new Dialog(node, form).open();
+/** A checkbox for each name of a list. */
+function showList(
+  list: 'access' | 'interfaces',
+  names: readonly string[],
+  chosen: readonly string[],
+  into: string = list,
+): void {
+  part(into).append(names.map((name) => choiceLine(name, sharedText(`${list}.${name}`), chosen.includes(name))));
+}
+
+/** With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish with are made from them. */
+const showReadOnly = (): void =>
+  void part('accessCommands').find('input').prop('disabled', field('readOnly').is(':checked'));
+
+/** Shows what the chosen service needs, and nothing else. */
+function showService(): void {
+  const service = textOf(field('service'));
+  $('.car-form [data-services]').each((_, rows) => {
+    $(rows).toggle(String($(rows).data('services')).split(' ').includes(service));
+  });
+  part('service').text(sharedText(`serviceHint.${service}`, { defaultValue: '' }));
+  RED.tray.resize();
+}
+
+/** Each language in its own words, as the browser names it. */
+function showLanguages(chosen = ''): void {
+  const names = textLanguages.map((language): [string, string] => {
+    const name = new Intl.DisplayNames(language, { type: 'language' }).of(language.slice(0, 2)) ?? language;
+    return [language, name.charAt(0).toUpperCase() + name.slice(1)];
+  });
+  field('language')
+    .append(names.map(([language, name]) => new Option(name, language)))
+    .val(chosen);
+}
+
+export function prepare(node: EditorNode<VehicleOptions>): void {
+  showProperties(node, field);
+  const chosen = node.access ?? defaultAccess;
+  showList('access', readAccess, chosen, 'accessReads');
+  showList('access', commandAccess, chosen, 'accessCommands');
+  field('readOnly').on('change', showReadOnly);
+  showReadOnly();
+  showList('interfaces', interfaceNames, node.interfaces ?? interfaceNames);
+  field('service').on('change', showService);
+  showLanguages(RED.nodes.node(node.id) ? node.language : presetLanguage());
+  clearSecretsForOtherAddress(node);
+  new Dialog(node, $('.car-form').has('#connected-vehicle-found')).open();
+}
+
+export function save(node: EditorNode<VehicleOptions>): void {
+  const access = listOf('access');
+  const interfaces = listOf('interfaces');
+  // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
+  if (!isSameList(access, node.access ?? defaultAccess)) node.access = access;
+  if (!isSameList(interfaces, node.interfaces ?? interfaceNames)) node.interfaces = interfaces;
+  saveProperties(node, field);
+  const { id } = node;
+  // By then, the editor has a configuration that was just made.
+  if ($('#connected-vehicle-whole').is(':checked')) queueMicrotask(() => void useCar(id));
 }
 
 class Dialog {

@@ -1,7 +1,7 @@
 import type { VehicleCredentials, VehicleOptions } from './options';
 import type { Validity } from '../editor/validators';
 
-const { configField: field, part, sharedText: say, textOf, ...shared } = connectedVehicle;
+const { configField: field, sharedText: say, textOf, ...shared } = connectedVehicle;
 
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
@@ -30,44 +30,9 @@ const ifClient: Validate<string> = function (value, _opt) {
   return serviceOf(this) !== 'volvo-cars' || given !== '' || say('reason.client');
 };
 
-/** A checkbox for each name of a list. */
-function showList(
-  list: 'access' | 'interfaces',
-  names: readonly string[],
-  chosen: readonly string[],
-  into: string = list,
-): void {
-  part(into).append(names.map((name) => shared.choiceLine(name, say(`${list}.${name}`), chosen.includes(name))));
-}
-
-/** With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish with are made from them. */
-const showReadOnly = (): void =>
-  void part('accessCommands').find('input').prop('disabled', field('readOnly').is(':checked'));
-
-/** Shows what the chosen service needs, and nothing else. */
-function showService(): void {
-  const service = textOf(field('service'));
-  $('.car-form [data-services]').each((_, rows) => {
-    $(rows).toggle(String($(rows).data('services')).split(' ').includes(service));
-  });
-  part('service').text(say(`serviceHint.${service}`, { defaultValue: '' }));
-  RED.tray.resize();
-}
-
 RED.events.on('flows:loaded', shared.loadCredentials);
 RED.events.on('deploy', shared.loadCredentials);
 for (const change of ['add', 'change', 'remove']) RED.events.on(`nodes:${change}`, shared.drawLabels);
-
-/** Each language in its own words, as the browser names it. */
-function showLanguages(chosen = ''): void {
-  const names = shared.textLanguages.map((language): [string, string] => {
-    const name = new Intl.DisplayNames(language, { type: 'language' }).of(language.slice(0, 2)) ?? language;
-    return [language, name.charAt(0).toUpperCase() + name.slice(1)];
-  });
-  field('language')
-    .append(names.map(([language, name]) => new Option(name, language)))
-    .val(chosen);
-}
 
 RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', {
   category: 'config',
@@ -134,30 +99,9 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   },
   labelStyle: shared.labelStyle,
   oneditprepare() {
-    shared.showProperties(this, field);
-    const chosen = this.access ?? shared.defaultAccess;
-    showList('access', shared.readAccess, chosen, 'accessReads');
-    showList('access', shared.commandAccess, chosen, 'accessCommands');
-    field('readOnly').on('change', showReadOnly);
-    showReadOnly();
-    showList('interfaces', shared.interfaceNames, this.interfaces ?? shared.interfaceNames);
-    field('service').on('change', showService);
-    showLanguages(RED.nodes.node(this.id) ? this.language : shared.presetLanguage());
-    shared.clearSecretsForOtherAddress(this);
-    import('./dialog').then(
-      ({ prepareDialog }) => prepareDialog(this),
-      () => part('result').text(shared.errorText(shared.unreached)),
-    );
+    shared.openForm(this, import('./dialog'));
   },
   oneditsave() {
-    const access = shared.listOf('access');
-    const interfaces = shared.listOf('interfaces');
-    // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
-    if (!shared.isSameList(access, this.access ?? shared.defaultAccess)) this.access = access;
-    if (!shared.isSameList(interfaces, this.interfaces ?? shared.interfaceNames)) this.interfaces = interfaces;
-    shared.saveProperties(this, field);
-    const { id } = this;
-    // By then, the editor has a configuration that was just made.
-    if ($('#connected-vehicle-whole').is(':checked')) void import('./dialog').then(({ useCar }) => useCar(id));
+    shared.saveForm(this);
   },
 });

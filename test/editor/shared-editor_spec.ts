@@ -127,8 +127,8 @@ describe('The functions that the forms share', () => {
 
   it('drop an answer that comes after the form asked for something else', () => {
     const editor = sharedEditor([car]);
-    editor.connectedVehicle.showAnswer({}, false, String, () => undefined);
-    editor.connectedVehicle.clearAnswer();
+    editor.showValues.showAnswer({}, false, String, () => undefined);
+    editor.showValues.clearAnswer();
     const before = editor.shown.length;
     editor.requests[0]?.answer({ payloads: { odometer: { value: 5 } } });
     assert.equal(editor.shown.length, before);
@@ -137,7 +137,7 @@ describe('The functions that the forms share', () => {
   it('show each value of an answer under the path where a flow finds it', () => {
     const pathsOf = (isSeveral: boolean, payloads: object): string[] => {
       const editor = sharedEditor([car]);
-      editor.connectedVehicle.showAnswer({}, isSeveral, String, () => undefined);
+      editor.showValues.showAnswer({}, isSeveral, String, () => undefined);
       editor.requests[0]?.answer({ payloads });
       return editor.shown.slice(1);
     };
@@ -173,7 +173,7 @@ describe('The functions that the forms share', () => {
         assert.ok(String(lines[0]?.[0]).includes(`${day}13:05`), String(lines[0]?.[0]));
       });
       editor.requests[0]?.answer({ findings: [{ about: 'token', result: 'good', code: null, until: time }] });
-      editor.connectedVehicle.showAnswer({}, false, String, () => undefined);
+      editor.showValues.showAnswer({}, false, String, () => undefined);
       editor.requests[1]?.answer({ payloads: { odometer: { value: 5, timestamp: time } } });
       assert.ok(editor.shown.at(-1)?.startsWith(`5 (${day}13:05`), editor.shown.at(-1));
     }

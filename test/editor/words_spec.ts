@@ -16,9 +16,11 @@ import {
   root,
   sharedSources,
   source,
+  sourceAtStart,
   template,
   types,
   words,
+  wordsAtStart,
 } from '../support/editor-halves';
 
 /** Titles that a language may leave out: the words of the name are then used. */
@@ -72,6 +74,14 @@ describe('The words of the editor', () => {
           }
           for (const key of asked(source(type), /\bsay\('([\w.]+)'/g)) assert.ok(has(texts, key), key);
           for (const key of asked(source(type), /\bsharedText\('([\w.]+)'/g)) assert.ok(has(shared, key), key);
+        });
+
+        it(`${type} has a text in what every editor loads for everything that its label and its validators ask for`, () => {
+          const [own, all] = [type, 'connected-vehicle'].map((name) => wordsAtStart(language, name));
+          const code = sourceAtStart(type);
+          const isVehicle = type === 'connected-vehicle';
+          for (const key of asked(code, /\bsay\(\s*'([\w.]+)'/g)) assert.ok(has((isVehicle ? all : own)!, key), key);
+          for (const key of asked(code, /\bsharedText\(\s*'([\w.]+)'/g)) assert.ok(has(all!, key), key);
         });
 
         it(`${type} has a help that names every property and what to do about an error`, () => {

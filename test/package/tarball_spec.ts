@@ -149,7 +149,7 @@ describe('The packed tarball', function () {
         /^dist\/nodes\/LICENSES$/,
         /^dist\/nodes\/icons\/[\w-]+\.svg$/,
         /^dist\/nodes\/locales\/[\w-]+\/[\w-]+\.(json|html)$/,
-        /^resources\/connected-vehicle(\.js|-(cars|dialog)\.mjs)$/,
+        /^resources\/connected-vehicle(\.js|-cars\.mjs|(-[a-z-]+)?-dialog\.mjs|-words-[\w-]+\.json)$/,
       ];
       assert.deepEqual(
         tarball.paths.filter((path) => !meant.some((pattern) => pattern.test(path))),
@@ -158,14 +158,18 @@ describe('The packed tarball', function () {
     });
 
     it('every example, every document and every part of each node', () => {
-      const parts = nodeTypes.flatMap((type) => [`dist/nodes/${type}.js`, `dist/nodes/${type}.html`]);
+      const parts = nodeTypes.flatMap((type) => [
+        `dist/nodes/${type}.js`,
+        `dist/nodes/${type}.html`,
+        `resources/${type}-dialog.mjs`,
+      ]);
       const needed = [
         'README.md',
         'CHANGELOG.md',
         'LICENSE',
         'resources/connected-vehicle.js',
         'resources/connected-vehicle-cars.mjs',
-        'resources/connected-vehicle-dialog.mjs',
+        ...['de', 'en-US', 'fr'].map((language) => `resources/connected-vehicle-words-${language}.json`),
         ...parts,
         ...filesBelow('examples'),
         ...filesBelow('icons').map((icon) => `dist/nodes/${icon}`),

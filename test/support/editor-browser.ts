@@ -147,8 +147,9 @@ function markOpenForms(): void {
   };
 }
 
-/** Before Node-RED has finished a form, it moves the focus, which closes a menu. */
-export const formIsOpen = (page: Page): Promise<unknown> => page.waitForSelector('.red-ui-tray[data-shown]');
+/** Before Node-RED has finished a form, it moves the focus, which closes a menu. The code of the form may come later. */
+export const formIsOpen = (page: Page): Promise<unknown> =>
+  page.waitForSelector('.red-ui-tray[data-shown]:not(:has([aria-busy=true]))');
 
 /** Shows the editor in a dark theme, that of Node-RED 5 or one for 4.1, and light again. */
 export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { parseExpressionAt, type Expression, type ObjectExpression, type Property } from 'acorn';
+import { buildSync } from 'esbuild';
 
 export const root = resolve(__dirname, '../../..');
 const nodes = join(root, 'dist/nodes');
@@ -58,9 +59,24 @@ export const script = (type: string): string =>
 
 const folderOf = JSON.parse(readFileSync(join(root, 'nodes/folders.json'), 'utf8')) as Record<string, string>;
 
-/** The code of the form as it is written. */
+const filesOf = (type: string, names: readonly string[]): string =>
+  names
+    .map((name) => join(root, 'nodes', folderOf[type] ?? '', name))
+    .filter((file) => existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+
+/** The code of the form and of its dialog as it is written; the dialog of the configuration is in `sharedSources`. */
 export const source = (type: string): string =>
-  readFileSync(join(root, 'nodes', folderOf[type] ?? '', 'form.ts'), 'utf8');
+  filesOf(type, ['form.ts', 'common.ts', ...(type === 'connected-vehicle' ? [] : ['dialog.ts'])]);
+
+/** The code that every editor loads for a type, as it is written. */
+export const sourceAtStart = (type: string): string =>
+  filesOf(type, [
+    'form.ts',
+    'common.ts',
+    ...['validators', 'hours', 'requests-per-day', 'typed-inputs', 'open-form'].map((name) => `../editor/${name}.ts`),
+  ]);
 
 export const sharedSources = [
   ...readdirSync(join(root, 'nodes/editor')).map((file) => `editor/${file}`),
@@ -77,19 +93,33 @@ export const allSources = ['nodes', 'src']
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 
-/** The message catalogue of a type, as the file has it. */
+/** The message catalogue of a type that every editor loads, as the file has it. */
 export const catalogue = (language: string, type: string): string => read('locales', language, `${type}.json`);
 
-/** A catalogue with each text under its whole key, `label.vin`. */
+/** A catalogue, with what is loaded later, with each text under its whole key, `label.vin`. */
 export function words(language: string, type: string): Map<string, string> {
+  return new Map([...wordsAtStart(language, type), ...textsOf(laterWords(language)[type] ?? {})]);
+}
+
+/** What every editor loads of it. */
+export const wordsAtStart = (language: string, type: string): Map<string, string> =>
+  textsOf(JSON.parse(catalogue(language, type)) as object);
+
+function textsOf(tree: object): Map<string, string> {
   const texts = new Map<string, string>();
   const collect = (path: string, value: unknown): void => {
     if (typeof value === 'string') texts.set(path, value);
     else
       for (const [key, inner] of Object.entries(value as object)) collect(path === '' ? key : `${path}.${key}`, inner);
   };
-  collect('', JSON.parse(catalogue(language, type)));
+  collect('', tree);
   return texts;
+}
+
+/** The texts of all types that are loaded when a form opens; of a language without forms, none. */
+function laterWords(language: string): Record<string, object> {
+  const file = join(root, 'resources', `connected-vehicle-words-${language}.json`);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>) : {};
 }
 
 /** A key in a catalogue, also where it has only plural forms. */
@@ -101,12 +131,26 @@ export type HeldNode = { id: string; type: string } & Record<string, unknown>;
 /** The script that all forms share, as the build leaves it in `resources`. */
 const sharedScript = readFileSync(join(root, 'resources/connected-vehicle.js'), 'utf8');
 
+/** The part of an open form that shows what was read. */
+const { text: showValues = '' } =
+  buildSync({
+    entryPoints: [join(root, 'nodes/editor/show-values.ts')],
+    bundle: true,
+    format: 'iife',
+    globalName: 'showValues',
+    packages: 'external',
+    write: false,
+  }).outputFiles[0] ?? {};
+
+interface ShowValues {
+  clearAnswer(): void;
+  showAnswer(query: object, isSeveral: boolean, titleOf: (read: string) => string, done: () => void): void;
+}
+
 /** The part of the shared functions that tests call. */
 interface SharedEditor {
-  clearAnswer(): void;
   loadCredentials(): void;
   checkFindings(id: string, done: (lines: [text: string, isBad?: boolean][]) => void): void;
-  showAnswer(query: object, isSeveral: boolean, titleOf: (read: string) => string, done: () => void): void;
 }
 
 interface EditorRequest {
@@ -128,13 +172,13 @@ const holding = (held: readonly HeldNode[]) => ({
 });
 
 /**
- * The functions that the forms share, run in an editor that holds these nodes.
+ * The functions that the forms share, and those that show what was read, run in an editor that holds these nodes.
  * @returns also the requests that they sent, and every text that they showed
  */
 export function sharedEditor(
   held: readonly HeldNode[],
   language = 'en-US',
-): { connectedVehicle: SharedEditor; requests: EditorRequest[]; shown: string[] } {
+): { connectedVehicle: SharedEditor; showValues: ShowValues; requests: EditorRequest[]; shown: string[] } {
   const requests: EditorRequest[] = [];
   const shown: string[] = [];
   // One element represents all of them: an appended one has a parent until the next `empty`.
@@ -180,8 +224,8 @@ export function sharedEditor(
     view: { redraw: () => undefined },
   };
   const context = { URL, Intl, $: Object.assign(() => element, { ajax, getJSON }), RED };
-  const connectedVehicle = runInNewContext(`${sharedScript};connectedVehicle`, context) as SharedEditor;
-  return { connectedVehicle, requests, shown };
+  const found = runInNewContext(`${sharedScript};${showValues};({ connectedVehicle, showValues })`, context);
+  return { ...(found as { connectedVehicle: SharedEditor; showValues: ShowValues }), requests, shown };
 }
 
 /**

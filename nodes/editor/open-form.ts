@@ -1,0 +1,71 @@
+import { configField, nodeField } from './forms';
+import { loadWords } from './later-words';
+import { errorText, unreached } from './runtime-request';
+import { sharedText } from './texts';
+
+/** What only the open form of a node needs: `nodes/<node>/dialog.ts`. */
+interface Dialog<Options> {
+  prepare(node: EditorNode<Options>): void;
+  save(node: EditorNode<Options>): void;
+}
+
+const fieldsOf = ({ _def }: EditorNode<object>): ((name: string) => JQuery) =>
+  _def.category === 'config' ? configField : nodeField;
+
+const formOf = (node: EditorNode<object>): JQuery => fieldsOf(node)('name').closest('.car-form');
+
+const held = 'dialog';
+
+/**
+ * Prepares an open form as soon as its code and its texts are loaded. Until then its fields are hidden, and saving keeps what the node has (`saveForm`).
+ * They keep their place: Node-RED makes the form as wide as they are.
+ */
+export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Dialog<Options>>): void {
+  const form = formOf(node);
+  const fields = form.children().css('visibility', 'hidden');
+  const note = $('<div role="status">').text(sharedText('dialog.loading')).prependTo(form);
+  form.attr('aria-busy', 'true');
+  const end = (): JQuery => form.removeAttr('aria-busy');
+  Promise.all([loading, loadWords()]).then(
+    ([dialog]) => {
+      // It was closed meanwhile.
+      if (form.closest('body').length === 0) return;
+      note.remove();
+      form.i18n();
+      fields.css('visibility', '');
+      form.data(held, dialog);
+      dialog.prepare(node);
+      reportFields(node);
+      end();
+    },
+    () => {
+      fields.hide();
+      note.text(errorText(unreached)).addClass('warning');
+      end();
+    },
+  );
+}
+
+/** As Node-RED does when it has called `oneditprepare`: each field reports a change, and all of them are validated once. */
+function reportFields(node: EditorNode<object>): void {
+  const { defaults, credentials = {} } = node._def;
+  for (const name of Object.keys({ ...defaults, ...credentials })) {
+    const input = fieldsOf(node)(name).attr('skipValidation', 'true');
+    const isTyped = input.data('noderedTypedInput') !== undefined;
+    input.trigger('change', isTyped ? [input.typedInput('type'), input.typedInput('value')] : []);
+    input.removeAttr('skipValidation');
+  }
+  fieldsOf(node)('name').trigger('keyup');
+}
+
+/** Saves an open form. One that could not be prepared is taken away, so that Node-RED finds no field in it whose value it would store. */
+export function saveForm<Options>(node: EditorNode<Options>): void {
+  const form = formOf(node);
+  const dialog = form.data(held) as Dialog<Options> | undefined; // Stored by `openForm`.
+  if (dialog !== undefined) return dialog.save(node);
+  form.remove();
+  if (node.credentials === undefined) return;
+  // Node-RED then takes those that were imported for saved.
+  const kept = { ...node.credentials };
+  queueMicrotask(() => (node.credentials = kept));
+}
