@@ -201,21 +201,18 @@ const sharedWords = {
   },
 };
 
-/**
- * The texts of each catalogue that only an open form or the tab "Cars" needs. No label and no reason of a validator is among them, and
- * nothing by which Node-RED measures how wide a form is.
- */
+/** The texts of each catalogue that only an open form or the tab "Cars" needs: no label of a node and no reason of a validator is among them. */
 const laterWords = {
   'connected-vehicle':
-    'hint ask test scopes serviceHint interfaceHint interfaces access answer notAllowed place wholeFlow waits dialog',
+    'label placeholder heading hint demoCar polling hours interface ask test scopes serviceHint interfaceHint interfaces access answer notAllowed place wholeFlow waits dialog',
   'connected-vehicle-cars':
     'label empty action group name use pictures side age heading remedy session quota command demo outcome fault unit',
-  'connected-vehicle-command': 'readOnly does hint duration',
-  'connected-vehicle-command-status': 'hint',
-  'connected-vehicle-condition': 'hint',
-  'connected-vehicle-event': 'heading hint',
+  'connected-vehicle-command': 'label choose other fromMessage whenBusy whenUnavailable readOnly does hint duration',
+  'connected-vehicle-command-status': 'label hint',
+  'connected-vehicle-condition': 'label match payload ask hint',
+  'connected-vehicle-event': 'label heading hint',
   'connected-vehicle-guard': 'hint',
-  'connected-vehicle-status': 'gives hint single gone missing lacking fromSource chosen',
+  'connected-vehicle-status': 'emit ask one several gives hint single gone missing lacking fromSource chosen',
 };
 
 /** Of these, what a form shows before they are loaded, and what a validator says. */
