@@ -38,7 +38,6 @@ const earlier = [
 ];
 
 describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pendingNote}`, function () {
-  this.timeout(240_000);
   skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;
