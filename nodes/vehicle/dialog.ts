@@ -40,9 +40,9 @@ import {
 } from '../editor/vehicle-checks';
 import type { VehicleOptions } from './options';
 
-const field = configField;
-
 /** The open form of the vehicle configuration: its fields, what its buttons ask of the runtime, and how the answers are shown. */
+
+const field = configField;
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 
