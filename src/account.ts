@@ -30,7 +30,7 @@ export interface AccountOptions {
   readOnly?: boolean;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
-  /** How old another reader's answer may be, in milliseconds; with 0, every read is a request of its own. Default 5000. */
+  /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
   shareForMs?: number;
   /** `adaptive` polls as often as the activity of the car gives reason to (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';

@@ -40,8 +40,8 @@ export function connectedVehicleStatus(own: FlowNode): void {
       clear: msg['clear'] === true,
       ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
     };
-    const readOne = (name: AnyReadName, batch?: string): Promise<Reading> =>
-      account.read(name, { ...readOptions, ...(batch !== undefined && { batch }) }).catch((error: unknown) => {
+    const readOne = (name: AnyReadName): Promise<Reading> =>
+      account.read(name, readOptions).catch((error: unknown) => {
         duePoll?.failed(name, safeError(error));
         throw error;
       });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { AnyReadName, InterfaceName, ReadName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
 import type { SharedAnswer } from '../http/requests';
@@ -84,16 +83,12 @@ export function readingOf<Name extends ReadName>(
 
 export type AnyReading = Reading | SeveralReading;
 
-/**
- * Several reads at once, each by its name: what was read, and what failed.
- * @param read gets the option `batch` of the client
- */
+/** Several reads at once, each by its name: what was read, and what failed. */
 export async function readAll<Name extends AnyReadName>(
   reads: readonly Name[],
-  read: (name: Name, batch: string) => Promise<Reading>,
+  read: (name: Name) => Promise<Reading>,
 ): Promise<{ readings: ReadonlyMap<Name, Reading>; failures: ReadonlyMap<Name, VehicleError> }> {
-  const batch = randomUUID();
-  const results = await Promise.all(reads.map((name) => read(name, batch).catch(asVehicleError)));
+  const results = await Promise.all(reads.map((name) => read(name).catch(asVehicleError)));
   const readings = new Map<Name, Reading>();
   const failures = new Map<Name, VehicleError>();
   for (const [at, name] of reads.entries()) {
@@ -107,7 +102,7 @@ export async function readAll<Name extends AnyReadName>(
 /** The same as one reading; it fails only when every read failed, with the first failure. */
 export async function readEach<Name extends AnyReadName>(
   reads: readonly Name[],
-  read: (name: Name, batch: string) => Promise<Reading>,
+  read: (name: Name) => Promise<Reading>,
 ): Promise<SeveralReading & { failures: ReadonlyMap<Name, VehicleError> }> {
   if (reads.length === 0)
     throw new VehicleError(

@@ -101,7 +101,7 @@ export async function readCar(
 ): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
-  const { failures } = await readEach(readsFor(facts), (read, batch) => client.read(read, { ...options, batch }));
+  const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 

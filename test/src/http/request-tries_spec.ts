@@ -222,7 +222,7 @@ describe('A request', () => {
     }
   });
 
-  it('is shared as long as its answer may be old, or with its batch', async () => {
+  it('is shared as long as its answer may be old, and while it is in progress', async () => {
     const requests = requestsOf(10_000);
     const source = async (of: Requests, more: Partial<GetRequest> = {}) => (await of.get({ ...get, ...more })).source;
     assert.deepEqual([await source(requests), await source(requests)], ['live', 'shared']);
@@ -235,10 +235,7 @@ describe('A request', () => {
     assert.equal(await source(requests), 'live');
     const alone = requestsOf(0);
     assert.deepEqual([await source(alone), await source(alone)], ['live', 'live']);
-    const batch = 'b';
-    assert.deepEqual([await source(alone, { batch }), await source(alone, { batch })], ['live', 'shared']);
-    await clock.advance(5_000);
-    assert.equal(await source(alone, { batch }), 'live');
+    assert.deepEqual(await Promise.all([source(alone), source(alone)]), ['live', 'shared']);
   });
 
   it('is listed with its answer, the last 30 of each, and no very long one', async () => {
