@@ -79,7 +79,8 @@ interface Source {
   problem: Sentence | null;
   /** Undefined before an account was opened. */
   overview: Overview | undefined;
-  journals: Account['journal'][];
+  /** Each may have sent commands to its cars. */
+  accounts: Account[];
 }
 
 const maxCommands = 20;
@@ -189,7 +190,7 @@ function withoutTwins(cars: readonly FoundCar[]): FoundCar[] {
     const twin = found.get(car.key);
     const key = car.isDefault && car.source.options.service !== 'demo' && twin ? car.key + car.config : car.key;
     if (!found.has(key)) found.set(key, { ...car, key });
-    else if (twin) twin.source.journals = [...new Set([...twin.source.journals, ...car.source.journals])];
+    else if (twin) twin.source.accounts = [...new Set([...twin.source.accounts, ...car.source.accounts])];
   }
   return [...found.values()];
 }
@@ -200,12 +201,12 @@ async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
     account: null,
     problem: null,
     overview: undefined,
-    journals: [],
+    accounts: [],
   };
   try {
     source.options = parseOptions(vehicleOptions, node.config);
     source.account = await node.account();
-    source.journals.push(source.account.journal);
+    source.accounts.push(source.account);
   } catch (error) {
     source.problem = safeError(error).sentence;
   }
@@ -215,11 +216,11 @@ async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
 
 async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
   const { key, vin, isDefault, facts, config, name, source } = car;
-  const { options, account, problem, overview, journals } = source;
+  const { options, account, problem, overview, accounts } = source;
   const { location } = facts;
   const { lines, events } =
     vin === null ? { lines: {}, events: [] } : await packOf(RED, options.service).facts.known(vin);
-  const entries = (await Promise.all(journals.map((journal) => journal().catch(() => [])))).flat();
+  const entries = (await Promise.all(accounts.map((one) => one.journal().catch(() => [])))).flat();
   const token = account?.token() ?? null;
   const isDemo = options.service === 'demo' && vin !== null;
   return {
