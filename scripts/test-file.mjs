@@ -2,5 +2,4 @@
 import { runMocha, runNode } from './mocha.mjs';
 
 const specs = process.argv.slice(2).map((spec) => spec.replace(/^(\.\/)?test\//, 'dist/test/').replace(/\.ts$/, '.js'));
-process.exitCode =
-  (await runNode(['scripts/build.mjs', '--changed'])) || (await runMocha(['--timeout', '60000', ...specs]));
+process.exitCode = (await runNode(['scripts/build.mjs', '--changed'])) || (await runMocha(specs));
