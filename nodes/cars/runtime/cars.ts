@@ -19,14 +19,14 @@ import { packOf } from '../../node-red/storage';
 import { storedNodes } from '../../node-red/flows';
 import { findVehicle, type VehicleNode } from '../../node-red/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from '../../vehicle/demo-car';
-import type { Worded } from '../../node-red/i18n';
+import type { Translated } from '../../node-red/i18n';
 import type { Facts } from '../../vehicle/facts';
 import { overviewsOf, type Overview } from '../../vehicle/overview';
 import { parseOptions } from '../../node-red/options';
 import { vehicleOptions } from '../../vehicle/options';
 
 /** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */
-export type CarSummary = Worded<CarReport>;
+export type CarSummary = Translated<CarReport>;
 
 interface CarReport {
   key: string;
