@@ -20,7 +20,7 @@ import { storedNodes } from '../../node-red/flows';
 import { findVehicle, type VehicleNode } from '../../node-red/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from '../../vehicle/demo-car';
 import type { Translated } from '../../node-red/i18n';
-import type { Facts } from '../../vehicle/facts';
+import type { ShownValues } from '../../vehicle/shown-values';
 import { overviewsOf, type Overview } from '../../vehicle/overview';
 import { parseOptions } from '../../node-red/options';
 import { vehicleOptions } from '../../vehicle/options';
@@ -40,7 +40,7 @@ interface CarReport {
   /** The configuration chooses this car where nothing else is said. */
   isDefault: boolean;
   /** The position is only `known`. */
-  facts: Facts;
+  facts: ShownValues;
   /** The values of the last seven days. */
   lines: Lines;
   /** The demo car as it really is; null for any other car. */
@@ -65,7 +65,7 @@ interface FoundCar {
   key: string;
   vin: string | null;
   isDefault: boolean;
-  facts: Facts;
+  facts: ShownValues;
   /** The config node that names it first. */
   config: string;
   name: string;
@@ -126,7 +126,10 @@ export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> 
   (await knownCar(RED, key)).facts.location?.value ?? null;
 
 /** @throws VehicleError CONFIG where the car cannot be read any more */
-async function knownCar(RED: NodeAPI, key: string): Promise<{ client: Account['client']; vin: string; facts: Facts }> {
+async function knownCar(
+  RED: NodeAPI,
+  key: string,
+): Promise<{ client: Account['client']; vin: string; facts: ShownValues }> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.account == null || car.vin === null)
     throw new VehicleError('CONFIG', 'This car is not known any more. Deploy again, or choose another car.');
@@ -141,7 +144,7 @@ export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): 
 }
 
 /** Windows, doors and availability always; of tank and battery the one that the car has, or both as long as that is unknown. */
-function readsFor({ fuelAmount, batteryChargeLevel }: Facts): ReadName[] {
+function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [
     'windows',
