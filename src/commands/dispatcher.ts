@@ -3,12 +3,12 @@ import { interfaceNames } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
 import { addressOf } from '../http/addresses';
-import type { Requests } from '../http/requests';
+import type { ReadyToPost, Requests } from '../http/requests';
 import type { Clock } from '../util/clock';
 import { CommandAttempt } from './attempt';
 import type { CommandLog } from './log';
 import { LoggedCommand, maxActingMs, type Sender } from './logged-command';
-import type { CommandRecord } from './record';
+import { begunRecord, endOf, type CommandEnd, type CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
 import type { Turn, Turns } from './turns';
 
@@ -41,6 +41,9 @@ interface DispatcherOptions {
   /** Called when a command could not be stored. */
   onSaveFailed?: () => void;
 }
+
+/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/internals/vendor-api.md 1.9). */
+const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
 
 /** A sleeping car may stay asleep for days, so its accessibility is read less and less often. */
 const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
@@ -121,14 +124,16 @@ export class Dispatcher {
       throw unsent?.code === 'TOKEN_MISSING' ? unsent : error;
     }
     if (turn.joined !== null) return turn.joined;
+    let ready: ReadyToPost;
     try {
       if (turn.waited) await precheck();
       if (waitsForCar) await this.#waitUntilAvailable(vin, turn, attempt, options.onWaiting);
+      ready = await requests.ready('command', { api: 'connected', deadline: attempt.deadline, signal });
     } catch (error) {
       await turns.end(turn);
       throw error;
     }
-    const logged = await this.#sendLogged(route, turn, attempt, options);
+    const logged = await this.#sendLogged(route, turn, ready, attempt, options);
     logged.whenOver(() => this.#noteLock(logged));
     return logged.record;
   }
@@ -183,37 +188,45 @@ export class Dispatcher {
    * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
    * next process knows the commands that may be in progress.
    */
-  async #sendLogged(route: CommandRoute, turn: Turn, attempt: CommandAttempt, sender: Sender): Promise<LoggedCommand> {
-    const { log, account, clock, turns, requests } = this.#options;
-    const { deadline, signal, id } = attempt;
-    let logged: LoggedCommand | null = null;
+  async #sendLogged(
+    route: CommandRoute,
+    turn: Turn,
+    ready: ReadyToPost,
+    attempt: CommandAttempt,
+    sender: Sender,
+  ): Promise<LoggedCommand> {
+    const { log, account, clock, turns } = this.#options;
+    const { id } = attempt;
+    const now = clock.now();
+    const logged = new LoggedCommand(begunRecord(route, { id, sentAt: now }), account, sender, now);
     try {
-      const ready = await requests.ready('command', { api: 'connected', deadline, signal });
-      const begun = attempt.begin(route);
-      logged = new LoggedCommand(begun, account, sender, clock.now());
-      const stored = this.#save(log.add(logged, clock.now()));
-      await Promise.all([stored, turns.markSent(turn, begun), attempt.confirm?.()]);
-      const mayLeave = (): void => {
-        turns.mayLeave(turn);
-        attempt.mayLeave();
-        this.#carChanges(route.vin);
-      };
-      const record = await attempt.send(route, ready, mayLeave).finally(() => {
-        // The car may have acted since the command left.
-        if (attempt.status !== 'waiting') this.#carChanges(route.vin);
-      });
-      logged.answer(record, attempt, clock.now());
+      await Promise.all([this.#save(log.add(logged, now)), turns.markSent(turn, logged.record), attempt.confirm?.()]);
+      logged.answer(await this.#post(route, turn, ready, attempt), clock.now());
       await Promise.all([this.#save(log.save(logged)), turns.markAnswered(turn, logged)]);
       return logged;
     } catch (error) {
-      const isUnsent = attempt.status === 'waiting';
-      if (logged === null) await turns.end(turn);
-      else if (isUnsent) await Promise.all([this.#save(log.remove(id)), turns.end(turn)]);
+      if (!attempt.isSent) await Promise.all([this.#save(log.remove(id)), turns.end(turn)]);
       else {
         logged.refuse(asVehicleError(error), clock.now());
         await Promise.all([this.#save(log.save(logged)), turns.end(turn, logged.record)]);
       }
       throw error;
+    }
+  }
+
+  /** @throws VehicleError if it was not sent or was refused */
+  async #post(route: CommandRoute, turn: Turn, ready: ReadyToPost, attempt: CommandAttempt): Promise<CommandEnd> {
+    const mayLeave = (): void => {
+      this.#options.turns.mayLeave(turn);
+      attempt.mayLeave();
+      this.#carChanges(route.vin);
+    };
+    const request = { ...route, timeoutMs: timeoutMs[route.interface], signal: attempt.owner, mayLeave };
+    try {
+      return await endOf(route, ready.post(request), attempt);
+    } finally {
+      // The car may have acted since the command left.
+      if (attempt.isSent) this.#carChanges(route.vin);
     }
   }
 

@@ -5,9 +5,8 @@ import { asSentence, type Sentence } from '../sentence';
 import { storedSentence } from '../state/state-store';
 import { iso } from '../util/clock';
 import type { Invocation } from '../wire/invocations';
-import type { CommandAttempt } from './attempt';
 import { keptProperties } from './kept-properties';
-import { outcomeShape, parseRecord, type CommandRecord } from './record';
+import { outcomeShape, parseRecord, type CommandEnd, type CommandRecord } from './record';
 
 const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
@@ -144,7 +143,7 @@ export class LoggedCommand {
     const command = new LoggedCommand(record, account, {}, now);
     const { outcome, sentence } = meaningOf(record.requestStatus);
     const message = record.message || sentence;
-    command.answer({ ...record, outcome, message }, { status: 'answered', fault: null }, now);
+    command.answer({ record: { ...record, outcome, message }, status: 'answered', fault: null }, now);
     return command;
   }
 
@@ -199,10 +198,8 @@ export class LoggedCommand {
     return this.fault ?? asSentence(this.record.message);
   }
 
-  answer(record: CommandRecord, { status, fault }: Pick<CommandAttempt, 'status' | 'fault'>, now: number): void {
-    this.record = record;
-    this.fault = fault;
-    this.status = status === 'answered' ? 'answered' : 'unconfirmed';
+  answer({ record, status, fault }: CommandEnd, now: number): void {
+    Object.assign(this, { record, status, fault });
     this.states = [{ requestStatus: record.requestStatus, at: iso(now) }];
     const { outcome } = record;
     this.verdict =

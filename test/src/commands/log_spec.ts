@@ -47,7 +47,7 @@ describe('The log of the commands', () => {
   };
   const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<LoggedCommand> => {
     const command = await begin(log, id);
-    command.answer(record(id, answer), { status: 'unconfirmed', fault: null }, now);
+    command.answer({ record: record(id, answer), status: 'unconfirmed', fault: null }, now);
     await log.save(command);
     return command;
   };
@@ -62,7 +62,7 @@ describe('The log of the commands', () => {
     const open = { reason: null, verified: null, settledAt: null };
     const states = [{ requestStatus: null, at }];
     assert.deepEqual(await log.journal('a'), [{ ...sent, operationId: 'op-1', states, outcome: 'pending', ...open }]);
-    command.answer(record('x'), { status: 'unconfirmed', fault: null }, now);
+    command.answer({ record: record('x'), status: 'unconfirmed', fault: null }, now);
     command.addStatus({ requestStatus: 'COMPLETED', message: null }, now + 4_000);
     command.keepVerdict(result, now + 5_000);
     await log.save(command);
@@ -116,8 +116,7 @@ describe('The log of the commands', () => {
     await send(log, 'accepted');
     await send(log, 'completed', done);
     (await send(log, 'answered by the car')).answer(
-      record('answered by the car', unclear),
-      { status: 'answered', fault: null },
+      { record: record('answered by the car', unclear), status: 'answered', fault: null },
       now,
     );
     await log.save(log.find('answered by the car') ?? assert.fail());
@@ -254,7 +253,7 @@ describe('The log of the commands', () => {
     const fault = sentence`No answer came (${'NETWORK'}).`;
     const log = logOf();
     const command = await begin(log, 'x');
-    command.answer(record('x', unclear), { status: 'unconfirmed', fault }, now);
+    command.answer({ record: record('x', unclear), status: 'unconfirmed', fault }, now);
     await log.save(command);
     const next = logOf();
     const [entry] = await next.journal('a');

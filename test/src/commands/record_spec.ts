@@ -233,7 +233,7 @@ describe('A command in the journal', () => {
   const status = { status: 'unconfirmed', fault: null } as const;
   const sent = (changes: Partial<CommandRecord> = {}): LoggedCommand => {
     const command = new LoggedCommand({ ...record, requestStatus: null }, 'a', { sentBy: 'Evening' }, now);
-    command.answer({ ...record, ...changes }, status, now);
+    command.answer({ record: { ...record, ...changes }, ...status }, now);
     return command;
   };
   const restored = (command: LoggedCommand): LoggedCommand =>
