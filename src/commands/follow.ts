@@ -5,7 +5,7 @@ import { asVehicleError, type VehicleError } from '../errors';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import { endingAt } from '../util/abort';
 import { systemClock, type Clock } from '../util/clock';
-import type { LoggedCommand, StatusChange, Verdict } from './logged-command';
+import type { Command, StatusChange, Verdict } from './command';
 import { readProof, shareMs, type ProofClient } from './proof';
 import type { CommandRecord } from './record';
 import { resultSentence } from './result-text';
@@ -63,7 +63,7 @@ const maxUnclearPolls = 3;
  * @throws VehicleError UNTRUSTED_LINK before the first poll; CANCELLED through the signal
  */
 export async function* followCommand(
-  command: LoggedCommand,
+  command: Command,
   options: FollowOptions,
 ): AsyncGenerator<FollowUpdate, void, void> {
   const follower = new Follower(command, options);
@@ -84,7 +84,7 @@ interface PollOptions {
 
 /** Reads the link of a command, and keeps what it says: one poll for all that follow it. @throws VehicleError */
 export async function pollCommand(
-  command: LoggedCommand,
+  command: Command,
   client: Pick<VehicleClient, 'commandStatus'>,
   { clock, signal, maxAgeMs = shareMs }: PollOptions,
 ): Promise<Outcome> {
@@ -99,7 +99,7 @@ export async function pollCommand(
 
 /** One node that follows a command. */
 class Follower {
-  readonly #command: LoggedCommand;
+  readonly #command: Command;
   readonly #options: FollowOptions;
   readonly #clock: Clock;
   readonly #interval: number;
@@ -118,7 +118,7 @@ class Follower {
   /** A timer is not affected by a clock that is set back meanwhile. */
   #isTimedOut = false;
 
-  constructor(command: LoggedCommand, options: FollowOptions) {
+  constructor(command: Command, options: FollowOptions) {
     const { clock = systemClock, intervalMs = 5_000, timeoutMs = 180_000 } = options;
     const { record, states } = command;
     this.#command = command;

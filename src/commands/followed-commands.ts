@@ -5,12 +5,12 @@ import type { Clock } from '../util/clock';
 import type { FollowUpdate } from './follow';
 import { keptProperties } from './kept-properties';
 import type { CommandLog } from './log';
-import { LoggedCommand, type Follower } from './logged-command';
+import { Command, type Follower } from './command';
 import type { CommandRecord } from './record';
 
 /** A command that a node follows. `msg` and `added` are whole as long as the process runs; `by` is the id under which this process follows it. */
 export interface FollowedCommand extends Follower {
-  command: LoggedCommand;
+  command: Command;
 }
 
 interface FollowedCommandsOptions {
@@ -56,7 +56,7 @@ export class FollowedCommands {
     const known = log.find(record.id);
     if (known !== undefined && known.record.vin !== record.vin) throw otherCar();
     const now = clock.now();
-    const command = known ?? LoggedCommand.adopt(record, account, now);
+    const command = known ?? Command.adopt(record, account, now);
     const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
     const added: Record<string, unknown> = Object.fromEntries(others);
     const followed = { command, by: log.presence.id, startedAt: now, msg, added, result: null, tries: 0 };
@@ -145,7 +145,7 @@ export class FollowedCommands {
    * @param follower null: the node has had the result; undefined: it needs none
    * @param isLast it is stored later if it cannot be stored now
    */
-  async #keep(command: LoggedCommand, follower: Follower | null | undefined, isLast = false): Promise<void> {
+  async #keep(command: Command, follower: Follower | null | undefined, isLast = false): Promise<void> {
     const { log, node } = this.#options;
     const save = (): Promise<boolean> =>
       log.save(command, () => {
@@ -188,7 +188,7 @@ export class FollowedCommands {
   }
 
   /** Assigns a command to this process if the process that follows it has ended. @returns false if another process follows it */
-  async #takeOver(command: LoggedCommand, follower: Follower): Promise<boolean> {
+  async #takeOver(command: Command, follower: Follower): Promise<boolean> {
     const { log, node } = this.#options;
     if (follower.by === log.presence.id) return true;
     if (!(await log.presence.hasEnded(follower.by))) return false;

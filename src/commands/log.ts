@@ -3,7 +3,7 @@ import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
 import { Serial } from '../util/serial';
-import { LoggedCommand, maxActingMs, type Follower, type JournalEntry } from './logged-command';
+import { Command, maxActingMs, type Follower, type JournalEntry } from './command';
 
 export interface CommandLogOptions {
   store: StateStore;
@@ -21,7 +21,7 @@ export interface CommandLogOptions {
 const journalLength = 100;
 
 /** A record is on its way through other nodes to one that follows it for at most as long as the car can act. */
-const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>
+const isOnTheWay = ({ origin }: Command, now: number): boolean =>
   !origin?.handedOnAt || Math.abs(now - Date.parse(origin.handedOnAt)) < maxActingMs;
 
 /**
@@ -33,7 +33,7 @@ export class CommandLog {
   readonly presence: Presence;
   readonly #options: Required<CommandLogOptions>;
   /** By id, the oldest first. */
-  #commands = new Map<string, LoggedCommand>();
+  #commands = new Map<string, Command>();
   /** The nodes of this process that begin to follow a command, by its id: the end of their writes. */
   readonly #beginning = new Map<string, Promise<unknown>>();
   readonly #reading = new Serial();
@@ -70,17 +70,17 @@ export class CommandLog {
   }
 
   /** The command that is known already, with what is stored now; null where that cannot be read. */
-  #parse(id: string, entry: Stored, known = this.#commands.get(id)): LoggedCommand | null {
+  #parse(id: string, entry: Stored, known = this.#commands.get(id)): Command | null {
     const { version } = entry;
     if (known?.version === version) return known;
-    const stored = LoggedCommand.parse(entry.value);
+    const stored = Command.parse(entry.value);
     if (stored === null) return null;
     known?.merge(stored);
     return Object.assign(known ?? Object.assign(stored, { isStored: true }), { version });
   }
 
   /** A command as it is stored now. @throws StateFault */
-  async fetch(id: string): Promise<LoggedCommand | undefined> {
+  async fetch(id: string): Promise<Command | undefined> {
     await this.#refresh(id);
     return this.find(id);
   }
@@ -93,12 +93,12 @@ export class CommandLog {
     else if (known !== undefined) known.version = stored?.version ?? null;
   }
 
-  find(id: string): LoggedCommand | undefined {
+  find(id: string): Command | undefined {
     return this.#commands.get(id);
   }
 
   /** Adds a command, and stores it. @throws StateFault */
-  async add(command: LoggedCommand, now: number): Promise<void> {
+  async add(command: Command, now: number): Promise<void> {
     this.#order = command.order = Math.max(now, this.#order + 1);
     command.member ||= this.presence.id;
     await this.save(command);
@@ -114,7 +114,7 @@ export class CommandLog {
    * @returns false if `change` has returned it
    * @throws StateFault
    */
-  async save(command: LoggedCommand, change: () => Promise<boolean> | void = () => undefined): Promise<boolean> {
+  async save(command: Command, change: () => Promise<boolean> | void = () => undefined): Promise<boolean> {
     this.#commands.set(command.id, command);
     this.#options.onChange();
     const { stored } = await retryOnConflict(async (isAgain) => {
@@ -128,7 +128,7 @@ export class CommandLog {
   }
 
   /** @returns false where another process has changed it */
-  async #write(command: LoggedCommand): Promise<boolean> {
+  async #write(command: Command): Promise<boolean> {
     const version = await this.store.write(`command/${command.id}`, command, { expected: command.version });
     if (version !== null) command.version = version;
     return version !== null;
@@ -151,7 +151,7 @@ export class CommandLog {
   }
 
   /** The commands that a node follows. */
-  followedBy(node: string): LoggedCommand[] {
+  followedBy(node: string): Command[] {
     return [...this.#commands.values()].filter((one) => one.followerOf(node));
   }
 
@@ -159,7 +159,7 @@ export class CommandLog {
    * Stores that this process follows a command for a node, unless another process does that or has sent the result.
    * @throws StateFault
    */
-  follow(command: LoggedCommand, node: string, follower: Follower): Promise<boolean> {
+  follow(command: Command, node: string, follower: Follower): Promise<boolean> {
     const { presence } = this;
     return this.save(command, async () => {
       const known = command.followerOf(node);
@@ -182,18 +182,18 @@ export class CommandLog {
    * @param isStart false: only those of another process that has ended since
    * @throws StateFault
    */
-  async unclaimed(node: string, now: number, isStart = true): Promise<LoggedCommand[]> {
+  async unclaimed(node: string, now: number, isStart = true): Promise<Command[]> {
     await this.ready();
     const found = [...this.#commands.values()].filter(
       (one) => one.origin?.node === node && !one.isTakenOver && isOnTheWay(one, now),
     );
-    const own: LoggedCommand[] = [];
+    const own: Command[] = [];
     for (const one of found) if (one.member === this.presence.id ? isStart : await this.#takeOver(one)) own.push(one);
     return own;
   }
 
   /** Assigns a command to this process if the process that it belongs to has ended. */
-  async #takeOver(command: LoggedCommand): Promise<boolean> {
+  async #takeOver(command: Command): Promise<boolean> {
     if (!(await this.presence.hasEnded(command.member))) return false;
     command.member = this.presence.id;
     return this.#write(command).catch(unlessAway(true));
@@ -226,7 +226,7 @@ export class CommandLog {
   }
 
   /** Whether a node has something to send for it. */
-  #isOpen = ({ isFollowed, isTakenOver, origin }: LoggedCommand): boolean =>
+  #isOpen = ({ isFollowed, isTakenOver, origin }: Command): boolean =>
     isFollowed || (!isTakenOver && origin?.handedOnAt === null);
 
   /**
@@ -251,7 +251,7 @@ export class CommandLog {
   }
 
   /** The commands of an account on which the car may still act. @throws StateFault */
-  async pending(account: string): Promise<LoggedCommand[]> {
+  async pending(account: string): Promise<Command[]> {
     await this.ready();
     return [...this.#commands.values()].filter((one) => one.account === account && one.mayAct);
   }

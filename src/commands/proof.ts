@@ -1,4 +1,4 @@
-import { commandRow, proofReadOf, type Command } from '../catalogue/commands';
+import { commandRow, proofReadOf, type CommandRow } from '../catalogue/commands';
 import { statusWord } from '../catalogue/outcomes';
 import type { VehicleClient } from '../client';
 import { asVehicleError } from '../errors';
@@ -96,7 +96,7 @@ async function readEvidence(
 
 /** @returns the proof of a value that was measured after the command was sent; null without a newer value, or for one that proves nothing */
 function verdictOf(
-  proof: NonNullable<Command['proof']>,
+  proof: NonNullable<CommandRow['proof']>,
   { value, measuredAt }: Evidence,
   { sentAt, now }: { sentAt: number; now: number },
 ): boolean | null {

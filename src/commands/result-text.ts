@@ -2,7 +2,7 @@ import { openingKeyOf } from '../catalogue/openings';
 import type { VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { part } from '../words/en-US.json';
-import type { LoggedCommand } from './logged-command';
+import type { Command } from './command';
 import { hasFailedByOpenDoor, type Proof } from './proof';
 import type { CommandRecord } from './record';
 
@@ -14,7 +14,7 @@ interface Ending {
 }
 
 /** What became of a command; the proof is added where it helps. */
-export function resultSentence(command: LoggedCommand, proof: Proof | null, ending: Ending): Sentence {
+export function resultSentence(command: Command, proof: Proof | null, ending: Ending): Sentence {
   const { record } = command;
   const succeeded = record.outcome === 'succeeded';
   const sentences = [endSentence(command, ending)];
@@ -69,7 +69,7 @@ const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefi
     seenAt === undefined ? 0 : Date.parse(seenAt) + Date.parse(openUntil) - Date.parse(sentAt),
   );
 
-function endSentence({ record, message }: LoggedCommand, { expired, lastFailure }: Ending): Sentence {
+function endSentence({ record, message }: Command, { expired, lastFailure }: Ending): Sentence {
   if (record.outcome !== 'pending') return message;
   if (!record.async?.href)
     return sentence`${message} The service gives no link to follow it further. Check at the car whether it acted.`;

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { CommandLog, LoggedCommand, MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
+import { CommandLog, Command, MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
 import type { CommandLogOptions } from '../../../src/commands/log';
-import type { Sender } from '../../../src/commands/logged-command';
+import type { Sender } from '../../../src/commands/command';
 import { asSentence, sentence, wordSentence } from '../../../src/sentence';
 import { StateFault } from '../../../src/state/state-store';
 
@@ -39,13 +39,13 @@ describe('The log of the commands', () => {
   const logOf = (options: Omit<CommandLogOptions, 'store'> = {}): CommandLog => new CommandLog({ store, ...options });
   const ids = async (log: CommandLog, account = 'a'): Promise<string[]> =>
     (await log.journal(account)).map(({ id }) => id);
-  const begin = async (log: CommandLog, id: string, sender: Sender = {}, account = 'a'): Promise<LoggedCommand> => {
+  const begin = async (log: CommandLog, id: string, sender: Sender = {}, account = 'a'): Promise<Command> => {
     const begun = record(id, { requestStatus: null, outcome: 'undetermined', message: 'Nobody knows.' });
-    const command = new LoggedCommand(begun, account, sender, now);
+    const command = new Command(begun, account, sender, now);
     await log.add(command, now);
     return command;
   };
-  const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<LoggedCommand> => {
+  const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<Command> => {
     const command = await begin(log, id);
     command.answer({ record: record(id, answer), status: 'unconfirmed', fault: null }, now);
     await log.save(command);
@@ -84,12 +84,12 @@ describe('The log of the commands', () => {
   it('lists the commands newest first, also after the clock was set back', async () => {
     const log = logOf();
     for (const id of ['x', 'y']) await send(log, id);
-    const late = new LoggedCommand(record('z'), 'a', {}, now - 3_600_000);
+    const late = new Command(record('z'), 'a', {}, now - 3_600_000);
     await log.add(late, now - 3_600_000);
     assert.deepEqual(await ids(log), ['z', 'y', 'x']);
     const next = logOf();
     await next.ready();
-    await next.add(new LoggedCommand(record('last'), 'a', {}, now - 3_000_000), now - 3_000_000);
+    await next.add(new Command(record('last'), 'a', {}, now - 3_000_000), now - 3_000_000);
     assert.deepEqual(await ids(logOf()), ['last', 'z', 'y', 'x']);
   });
 
@@ -122,7 +122,7 @@ describe('The log of the commands', () => {
     await log.save(log.find('answered by the car') ?? assert.fail());
     (await begin(log, 'refused')).refuse(new VehicleError('COMMAND_REFUSED', 'Refused.'), now);
     await log.save(log.find('refused') ?? assert.fail());
-    await log.add(LoggedCommand.adopt(record('of somebody else'), 'a', now), now);
+    await log.add(Command.adopt(record('of somebody else'), 'a', now), now);
     assert.deepEqual(
       (await logOf().pending('a')).map(({ id }) => id),
       ['no answer', 'accepted'],

@@ -97,7 +97,7 @@ const neverAnswered = asSentence(
 );
 
 /** What is known of a command, in memory and, as JSON, on disk: facts, of which the record, the journal and the results are views. */
-export class LoggedCommand {
+export class Command {
   /** Newer ones have a higher number. */
   order = 0;
   /** The process that sends the record on; empty before it is stored. */
@@ -139,8 +139,8 @@ export class LoggedCommand {
   }
 
   /** A command from elsewhere: it blocks no car, because the time of its sending is unknown. */
-  static adopt(record: CommandRecord, account: string, now: number): LoggedCommand {
-    const command = new LoggedCommand(record, account, {}, now);
+  static adopt(record: CommandRecord, account: string, now: number): Command {
+    const command = new Command(record, account, {}, now);
     const { outcome, sentence } = meaningOf(record.requestStatus);
     const message = record.message || sentence;
     command.answer({ record: { ...record, outcome, message }, status: 'answered', fault: null }, now);
@@ -148,12 +148,12 @@ export class LoggedCommand {
   }
 
   /** @returns null where it cannot be read */
-  static parse(stored: unknown): LoggedCommand | null {
+  static parse(stored: unknown): Command | null {
     const parsed = storedShape.safeParse(stored);
     if (!parsed.success) return null;
     try {
       const { record, account, sentBy, ...facts } = parsed.data;
-      const command = Object.assign(new LoggedCommand(parseRecord(record), account, { sentBy }, 0), facts);
+      const command = Object.assign(new Command(parseRecord(record), account, { sentBy }, 0), facts);
       command.#isRestored = true;
       return command;
     } catch {
@@ -239,7 +239,7 @@ export class LoggedCommand {
   }
 
   /** Takes over what another process has learned of the command. */
-  merge(other: LoggedCommand): void {
+  merge(other: Command): void {
     const knowsMore =
       (isFinal(other.record.outcome) && !isFinal(this.record.outcome)) ||
       (this.status === 'sent' && other.status !== 'sent') ||
