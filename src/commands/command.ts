@@ -18,7 +18,7 @@ const verdictShape = z.object({
   settledAt: z.string(),
 });
 const followerShape = z.object({
-  /** The process that follows the command for the node. */
+  /** The process that follows the command for the node, and sends the result. */
   by: z.string(),
   /** Milliseconds since 1970. */
   startedAt: z.number(),
@@ -33,8 +33,11 @@ const followerShape = z.object({
 });
 const originShape = z.object({
   node: z.string(),
+  /** The process that forwards the record for the node; empty before it is stored. */
+  by: z.catch(z.string(), ''),
   msg: z.catch(z.record(z.string(), z.unknown()), {}),
-  handedOnAt: text,
+  /** When the record was forwarded, if another node may still take it over. */
+  forwardedAt: text,
 });
 
 /** A command without order, account or readable record is lost; any other part that cannot be read is left out. */
@@ -42,7 +45,6 @@ const storedShape = z.lazy(() =>
   z.object({
     order: z.number(),
     account: z.string(),
-    member: z.catch(z.string(), ''),
     sentBy: text,
     record: z.unknown(),
     fault: z.catch(z.nullable(storedSentence), null),
@@ -61,11 +63,14 @@ export type Verdict = z.infer<typeof verdictShape>;
 /** A node that follows a command, from before its first poll until its result was sent. Its own conditions decide when the result is reached. */
 export type Follower = z.infer<typeof followerShape>;
 
+/** What a node has to send for a command, its record or its result, and the process that sends it. */
+type Unsent = Pick<Follower, 'by'> & { forwardedAt?: string | null };
+
 /** Who sent a command. */
 export interface Sender {
   /** Names the node, for the journal. */
   sentBy?: string | null;
-  /** The node that sends the record on when the command is answered, and its message; null if no node does. */
+  /** The node that forwards the record when the command is answered, and its message; null if no node does. */
   origin?: { node: string; msg: Record<string, unknown> } | null;
 }
 
@@ -100,8 +105,6 @@ const neverAnswered = asSentence(
 export class Command {
   /** Newer ones have a higher number. */
   order = 0;
-  /** The process that sends the record on; empty before it is stored. */
-  member = '';
   /** The version of the stored command; null before it is stored. */
   version: string | null = null;
   readonly id: string;
@@ -114,7 +117,7 @@ export class Command {
   status: Stored['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
-  /** The node that sends the record on, and its message. `handedOnAt` is the time at which it was sent on, if another node may still take it over. Null when no node sends it on any more. */
+  /** The node that forwards the record, and its message; null if no node forwards it any more. */
   origin: z.infer<typeof originShape> | null;
   /** By the node; null once its result was sent. */
   followers: Record<string, Follower | null> = {};
@@ -135,7 +138,7 @@ export class Command {
     this.record = record;
     this.status = 'sent';
     this.states = [{ requestStatus: null, at: iso(now) }];
-    this.origin = origin && { node: origin.node, msg: keptProperties(origin.msg), handedOnAt: null };
+    this.origin = origin && { node: origin.node, by: '', msg: keptProperties(origin.msg), forwardedAt: null };
   }
 
   /** A command from elsewhere: it blocks no car, because the time of its sending is unknown. */
@@ -185,6 +188,11 @@ export class Command {
   setFollower(node: string, follower: Follower | null | undefined): void {
     const { [node]: _before, ...others } = this.followers;
     this.followers = follower === undefined ? others : { ...others, [node]: follower };
+  }
+
+  /** What a node has to send for it; null or undefined if it has nothing to send, or has sent it. */
+  unsentOf(node: string): Unsent | null | undefined {
+    return this.origin?.node === node ? this.origin : this.followerOf(node);
   }
 
   /** Calls back when the link of the command gives a final status, or now where the car does not act on it any more. */
@@ -244,12 +252,13 @@ export class Command {
       (isFinal(other.record.outcome) && !isFinal(this.record.outcome)) ||
       (this.status === 'sent' && other.status !== 'sent') ||
       (this.#isRestored && other.states.length >= this.states.length);
-    const { order, account, member, record, fault, status, states } = other;
+    const { order, account, record, fault, status, states } = other;
     if (knowsMore) Object.assign(this, { record, fault, status, states });
-    Object.assign(this, { order, member, ...(this.#isRestored && { account }) });
+    Object.assign(this, { order, ...(this.#isRestored && { account }) });
     if (knowledgeOf(other.verdict) > knowledgeOf(this.verdict)) this.verdict = other.verdict;
-    const handedOnAt = this.origin?.handedOnAt ?? other.origin?.handedOnAt ?? null;
-    this.origin = this.origin === null || other.origin === null ? null : { ...this.origin, handedOnAt };
+    const { origin } = this;
+    const forwardedAt = origin?.forwardedAt ?? other.origin?.forwardedAt ?? null;
+    this.origin = origin && other.origin && { ...origin, by: other.origin.by, forwardedAt };
     for (const [node, follower] of Object.entries(other.followers))
       if (this.followerOf(node) !== null) this.setFollower(node, follower);
     this.isCleared ||= other.isCleared;
@@ -276,9 +285,9 @@ export class Command {
   }
 
   toJSON(): Stored {
-    const { order, account, member, sentBy, record, fault, status, verdict, origin, followers, isCleared } = this;
+    const { order, account, sentBy, record, fault, status, verdict, origin, followers, isCleared } = this;
     const states = this.states.slice(-maxStates);
-    return { order, account, member, sentBy, record, fault, status, states, verdict, origin, followers, isCleared };
+    return { order, account, sentBy, record, fault, status, states, verdict, origin, followers, isCleared };
   }
 }
 

@@ -174,7 +174,7 @@ describe('The log of the commands', () => {
   it('keeps an old command that a node still has to send on or follows', async () => {
     const log = logOf({ limit: 2 });
     await begin(log, 'to send on', { origin: { node: 'n', msg: {} } });
-    await log.follow(await begin(log, 'followed'), 'r', follower);
+    await log.assign(await begin(log, 'followed'), 'r', follower);
     for (const id of ['x', 'y', 'z']) await send(log, id);
     assert.deepEqual(await ids(logOf()), ['z', 'followed', 'to send on']);
   });
@@ -207,7 +207,7 @@ describe('The log of the commands', () => {
   it('is emptied, but for what a node needs for its result, which comes back with the result', async () => {
     const log = logOf();
     for (const id of ['x', 'y']) await send(log, id);
-    await log.follow(log.find('y') ?? assert.fail(), 'r', follower);
+    await log.assign(log.find('y') ?? assert.fail(), 'r', follower);
     await log.clear('a');
     assert.deepEqual([await ids(log), await ids(logOf())], [[], []]);
     assert.equal((await store.entries('command/')).length, 1);

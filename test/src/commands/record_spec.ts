@@ -333,7 +333,7 @@ describe('A command in the journal', () => {
 
   it('that was refused is over, and nobody sends it on', () => {
     const command = new Command(record, 'a', { origin: { node: 'n', msg: { topic: 't', payload: 1 } } }, now);
-    assert.deepEqual(command.origin, { node: 'n', msg: { topic: 't' }, handedOnAt: null });
+    assert.deepEqual(command.origin, { node: 'n', by: '', msg: { topic: 't' }, forwardedAt: null });
     command.refuse(new VehicleError('COMMAND_REFUSED', 'No.', { operationId: 'other' }), now);
     assert.deepEqual(
       [command.mayAct, command.origin, command.record.operationId, command.record.outcome],
@@ -362,12 +362,12 @@ describe('A command in the journal', () => {
     assert.deepEqual(restored(sent()).journalEntry(), sent().journalEntry());
     for (const changes of [{ order: 'x' }, { account: null }, { record: { id: 'x' } }])
       assert.equal(Command.parse({ ...stored, ...changes }), null);
-    const damaged = { member: 7, sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, followers: 7 };
+    const damaged = { sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, followers: 7 };
     const command = Command.parse({ ...stored, ...damaged, isCleared: 7 }) ?? assert.fail();
-    const { member, sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
+    const { sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
     assert.deepEqual(
-      [member, sentBy, fault, read, states, kept, origin, command.followers, isCleared],
-      ['', null, null, 'unconfirmed', [], null, null, {}, false],
+      [sentBy, fault, read, states, kept, origin, command.followers, isCleared],
+      [null, null, 'unconfirmed', [], null, null, {}, false],
     );
   });
 
@@ -396,9 +396,9 @@ describe('A command in the journal', () => {
   });
 
   it('keeps the followers of both processes, but for one that has its result, and is sent on by nobody where one has ended that', () => {
-    const withOrigin = (handedOnAt: string | null): Command => {
+    const withOrigin = (forwardedAt: string | null, by = 'own'): Command => {
       const command = sent();
-      command.origin = { node: 'n', msg: {}, handedOnAt };
+      command.origin = { node: 'n', by, msg: {}, forwardedAt };
       return command;
     };
     const by = (process: string): Follower => ({
@@ -410,12 +410,12 @@ describe('A command in the journal', () => {
       tries: 0,
     });
     const own = Object.assign(withOrigin(null), { followers: { a: null, b: by('own'), c: by('own'), d: by('own') } });
-    const other = Object.assign(withOrigin(at(5)), { followers: { a: by('other'), b: null, c: by('other') } });
-    own.merge(Object.assign(other, { isCleared: true, order: 7, member: 'm' }));
+    const other = Object.assign(withOrigin(at(5), 'other'), { followers: { a: by('other'), b: null, c: by('other') } });
+    own.merge(Object.assign(other, { isCleared: true, order: 7 }));
     assert.deepEqual(own.followers, { a: null, b: null, c: by('other'), d: by('own') });
-    assert.deepEqual([own.origin?.handedOnAt, own.isCleared, own.order, own.member], [at(5), true, 7, 'm']);
+    assert.deepEqual([own.origin?.forwardedAt, own.origin?.by, own.isCleared, own.order], [at(5), 'other', true, 7]);
     own.merge(withOrigin(at(6)));
-    assert.equal(own.origin?.handedOnAt, at(5));
+    assert.equal(own.origin?.forwardedAt, at(5));
     own.merge(sent());
     assert.equal(own.origin, null);
     own.merge(withOrigin(at(5)));
