@@ -27,7 +27,7 @@ export class CommandAttempt {
   sentAt: number;
   readonly #clock: Clock;
   /** Aborted when its sender is closed. */
-  readonly owner: AbortSignal | undefined;
+  readonly closing: AbortSignal | undefined;
   readonly #own = new AbortController();
   /** Aborted when the command must not be sent any more. It means nothing once it was sent. */
   readonly signal: AbortSignal;
@@ -36,14 +36,14 @@ export class CommandAttempt {
 
   constructor({ clock, signal }: AttemptOptions) {
     this.#clock = clock;
-    this.owner = signal;
+    this.closing = signal;
     ({ signal: this.signal, unlink: this.#unlink } = linkSignals(signal, this.#own.signal));
     this.sentAt = clock.now();
   }
 
   /** Whether its sender was closed before it was sent. */
   get wasStopped(): boolean {
-    return this.owner?.aborted === true && !this.isSent;
+    return this.closing?.aborted === true && !this.isSent;
   }
 
   /** Has no effect once the command was sent. */

@@ -112,7 +112,7 @@ export class Command {
   readonly sentBy: string | null;
   /** With the newest status. */
   record: CommandRecord;
-  /** Why the record has no answer, which its message says in English; null where the service gave one. */
+  /** Why the record has no answer, which its message says in English; null if the service gave one. */
   fault: Sentence | null = null;
   status: Stored['status'];
   states: StatusChange[];
@@ -150,7 +150,7 @@ export class Command {
     return command;
   }
 
-  /** @returns null where it cannot be read */
+  /** @returns null if it cannot be read */
   static parse(stored: unknown): Command | null {
     const parsed = storedShape.safeParse(stored);
     if (!parsed.success) return null;
@@ -195,7 +195,7 @@ export class Command {
     return this.origin?.node === node ? this.origin : this.followerOf(node);
   }
 
-  /** Calls back when the link of the command gives a final status, or now where the car does not act on it any more. */
+  /** Calls back when the link of the command gives a final status, or now if the car does not act on it any more. */
   whenOver(callback: () => void): void {
     if (this.mayAct) this.#onFinal.push(callback);
     else callback();

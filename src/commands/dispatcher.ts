@@ -152,7 +152,7 @@ export class Dispatcher {
       attempt.mayLeave();
       this.#carChanges(route.vin);
     };
-    const request = { ...route, timeoutMs: timeoutMs[route.interface], signal: attempt.owner, mayLeave };
+    const request = { ...route, timeoutMs: timeoutMs[route.interface], signal: attempt.closing, mayLeave };
     try {
       return await endOf(route, ready.post(request), attempt);
     } finally {

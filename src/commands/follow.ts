@@ -39,7 +39,7 @@ export interface FollowOptions {
   intervalMs?: number;
   /** Read the doors or the engine at the end. Default true. */
   verify?: boolean;
-  /** Milliseconds since 1970; earlier than now where the following is resumed. */
+  /** Milliseconds since 1970; earlier than now if the command was followed before a restart. */
   startedAt?: number;
   /** What the flow added to the record. */
   added?: Record<string, unknown>;

@@ -69,7 +69,7 @@ export class CommandLog {
     this.#commands = new Map([...stored.map((one) => [one.id, one] as const), ...others]);
   }
 
-  /** The command that is known already, with what is stored now; null where that cannot be read. */
+  /** The command that is known already, with what is stored now; null if that cannot be read. */
   #parse(id: string, entry: Stored, known = this.#commands.get(id)): Command | null {
     const { version } = entry;
     if (known?.version === version) return known;
@@ -127,7 +127,7 @@ export class CommandLog {
     return stored;
   }
 
-  /** @returns false where another process has changed it */
+  /** @returns false if another process has changed it */
   async #write(command: Command): Promise<boolean> {
     const version = await this.store.write(`command/${command.id}`, command, { expected: command.version });
     if (version !== null) command.version = version;

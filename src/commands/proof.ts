@@ -19,7 +19,7 @@ const maxProofMs = 30_000;
 
 export interface Proof {
   verified: boolean | null;
-  /** Doors that are open in the newest reading; none where the engine was read. */
+  /** Doors that are open in the newest reading; none if the engine was read. */
   open: readonly string[];
   /** What was read. */
   source: NonNullable<ReturnType<typeof proofReadOf>>;
@@ -33,8 +33,8 @@ interface Evidence {
 }
 
 /**
- * Reads the doors or the engine until the value was measured after the command, and once more where that reading may be from before
- * the car acted. Null where no read proves the command, or none succeeded.
+ * Reads the doors or the engine until the value was measured after the command, and once more if that reading may be from before
+ * the car acted. Null if no read proves the command, or none succeeded.
  */
 export async function readProof(
   record: CommandRecord,

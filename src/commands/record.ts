@@ -50,7 +50,7 @@ const recordShape = z.lazy(() =>
 /**
  * The invocation record (docs/internals/contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the status that
  * the service gave, verbatim, or null. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
- * where that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
+ * if that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
  */
 export type CommandRecord = z.infer<typeof recordShape>;
 
@@ -155,7 +155,7 @@ export function parseRecord(input: unknown): CommandRecord {
 }
 
 /**
- * The watch that a message with `cancel` names: the id of a record, in `payload.id` or as the payload itself; null for all watches.
+ * The command that a message with `cancel` names, which is then no longer followed: the id of its record, in `payload.id` or as the payload itself; null for all commands.
  * @throws VehicleError INPUT_INVALID
  */
 export function cancelledId(payload: unknown): string | null {
@@ -163,7 +163,7 @@ export function cancelledId(payload: unknown): string | null {
   const id = named && 'id' in payload ? payload.id : named ? undefined : payload;
   if (typeof id === 'string' && id !== '') return id;
   if (id === null || id === undefined) return null;
-  // The payload of a button is a time or nothing, so it names no watch.
+  // The payload of a button is a time or nothing, so it names no command.
   if (!named && (id === '' || typeof id === 'number' || typeof id === 'boolean')) return null;
   throw new VehicleError(
     'INPUT_INVALID',
