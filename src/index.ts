@@ -79,7 +79,7 @@ export { Arming } from './commands/arming';
 export { CancelledByMessage, CommandAttempt } from './commands/attempt';
 export { cancelledId, parseRecord, type CommandRecord } from './commands/record';
 export { CommandLog } from './commands/log';
-export { LoggedCommand, type JournalEntry } from './commands/logged-command';
+export { Command, type JournalEntry } from './commands/command';
 export { followCommand, type FollowReport, type FollowUpdate } from './commands/follow';
 export { FollowedCommands, type FollowedCommand } from './commands/followed-commands';
 

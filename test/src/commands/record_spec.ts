@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { asSentence, cancelledId, LoggedCommand, parseRecord, resolveService, VehicleError } from '../../../src/index';
+import { asSentence, cancelledId, Command, parseRecord, resolveService, VehicleError } from '../../../src/index';
 import { keptProperties } from '../../../src/commands/kept-properties';
 import { journalReading } from '../../../src/commands/log';
 import { noAnswer, recordOf, unanswered, type CommandRecord } from '../../../src/commands/record';
-import type { Follower } from '../../../src/commands/logged-command';
+import type { Follower } from '../../../src/commands/command';
 import { commandRoute, type CommandInput, type CommandRoute } from '../../../src/commands/route';
 import { wordSentence } from '../../../src/sentence';
 import type { InterfaceName } from '../../../src/catalogue/reads';
@@ -231,13 +231,12 @@ describe('The record of a command', () => {
 
 describe('A command in the journal', () => {
   const status = { status: 'unconfirmed', fault: null } as const;
-  const sent = (changes: Partial<CommandRecord> = {}): LoggedCommand => {
-    const command = new LoggedCommand({ ...record, requestStatus: null }, 'a', { sentBy: 'Evening' }, now);
-    command.answer({ ...record, ...changes }, status, now);
+  const sent = (changes: Partial<CommandRecord> = {}): Command => {
+    const command = new Command({ ...record, requestStatus: null }, 'a', { sentBy: 'Evening' }, now);
+    command.answer({ record: { ...record, ...changes }, ...status }, now);
     return command;
   };
-  const restored = (command: LoggedCommand): LoggedCommand =>
-    LoggedCommand.parse(JSON.parse(JSON.stringify(command))) ?? assert.fail();
+  const restored = (command: Command): Command => Command.parse(JSON.parse(JSON.stringify(command))) ?? assert.fail();
   const verdict = (outcome: 'succeeded' | 'failed' | 'undetermined', verified: boolean | null) => ({
     outcome,
     verified,
@@ -247,7 +246,7 @@ describe('A command in the journal', () => {
   it('is a reading that no request gave, in English and without secrets', () => {
     const command = sent();
     command.keepVerdict(verdict('failed', null), now + 1_000);
-    const open = new LoggedCommand(record, 'a', {}, now);
+    const open = new Command(record, 'a', {}, now);
     const { payload, vehicle } = journalReading([command.journalEntry(), open.journalEntry()], new Date(now), (text) =>
       text.replace('failed', '[removed]'),
     );
@@ -326,15 +325,15 @@ describe('A command in the journal', () => {
   });
 
   it('that somebody else sent blocks no car, and has the meaning of its status where it has no text', () => {
-    const command = LoggedCommand.adopt({ ...record, outcome: 'succeeded', message: '' }, 'a', now);
+    const command = Command.adopt({ ...record, outcome: 'succeeded', message: '' }, 'a', now);
     assert.deepEqual([command.mayAct, command.record.outcome, command.verdict], [false, 'pending', null]);
     assert.equal(wordSentence(command.message), 'The command is on its way to the car.');
-    assert.equal(wordSentence(LoggedCommand.adopt(record, 'a', now).message), 'Under way.');
+    assert.equal(wordSentence(Command.adopt(record, 'a', now).message), 'Under way.');
   });
 
   it('that was refused is over, and nobody sends it on', () => {
-    const command = new LoggedCommand(record, 'a', { origin: { node: 'n', msg: { topic: 't', payload: 1 } } }, now);
-    assert.deepEqual(command.origin, { node: 'n', msg: { topic: 't' }, handedOnAt: null });
+    const command = new Command(record, 'a', { origin: { node: 'n', msg: { topic: 't', payload: 1 } } }, now);
+    assert.deepEqual(command.origin, { node: 'n', by: '', msg: { topic: 't' }, forwardedAt: null });
     command.refuse(new VehicleError('COMMAND_REFUSED', 'No.', { operationId: 'other' }), now);
     assert.deepEqual(
       [command.mayAct, command.origin, command.record.operationId, command.record.outcome],
@@ -349,7 +348,7 @@ describe('A command in the journal', () => {
   });
 
   it('without an answer is pending while its process runs, and undetermined after it ended', () => {
-    const command = new LoggedCommand(record, 'a', {}, now);
+    const command = new Command(record, 'a', {}, now);
     assert.deepEqual([command.journalEntry().outcome, command.journalEntry().reason], ['pending', null]);
     const { outcome, reason } = restored(command).journalEntry();
     assert.deepEqual(
@@ -362,13 +361,13 @@ describe('A command in the journal', () => {
     const stored = JSON.parse(JSON.stringify(sent())) as object;
     assert.deepEqual(restored(sent()).journalEntry(), sent().journalEntry());
     for (const changes of [{ order: 'x' }, { account: null }, { record: { id: 'x' } }])
-      assert.equal(LoggedCommand.parse({ ...stored, ...changes }), null);
-    const damaged = { member: 7, sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, followers: 7 };
-    const command = LoggedCommand.parse({ ...stored, ...damaged, isCleared: 7 }) ?? assert.fail();
-    const { member, sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
+      assert.equal(Command.parse({ ...stored, ...changes }), null);
+    const damaged = { sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, followers: 7 };
+    const command = Command.parse({ ...stored, ...damaged, isCleared: 7 }) ?? assert.fail();
+    const { sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
     assert.deepEqual(
-      [member, sentBy, fault, read, states, kept, origin, command.followers, isCleared],
-      ['', null, null, 'unconfirmed', [], null, null, {}, false],
+      [sentBy, fault, read, states, kept, origin, command.followers, isCleared],
+      [null, null, 'unconfirmed', [], null, null, {}, false],
     );
   });
 
@@ -388,7 +387,7 @@ describe('A command in the journal', () => {
     const newer = sent({ requestStatus: 'DELIVERED' });
     newer.merge(sent());
     assert.equal(newer.record.requestStatus, 'DELIVERED', 'a process knows its own command best');
-    const begun = new LoggedCommand(record, 'a', {}, now);
+    const begun = new Command(record, 'a', {}, now);
     begun.merge(sent({ requestStatus: 'SENT' }));
     assert.deepEqual([begun.status, begun.record.requestStatus], ['unconfirmed', 'SENT']);
     const read = restored(sent());
@@ -397,9 +396,9 @@ describe('A command in the journal', () => {
   });
 
   it('keeps the followers of both processes, but for one that has its result, and is sent on by nobody where one has ended that', () => {
-    const withOrigin = (handedOnAt: string | null): LoggedCommand => {
+    const withOrigin = (forwardedAt: string | null, by = 'own'): Command => {
       const command = sent();
-      command.origin = { node: 'n', msg: {}, handedOnAt };
+      command.origin = { node: 'n', by, msg: {}, forwardedAt };
       return command;
     };
     const by = (process: string): Follower => ({
@@ -411,12 +410,12 @@ describe('A command in the journal', () => {
       tries: 0,
     });
     const own = Object.assign(withOrigin(null), { followers: { a: null, b: by('own'), c: by('own'), d: by('own') } });
-    const other = Object.assign(withOrigin(at(5)), { followers: { a: by('other'), b: null, c: by('other') } });
-    own.merge(Object.assign(other, { isCleared: true, order: 7, member: 'm' }));
+    const other = Object.assign(withOrigin(at(5), 'other'), { followers: { a: by('other'), b: null, c: by('other') } });
+    own.merge(Object.assign(other, { isCleared: true, order: 7 }));
     assert.deepEqual(own.followers, { a: null, b: null, c: by('other'), d: by('own') });
-    assert.deepEqual([own.origin?.handedOnAt, own.isCleared, own.order, own.member], [at(5), true, 7, 'm']);
+    assert.deepEqual([own.origin?.forwardedAt, own.origin?.by, own.isCleared, own.order], [at(5), 'other', true, 7]);
     own.merge(withOrigin(at(6)));
-    assert.equal(own.origin?.handedOnAt, at(5));
+    assert.equal(own.origin?.forwardedAt, at(5));
     own.merge(sent());
     assert.equal(own.origin, null);
     own.merge(withOrigin(at(5)));
