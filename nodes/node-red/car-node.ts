@@ -85,13 +85,10 @@ export function startCarNode<Read, Event, Opened>(
 ): CarNode<Read, Event, Opened> {
   const { node, deploys, closing } = own;
   own.showCause(false);
-  const { store } = own.pack;
-  const presence = own.pack.presence.amongCopies;
+  const { store, presence } = own.pack;
   const key = `${collection}/${node.id}`;
   const polls = own.selfMessages<OwnPoll<Read>>();
   let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
-  /** False in a group, until this process holds the claim on the node. */
-  let isActive = presence.group === null;
 
   const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
   const options: RunnerContext<Read>['options'] = {
@@ -99,7 +96,6 @@ export function startCarNode<Read, Event, Opened>(
     key,
     clock: clock(),
     presence,
-    isActive: () => isActive,
     onDue: () => wake([]),
     onSaveFailed: () => own.warn(`${collection}.notKept`),
     onDropped: () => own.warn(`${collection}.undelivered`),
@@ -107,7 +103,7 @@ export function startCarNode<Read, Event, Opened>(
   const running = (): Promise<Opened & OpenedCar<Read, Event>> => {
     opened ??= open({ options, signal: closing, wake }).then(
       (found) => {
-        own.runInOneProcess(found.vin, () => becomeActive(found));
+        own.runInOneProcess(() => work(found));
         return found;
       },
       (error: unknown) => {
@@ -117,23 +113,18 @@ export function startCarNode<Read, Event, Opened>(
     );
     return opened;
   };
-  const becomeActive = ({ runner, beginPolling }: OpenedCar<Read, Event>): (() => void) => {
+  const work = ({ runner, beginPolling }: OpenedCar<Read, Event>): (() => void) => {
     const endPolling = beginPolling();
-    if (isActive) return endPolling;
-    isActive = true;
     wake([]);
     return () => {
       endPolling();
-      if (closing.aborted) return;
-      isActive = false;
-      runner.standBy();
+      if (!closing.aborted) runner.standBy();
     };
   };
-  const begin = async (): Promise<void> => {
-    await running();
-    if (!closing.aborted) wake([]);
-  };
+  const begin = async (): Promise<void> => void (await running());
   own.beginWithRetries(begin, () => wake([]));
+  // What another process has stored and not sent may be taken over.
+  presence.onGone(() => (presence.isLeading ? wake([]) : undefined), closing);
 
   let testedAt = -Infinity;
   // This adds the member.

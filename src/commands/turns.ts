@@ -189,7 +189,7 @@ export class Turns {
     // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots, new AbortController().signal);
-    if (presence.isShared) noteSlots();
+    noteSlots();
   }
 
   async #noteSlots(): Promise<void> {
@@ -369,9 +369,9 @@ export class Turns {
   async #keepsAfterLoss(turn: Turn, wasMissing: boolean): Promise<boolean> {
     const { car, attempt } = turn;
     const isForgotten = this.#isForgotten({ isMissing: wasMissing });
-    if (isForgotten || this.#presence.settlesInMs > 0) {
-      if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
-      if (attempt !== null) await this.#presence.settled(attempt.signal);
+    if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
+    const hasSettled = await this.#presence.settled(attempt?.signal);
+    if (isForgotten || hasSettled) {
       const { slot } = await this.#read(car);
       const why = slot.recent.find(({ id }) => id === turn.id)?.why;
       if (why) throw droppedError(why);
