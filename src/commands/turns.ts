@@ -204,8 +204,8 @@ export class Turns {
    * @param find returns null while they are not known
    */
   restorePending(find: () => Promise<readonly LoggedCommand[] | null>): void {
-    // A shared slot has outlived the process.
-    if (this.#presence.isShared) return;
+    // A stored slot has outlived the process.
+    if (this.#options.store !== undefined) return;
     const restoreOnce = async (): Promise<void> => {
       const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
       const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
@@ -504,12 +504,12 @@ export class Turns {
   }
 
   /**
-   * While other processes use the store: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
+   * If the slots are stored: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
    * that a message has cancelled, and ends the turn when the command is over.
    */
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
-    while (this.#presence.isShared) {
+    while (this.#options.store !== undefined) {
       const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
       const isOver = await this.#clock.sleep(pause, over.signal).then(
         () => over.signal.aborted,

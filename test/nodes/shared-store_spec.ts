@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { chooseSharedStore } from '../../nodes/runtime';
@@ -90,6 +91,31 @@ describeOnRedis('A Node-RED with a shared store', () => {
       await store.remove(`member/${presence.id}`);
       await clock.advanceUntil(() => flow.badges.at(-1)?.code === badge, 1_000);
       assert.ok(service.requests.length > 0);
+      await flow.endProcess();
+      await store.close();
+    });
+
+  for (const group of ['copies', null])
+    it(`sends what a killed ${group === null ? 'run' : 'copy'} has stored and not sent, within 25 seconds`, async () => {
+      const config = { type: 'connected-vehicle-guard', minutes: 5 };
+      flow.settings = { credentialSecret, connectedVehicle: { store: server.url, ...(group !== null && { group }) } };
+      const scope = group ?? `${hostname()}\n${resolve(flow.userDir)}`;
+      const store = openRedis(server.url, { scope, secret: () => credentialSecret, clock });
+      const key = `guard/n${group === null ? '' : `/${service.car().vin}`}`;
+      await load({ ...config, poll: 60 });
+      service.car().set({ windows: { frontLeft: 'OPEN' } });
+      await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
+      const { text, car: _name, ...message } = flow.outputs[0]?.[0]?.payload as Record<string, unknown>;
+      await flow.endProcess();
+      flow.outputs = [[], []];
+      // As if it had been killed before it sent the alert.
+      const state = (await store.read(key))?.value as object;
+      await store.write(key, { ...state, unsent: [{ tries: 1, sender: 'killed', message }] });
+      await store.write('member/killed', { name: 'killed' });
+      await load({ ...config, poll: 600 });
+      await clock.advanceInSteps(25_000, 1_000);
+      await flow.until(() => flow.outputs[0]?.length === 1);
+      assert.equal((flow.outputs[0]?.[0]?.payload as { text: unknown }).text, text);
       await flow.endProcess();
       await store.close();
     });
