@@ -125,7 +125,7 @@ export { combine, judge, parseCondition, parseRow, type Condition, type Conditio
 export { DirectoryOwner } from './state/owner';
 export { FilePresence } from './state/file-presence';
 export { LocalPresence, type Presence } from './state/presence';
-export { Membership } from './state/membership';
+export { RedisPresence } from './state/redis-presence';
 export { RedisStateStore } from './state/redis-store';
 export { FileStateStore } from './state/file-state-store';
 export { Seal } from './state/seal';

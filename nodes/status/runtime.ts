@@ -132,7 +132,7 @@ function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
       beginAgain();
     };
     const user = { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) };
-    own.runInOneProcess(vin, () => poller.start(user, (due) => void pollChosen(due)), plan.signal);
+    own.runInOneProcess(() => poller.start(user, (due) => void pollChosen(due)), plan.signal);
   };
 
   const beginAgain = own.beginWithRetries(begin, () => poll(nothingDue));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   CommandAttempt,
   FileStateStore,
-  Membership,
+  RedisPresence,
   openAccount,
   Pack,
   pastedToken,
@@ -70,7 +70,7 @@ export async function stores({ rounds = 40 } = {}): Promise<Row[]> {
   const redis = openRedis(server.url);
   const counted = new Counted();
   const presences = [1, 2].map(
-    () => new Membership({ store: counted.over(redis), group: 'bench', clock: systemClock }),
+    () => new RedisPresence({ store: counted.over(redis), group: 'bench', clock: systemClock }),
   );
   const endUses = presences.map((presence) => presence.use());
   const [shared, other] = presences.map((presence) =>

@@ -394,7 +394,7 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['honk']);
     sleeper.line.isCut = false;
     await all.clock.advance(second);
-    assert.ok(sleeper.presence.isSure);
+    assert.ok(sleeper.presence.isStill(sleeper.presence.id));
     wake();
     await all.clock.advance(30 * second);
     await next;

@@ -10,7 +10,7 @@ import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
-import { Membership } from '../../../src/state/membership';
+import { RedisPresence } from '../../../src/state/redis-presence';
 import { LocalPresence } from '../../../src/state/presence';
 import type { RedisStateStore } from '../../../src/state/redis-store';
 import { StateFault, type SharedStore, type StateStore } from '../../../src/state/state-store';
@@ -369,7 +369,7 @@ class SimulatedProcess {
     this.#isShared = shared !== null;
     const clock = this.#clock();
     const presence =
-      shared === null ? new LocalPresence(clock) : new Membership({ store: this.#stepwiseShared(shared), clock });
+      shared === null ? new LocalPresence(clock) : new RedisPresence({ store: this.#stepwiseShared(shared), clock });
     this.#endPresence = presence.use();
     const store = new GrantStore({ state: this.#stepwise(state) });
     const send: Send = (request) => this.#send(() => options.send(request));
