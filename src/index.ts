@@ -72,6 +72,7 @@ export { type CarEvent } from './car/facts';
 export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
 export { isOlder, receiptAsOf, timesOf } from './car/times';
+export { plainPayload } from './car/plain-payload';
 export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car/reading';
 
 // Commands: arming, sending, the journal, and following a command to its result.
