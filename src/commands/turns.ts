@@ -204,15 +204,9 @@ export class Turns {
    * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
    * @param find returns null while they are not known
    */
-<<<<<<< HEAD
   restorePending(find: () => Promise<readonly Command[] | null>): void {
-    // A shared slot has outlived the process.
-    if (this.#presence.isShared) return;
-=======
-  restorePending(find: () => Promise<readonly LoggedCommand[] | null>): void {
     // A stored slot has outlived the process.
     if (this.#options.store !== undefined) return;
->>>>>>> w-leader
     const restoreOnce = async (): Promise<void> => {
       const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
       const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
