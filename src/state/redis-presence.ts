@@ -21,12 +21,12 @@ const beatMs = 5_000;
 const doubtMs = 10_000;
 const silentMs = 15_000;
 
-const memberSchema = z.lazy(() => z.object({ name: z.string() }));
+const processSchema = z.lazy(() => z.object({ name: z.string() }));
 const leaderSchema = z.lazy(() => z.object({ id: z.string() }));
 
 const noLead = { id: '', version: '' };
 
-/** Another member, as this process sees it. */
+/** Another process, as this one sees it. */
 interface Seen {
   version: string;
   /** When this version was first seen, by the monotonic clock of this process. */
@@ -35,17 +35,17 @@ interface Seen {
 }
 
 /**
- * This process among those that use a store on Redis or Valkey. The record `member/<id>` is written every 5 seconds. A member that finds it
- * unchanged for 15 seconds of its own monotonic time removes it on condition of its version. A member whose own record was removed begins again with
- * another id. No key expires by itself (`PX`, `EXISTS`): that would be counted by the wall clock of the store, and a step forward of that clock would
+ * This process among those that use a store on Redis or Valkey. The record `process/<id>` is written every 5 seconds. A process that finds the
+ * record of another one unchanged for 15 seconds of its own monotonic time removes it on condition of its version. A process whose own record was
+ * removed begins again with another id. No key expires by itself (`PX`, `EXISTS`): that would be counted by the wall clock of the store, and a step forward of that clock would
  * end processes that live.
  *
- * A member is sure of its record for 10 seconds since the start of its last beat, by whichever of monotonic time, wall time and the time since the
+ * A process is sure of its record for 10 seconds since the start of its last beat, by whichever of monotonic time, wall time and the time since the
  * machine was started has advanced most, because monotonic time stops while a machine sleeps. What must hold is: sure for 10 s < ended after 15 s <=
  * 15 s in which nothing is sent after the store restarted.
  *
- * The record `leader/<group>` has the id of the member that does the background work of its group. A member writes it, on condition of its version,
- * if it names no member or one that has ended.
+ * The record `leader/<group>` has the id of the process that does the background work of its group. A process writes it, on condition of its
+ * version, if it names no process or one that has ended.
  */
 export class RedisPresence implements Presence {
   readonly role = 'active';
@@ -74,7 +74,7 @@ export class RedisPresence implements Presence {
   #beating: Promise<void> | null = null;
   /** How far the clock of the store is ahead of the monotonic clock; null before the first beat. */
   #ahead: number | null = null;
-  /** When the other members were last seen, by the monotonic clock. */
+  /** When the other processes were last seen, by the monotonic clock. */
   #lookedAt = -Infinity;
 
   constructor(options: RedisPresenceOptions) {
@@ -89,7 +89,7 @@ export class RedisPresence implements Presence {
 
   /**
    * Begins to take part, or goes on if another part of this process has begun.
-   * @returns ends this use, once; the last end removes the member, so that others may take over at once
+   * @returns ends this use, once; the last end removes the record, so that others may take over at once
    */
   use(): () => Promise<void> {
     this.#users += 1;
@@ -107,12 +107,12 @@ export class RedisPresence implements Presence {
     };
   }
 
-  /** The names of the other members at the last look. */
+  /** The names of the other processes at the last look. */
   get others(): string[] {
     return [...this.#seen.values()].map(({ name }) => name);
   }
 
-  /** Names this process. It changes when another member has removed the record of this process because it was silent. */
+  /** Names this process. It changes when another process has removed the record of this one because it was silent. */
   get id(): string {
     return this.#id;
   }
@@ -150,7 +150,7 @@ export class RedisPresence implements Presence {
     return id === this.#id && this.#isSure;
   }
 
-  /** Whether the last beat is less than 10 seconds old: then no other member can have removed this one. */
+  /** Whether the last beat is less than 10 seconds old: then no other process can have removed its record. */
   get #isSure(): boolean {
     const now = this.#times();
     const passed = Math.max(...this.#beatAt.map((at, index) => (now[index] ?? Infinity) - at));
@@ -182,9 +182,9 @@ export class RedisPresence implements Presence {
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
 
-  /** Whether a member has ended, or was ended because it was silent. @throws StateFault */
+  /** Whether a process has ended, or was ended because it was silent. @throws StateFault */
   async hasEnded(id: string): Promise<boolean> {
-    return id !== this.#id && !this.#seen.has(id) && (id === '' || (await this.#store.read(`member/${id}`)) === null);
+    return id !== this.#id && !this.#seen.has(id) && (id === '' || (await this.#store.read(`process/${id}`)) === null);
   }
 
   async renew(): Promise<void> {
@@ -199,7 +199,7 @@ export class RedisPresence implements Presence {
     if (this.#users > 0) return;
     this.#beatAt = [];
     const expected = this.#version;
-    if (expected !== null) await this.#store.remove(`member/${this.#id}`, { expected }).catch(() => undefined);
+    if (expected !== null) await this.#store.remove(`process/${this.#id}`, { expected }).catch(() => undefined);
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -276,13 +276,13 @@ export class RedisPresence implements Presence {
   async #beatOnce(): Promise<void> {
     const begun = this.#times();
     const write = (expected: string | null): Promise<string | null> =>
-      this.#store.write(`member/${this.#id}`, { name: this.#name }, { expected });
+      this.#store.write(`process/${this.#id}`, { name: this.#name }, { expected });
     let version = await write(this.#version);
     // Only this process writes the record: it has another version if the answer to a beat was lost.
-    const stored = version === null ? await this.#store.read(`member/${this.#id}`) : null;
+    const stored = version === null ? await this.#store.read(`process/${this.#id}`) : null;
     if (stored !== null) version = await write(stored.version);
     if (version === null) {
-      // Another member has ended this one.
+      // Another process has ended this one.
       this.#beatAt = [];
       [this.#id, this.#version] = [newId(), null];
       version = await write(null);
@@ -293,22 +293,22 @@ export class RedisPresence implements Presence {
     this.#beatAt = begun;
   }
 
-  /** Looks at the other members, and ends those that are silent. @returns whether one of them is gone */
+  /** Looks at the other processes, and ends those that are silent. @returns whether one of them is gone */
   async #endSilent(): Promise<boolean> {
-    const found = await this.#store.entries('member/');
+    const found = await this.#store.entries('process/');
     const now = this.#clock.monotonic();
     // Time in which this process did not look does not count as silence of the others.
     const unseenMs = Math.max(0, now - this.#lookedAt - beatMs);
     this.#lookedAt = now;
     const gone = new Set(this.#seen.keys());
     for (const { key, value, version } of found) {
-      const id = key.slice('member/'.length);
+      const id = key.slice('process/'.length);
       if (id === this.#id) continue;
       const before = this.#seen.get(id);
       const since = before?.version === version ? before.since + unseenMs : now;
       if (now - since >= silentMs && (await this.#store.remove(key, { expected: version }))) continue;
       gone.delete(id);
-      this.#seen.set(id, { version, since, name: memberSchema.safeParse(value).data?.name ?? '' });
+      this.#seen.set(id, { version, since, name: processSchema.safeParse(value).data?.name ?? '' });
     }
     for (const id of gone) this.#seen.delete(id);
     return gone.size > 0;

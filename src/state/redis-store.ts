@@ -57,7 +57,7 @@ export interface RedisReport {
 }
 
 /** The collections that every process shares; the others belong to the nodes of one scope. Keys of these name hashes of VIN, API key and service. */
-const sharedCollections = new Set(['store', 'member', 'sign-in', 'quota', 'turn', 'car']);
+const sharedCollections = new Set(['store', 'process', 'sign-in', 'quota', 'turn', 'car']);
 
 const format = 1;
 const answerMs = 3_000;

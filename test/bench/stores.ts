@@ -36,7 +36,7 @@ class Counted {
   over(store: SharedStore): SharedStore {
     const count = async <T>(key: string, call: () => Promise<T>): Promise<T> => {
       // A beat goes on beside the work.
-      if (key === '' || key.startsWith('member/')) return call();
+      if (key === '' || key.startsWith('process/')) return call();
       const trip = this.trips + 1;
       const round = this.#rounds;
       this.calls += 1;

@@ -47,7 +47,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       keys.some((key) => key.endsWith(':guard')),
       String(keys),
     );
-    assert.ok(!keys.includes('connected-vehicle:member'), 'the member is removed when Node-RED stops');
+    assert.ok(!keys.includes('connected-vehicle:process'), 'the record is removed when Node-RED stops');
   });
 
   it('keeps the state of a guard over a restart', async () => {
@@ -88,7 +88,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       await clock.advanceInSteps(5_000, 1_000);
       assert.equal(flow.badges.at(-1)?.code, 'standby');
       assert.equal(service.requests.length, 0);
-      await store.remove(`member/${presence.id}`);
+      await store.remove(`process/${presence.id}`);
       await clock.advanceUntil(() => flow.badges.at(-1)?.code === badge, 1_000);
       assert.ok(service.requests.length > 0);
       await flow.endProcess();
@@ -112,7 +112,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       // As if it had been killed before it sent the alert.
       const state = (await store.read(key))?.value as object;
       await store.write(key, { ...state, unsent: [{ tries: 1, sender: 'killed', message }] });
-      await store.write('member/killed', { name: 'killed' });
+      await store.write('process/killed', { name: 'killed' });
       await load({ ...config, poll: 600 });
       await clock.advanceInSteps(25_000, 1_000);
       await flow.until(() => flow.outputs[0]?.length === 1);
@@ -126,10 +126,10 @@ describeOnRedis('A Node-RED with a shared store', () => {
     await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
     await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'value', 1_000);
     const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
-    assert.equal((await store.entries('member/')).length, 1);
+    assert.equal((await store.entries('process/')).length, 1);
     await flow.unload();
     await clock.advanceInSteps(10_000, 1_000);
-    assert.deepEqual(await store.entries('member/'), []);
+    assert.deepEqual(await store.entries('process/'), []);
     await store.close();
   });
 
@@ -204,7 +204,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       flow.send(record ? { payload: record } : {});
       await clock.advanceUntil(() => service.requests.length > 1 || (!record && service.requests.length > 0), 1_000);
       await clock.advanceInSteps(5_000, 1_000);
-      for (const { key } of await store.entries('member/')) await store.remove(key);
+      for (const { key } of await store.entries('process/')) await store.remove(key);
       clock.skip(40_000);
       await presence.renew();
       const log = new CommandLog({ store, presence });
@@ -218,7 +218,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       await clock.advanceInSteps(10_000, 1_000);
       assert.deepEqual(flow.outputs[0], []);
       await flow.endProcess();
-      await store.remove(`member/${presence.id}`);
+      await store.remove(`process/${presence.id}`);
       await store.close();
     });
 

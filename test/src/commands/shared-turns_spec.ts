@@ -412,7 +412,7 @@ describe('commands of several processes to one car', () => {
       const ended = send(process, 'lock', { interface: 'v2', node: `node ${index}` }).then(() => all.clock.now());
       await all.clock.advance(3 * second);
       assert.ok((await ended) - begun <= 500, `${(await ended) - begun} ms`);
-      const ofCommand = line.calls.slice(calls).filter((key) => key !== '' && !key.startsWith('member/'));
+      const ofCommand = line.calls.slice(calls).filter((key) => key !== '' && !key.startsWith('process/'));
       assert.ok(ofCommand.length <= 8, ofCommand.join());
     }
     assert.equal(posts().length, 8);

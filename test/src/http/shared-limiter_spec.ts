@@ -159,7 +159,7 @@ describe('a limiter that shares its counts', () => {
     for (let count = 0; count < 5; count += 1) await take(other);
     await clock.advance(6 * second);
     // All keys, those of the processes too.
-    for (const prefix of ['quota/', 'member/'])
+    for (const prefix of ['quota/', 'process/'])
       for (const { key } of await store.entries(prefix)) await store.remove(key);
     const early = await Promise.allSettled([take(one), take(other)]);
     await clock.advance(6 * second);

@@ -137,7 +137,7 @@ describe('a sign-in that several processes share', () => {
     await clock.advanceInSteps(1_000, 500);
     assert.deepEqual(service.requests, ['1', '2']);
     const { refreshing } = (await new GrantStore({ state: store }).read(key))?.grant ?? assert.fail();
-    await store.remove(`member/${refreshing}`);
+    await store.remove(`process/${refreshing}`);
     await clock.advanceInSteps(5_000, 500);
     assert.deepEqual(service.requests, ['1', '2', '2']);
     answer();

@@ -271,7 +271,7 @@ describe('the presence of a process in a shared store', () => {
     store.fault = null;
     await pass(10_000, [a, b]);
     assert.deepEqual(a.told, [false, true, false, true]);
-    // No member was ended, because no member could be seen.
+    // No process was ended, because none could be seen.
     assert.deepEqual(b.presence.others, ['first']);
   });
 
@@ -345,7 +345,7 @@ describe('the presence of a process in a shared store', () => {
     await a.end();
     await pass(6_000, [b]);
     assert.deepEqual([await b.presence.hasEnded(id), b.presence.others], [true, []]);
-    assert.deepEqual(await store.entries('member/').then((all) => all.length), 1);
+    assert.deepEqual(await store.entries('process/').then((all) => all.length), 1);
   });
 
   it('calls back when another one is gone, until nobody listens, and not while all live', async () => {
@@ -372,7 +372,7 @@ describe('the presence of a process in a shared store', () => {
     assert.equal(a.presence.now(), before);
     await late.renew();
     assert.equal(late.now(), await store.now());
-    await store.remove(`member/${late.id}`);
+    await store.remove(`process/${late.id}`);
   });
 
   it('lasts until each use has ended, however often one ends it', async () => {
@@ -406,7 +406,7 @@ describe('the presence of a process in a shared store', () => {
     const { id } = a.presence;
     await pass(30_000, [a, b]);
     assert.equal(calls, 0);
-    for (const { key } of await store.entries('member/')) await store.remove(key);
+    for (const { key } of await store.entries('process/')) await store.remove(key);
     await pass(6_000, [a, b]);
     assert.equal(calls, 1);
     assert.notEqual(a.presence.id, id);

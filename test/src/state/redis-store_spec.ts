@@ -129,7 +129,7 @@ describeOnRedis('the store on Redis', () => {
       const value = { format: 1, keyId: text(), salt: text(), nonce: text(), tag: text(), data: text() };
       return [text(), `1.x ${JSON.stringify(value)}`];
     });
-    await server.send('HSET', 'connected-vehicle:member', ...forged.flat());
+    await server.send('HSET', 'connected-vehicle:process', ...forged.flat());
     const { scrypt } = crypto;
     let derivations = 0;
     crypto.scrypt = (...args: unknown[]): void => {
@@ -137,7 +137,7 @@ describeOnRedis('the store on Redis', () => {
       Reflect.apply(scrypt, crypto, args);
     };
     try {
-      assert.deepEqual(await store.entries('member/'), []);
+      assert.deepEqual(await store.entries('process/'), []);
     } finally {
       crypto.scrypt = scrypt;
     }
