@@ -226,9 +226,10 @@ export class CommandLog {
     } catch (error) {
       return unlessAway(true)(error);
     }
+    const unsent = command.unsentOf(node);
     // Another process has sent it.
-    if (command.unsentOf(node)?.forwardedAt !== known?.forwardedAt) return false;
-    return this.#takeOver(command, node);
+    if (!unsent || unsent.forwardedAt !== known?.forwardedAt) return false;
+    return unsent.by === this.presence.id || this.#takeOver(command, node);
   }
 
   /** Whether a node has something to send for it. */
@@ -241,7 +242,8 @@ export class CommandLog {
    * @throws StateFault
    */
   async markForwarded(command: Command, at: number | null): Promise<void> {
-    command.origin &&= at === null ? null : { ...command.origin, forwardedAt: new Date(at).toISOString() };
+    if (command.origin === null) return;
+    command.origin = at === null ? null : { ...command.origin, forwardedAt: new Date(at).toISOString() };
     await this.save(command).catch(async (error: unknown) => {
       await this.presence.eventually(() => this.save(command));
       throw error;

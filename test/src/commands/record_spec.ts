@@ -277,53 +277,6 @@ describe('A command in the journal', () => {
     });
   });
 
-  const results: [first: ReturnType<typeof verdict>, second: ReturnType<typeof verdict>, kept: string][] = [
-    [verdict('undetermined', null), verdict('succeeded', null), 'succeeded null'],
-    [verdict('succeeded', null), verdict('failed', true), 'succeeded null'],
-    [verdict('succeeded', null), verdict('succeeded', true), 'succeeded true'],
-    [verdict('succeeded', true), verdict('undetermined', null), 'succeeded true'],
-    [verdict('undetermined', true), verdict('succeeded', null), 'succeeded true'],
-    [verdict('undetermined', null), verdict('undetermined', false), 'undetermined false'],
-  ];
-  for (const [first, second, kept] of results)
-    it(`keeps ${kept} of ${first.outcome} ${first.verified}, then ${second.outcome} ${second.verified}`, () => {
-      const command = sent();
-      command.keepVerdict(first, now);
-      const returned = command.keepVerdict(second, now + 1_000);
-      assert.deepEqual(returned, { ...second, settledAt: at(1) });
-      assert.equal(`${command.verdict?.outcome} ${command.verdict?.verified}`, kept);
-    });
-
-  it('ends with the first final status of its link, and calls back once', () => {
-    const command = sent();
-    let calls = 0;
-    command.whenOver(() => (calls += 1));
-    command.addStatus({ requestStatus: null, message: 'x' }, now);
-    command.addStatus({ requestStatus: 'RUNNING', message: 'x' }, now);
-    command.addStatus({ requestStatus: 'DELIVERED', message: null }, now + 1_000);
-    assert.deepEqual(
-      [calls, command.mayAct, wordSentence(command.message)],
-      [0, true, 'The command reached the car; the car has not confirmed that it acted.'],
-    );
-    command.addStatus({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 2_000);
-    assert.deepEqual([calls, command.mayAct, wordSentence(command.message)], [1, false, 'Done.']);
-    command.whenOver(() => (calls += 1));
-    assert.equal(calls, 2);
-    assert.deepEqual(command.journalEntry().states, [
-      { requestStatus: 'RUNNING', at: at(0) },
-      { requestStatus: 'DELIVERED', at: at(1) },
-      { requestStatus: 'COMPLETED', at: at(2) },
-    ]);
-  });
-
-  it('keeps the last 50 statuses', () => {
-    const command = sent();
-    for (let count = 1; count <= 60; count += 1)
-      command.addStatus({ requestStatus: count % 2 === 0 ? 'SENT' : 'WAITING', message: null }, now + count * 1_000);
-    for (const states of [command.journalEntry().states, restored(command).states])
-      assert.deepEqual([states.length, states[0]?.at, states.at(-1)?.at], [50, at(11), at(60)]);
-  });
-
   it('that somebody else sent blocks no car, and has the meaning of its status where it has no text', () => {
     const command = Command.adopt({ ...record, outcome: 'succeeded', message: '' }, 'a', now);
     assert.deepEqual([command.mayAct, command.record.outcome, command.verdict], [false, 'pending', null]);
@@ -345,30 +298,6 @@ describe('A command in the journal', () => {
       verified: null,
       settledAt: at(0),
     });
-  });
-
-  it('without an answer is pending while its process runs, and undetermined after it ended', () => {
-    const command = new Command(record, 'a', {}, now);
-    assert.deepEqual([command.journalEntry().outcome, command.journalEntry().reason], ['pending', null]);
-    const { outcome, reason } = restored(command).journalEntry();
-    assert.deepEqual(
-      [outcome, reason && /Node-RED ended before an answer came/.test(wordSentence(reason))],
-      ['undetermined', true],
-    );
-  });
-
-  it('is read as far as it can be: without order, account or record it is lost', () => {
-    const stored = JSON.parse(JSON.stringify(sent())) as object;
-    assert.deepEqual(restored(sent()).journalEntry(), sent().journalEntry());
-    for (const changes of [{ order: 'x' }, { account: null }, { record: { id: 'x' } }])
-      assert.equal(Command.parse({ ...stored, ...changes }), null);
-    const damaged = { sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, followers: 7 };
-    const command = Command.parse({ ...stored, ...damaged, isCleared: 7 }) ?? assert.fail();
-    const { sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
-    assert.deepEqual(
-      [sentBy, fault, read, states, kept, origin, command.followers, isCleared],
-      [null, null, 'unconfirmed', [], null, null, {}, false],
-    );
   });
 
   it('takes over what another process knows better', () => {
