@@ -139,9 +139,9 @@ export class Account {
     return this.#limiter.snapshot();
   }
 
-  /** Until when the service has blocked the API of a read, in milliseconds since 1970; null if it has not. */
-  blockedUntil(read: AnyReadName): number | null {
-    return read === 'journal' ? null : this.#limiter.blockedUntil(apiOfRead(read));
+  /** Until when the service pauses the API of a read, in milliseconds since 1970; null if it does not. */
+  pausedUntil(read: AnyReadName): number | null {
+    return read === 'journal' ? null : this.#limiter.pausedUntil(apiOfRead(read));
   }
 
   token(): TokenDescription {

@@ -48,8 +48,8 @@ export function connectedVehicleStatus(own: FlowNode): void {
       });
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-    const blockedUntil = Math.max(...due.map((name) => account.blockedUntil(name) ?? 0));
-    const wait = Math.ceil((blockedUntil - clock().now()) / 1000);
+    const pausedUntil = Math.max(...due.map((name) => account.pausedUntil(name) ?? 0));
+    const wait = Math.ceil((pausedUntil - clock().now()) / 1000);
     if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
     else if (alone) nodeStatus.show('busy', 'reading');
     try {

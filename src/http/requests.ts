@@ -364,7 +364,7 @@ export class Requests {
     const { limiter, redactor } = this.#options;
     const failure = failureOf(response, { scopes: this.#lacking(scopes), api, now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null)
-      limiter.blockUntil(failure.code, failure.retryAt, api);
+      limiter.pauseUntil(failure.code, failure.retryAt, api);
     return redactor.error(failure);
   }
 

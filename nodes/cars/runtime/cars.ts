@@ -53,7 +53,7 @@ interface CarReport {
   /** The dialog in which a person corrects the problem; null without a problem, or if it ends by itself. */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
-  quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
+  quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
   followed: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
   /** The events that guards and event nodes sent, oldest first. */
@@ -277,8 +277,8 @@ function quotaOf(account: Account): CarReport['quota'] {
   const { perDay, apis } = account.quota();
   // Nobody pays for requests to the simulated service.
   const limit = perDay < Number.MAX_SAFE_INTEGER ? perDay : null;
-  return Object.entries(apis).flatMap(([api, { usedToday: used, blockedUntil }]) =>
-    api === 'connected' || used > 0 || blockedUntil !== null ? [{ api, used, limit, blockedUntil }] : [],
+  return Object.entries(apis).flatMap(([api, { usedToday: used, pausedUntil }]) =>
+    api === 'connected' || used > 0 || pausedUntil !== null ? [{ api, used, limit, pausedUntil }] : [],
   );
 }
 

@@ -102,7 +102,7 @@ describe('The sentences of errors', () => {
       return refused instanceof VehicleError ? wordsIn('de').translate(refused.sentence) : String(refused);
     };
     assert.match(await reason('read'), /^Die Grenze von 0 Anfragen je Minute ist erreicht\. Die nächste Anfrage /);
-    limiter.blockUntil('RATE_LIMITED', new Date(clock.now() + 3_600_000), 'connected');
+    limiter.pauseUntil('RATE_LIMITED', new Date(clock.now() + 3_600_000), 'connected');
     assert.match(await reason('command'), /^Der Dienst hat um eine Pause gebeten\. Die nächste Anfrage /);
   });
 

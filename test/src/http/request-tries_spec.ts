@@ -32,7 +32,7 @@ describe('A request', () => {
   let clock: ManualClock;
   let sent: TransportRequest[];
   let slots: string[];
-  let blocked: string[];
+  let paused: string[];
   let token: number;
   let isWorthIt: boolean;
   let answers: (Given | VehicleError)[];
@@ -42,7 +42,7 @@ describe('A request', () => {
   let failsAfterLeaving: boolean;
   beforeEach(() => {
     clock = new ManualClock(start);
-    [sent, slots, blocked, token, isWorthIt, answers] = [[], [], [], 1, true, []];
+    [sent, slots, paused, token, isWorthIt, answers] = [[], [], [], 1, true, []];
     [deadlines, waitsMs, failsAfterLeaving] = [[], 0, false];
   });
   const requestsOf = (shareForMs = 0): Requests => {
@@ -64,8 +64,8 @@ describe('A request', () => {
         deadlines.push((deadline - started) / 1000);
         if (waitsMs > 0) await clock.advance(waitsMs);
       },
-      blockUntil: (code: string, until: Date, api: string) =>
-        void blocked.push(`${code} ${+until - clock.now()} ${api}`),
+      pauseUntil: (code: string, until: Date, api: string) =>
+        void paused.push(`${code} ${+until - clock.now()} ${api}`),
     };
     return new Requests({
       apiKeyHeader: 'vendor-api-key',
@@ -183,7 +183,7 @@ describe('A request', () => {
     await outcome(requestsOf().get({ ...get, api: 'energy' }));
     answers = [{ status: 503, headers: { 'retry-after': '61' } }];
     await outcome(requestsOf().get(get));
-    assert.deepEqual(blocked, ['RATE_LIMITED 61000 connected', 'QUOTA_SPENT 1800000 energy']);
+    assert.deepEqual(paused, ['RATE_LIMITED 61000 connected', 'QUOTA_SPENT 1800000 energy']);
   });
 
   it('names the scopes that the token lacks, or all where it has them', async () => {
