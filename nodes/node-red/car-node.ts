@@ -115,16 +115,18 @@ export function startCarNode<Read, Event, Opened>(
   };
   const work = ({ runner, beginPolling }: OpenedCar<Read, Event>): (() => void) => {
     const endPolling = beginPolling();
+    const ending = new AbortController();
+    // What another process has stored and not sent may be taken over.
+    presence.onGone(() => wake([]), ending.signal);
     wake([]);
     return () => {
+      ending.abort();
       endPolling();
       if (!closing.aborted) runner.standBy();
     };
   };
   const begin = async (): Promise<void> => void (await running());
   own.beginWithRetries(begin, () => wake([]));
-  // What another process has stored and not sent may be taken over.
-  presence.onGone(() => (presence.isLeading ? wake([]) : undefined), closing);
 
   let testedAt = -Infinity;
   // This adds the member.
