@@ -211,7 +211,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       const node = `n/${service.car().vin}`;
       const left =
         what === 'record'
-          ? await log.unclaimed(node, clock.now())
+          ? await log.openFor(node, clock.now())
           : await new FollowedCommands({ log, node, clock, onFault: assert.fail }).open(assert.fail);
       assert.equal(left.length, 1);
       await endDeploy();

@@ -120,7 +120,7 @@ describe('a limiter that shares its counts', () => {
   it('pauses with the others until the time that the service has named to one of them', async () => {
     const [one, other] = [await start(), await start()];
     await take(other);
-    one.blockUntil('QUOTA_SPENT', new Date(begin + 5 * minute), 'connected');
+    one.pauseUntil('QUOTA_SPENT', new Date(begin + 5 * minute), 'connected');
     await clock.advance(0);
     await take(other, 'read', 0, undefined, 'energy');
     const error = await take(other).then(
@@ -128,15 +128,15 @@ describe('a limiter that shares its counts', () => {
       (refusal: unknown) => refusal as VehicleError,
     );
     assert.deepEqual([error.code, error.retryAt?.getTime()], ['QUOTA_SPENT', begin + 5 * minute]);
-    assert.equal(other.snapshot().blockedUntil, new Date(begin + 5 * minute).toISOString());
+    assert.equal(other.snapshot().pausedUntil, new Date(begin + 5 * minute).toISOString());
     // A shorter pause changes nothing.
-    one.blockUntil('RATE_LIMITED', new Date(begin + minute), 'energy');
+    one.pauseUntil('RATE_LIMITED', new Date(begin + minute), 'energy');
     await clock.advance(0);
     await assert.rejects(take(other, 'read', 0, undefined, 'energy'), { code: 'RATE_LIMITED' });
     assert.equal(other.snapshot().rateLimitCode, 'QUOTA_SPENT');
     await clock.advance(5 * minute);
     await take(other);
-    assert.equal(other.snapshot().blockedUntil, null);
+    assert.equal(other.snapshot().pausedUntil, null);
   });
 
   it('sends nothing without the store, and counts only what it sent', async () => {
