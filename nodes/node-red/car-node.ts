@@ -97,9 +97,6 @@ class CarNode<Read, Event, Opened> {
     own.showCause(false);
     const begin = async (): Promise<void> => void (await this.running());
     own.beginWithRetries(begin, () => this.#wake([]));
-    const { presence } = this.#pack;
-    // What another process has stored and not sent may be taken over.
-    presence.onGone(() => (presence.isLeading ? this.#wake([]) : undefined), own.closing);
     own.onClose((isDeleted) => this.#end(isDeleted));
   }
 
@@ -196,8 +193,12 @@ class CarNode<Read, Event, Opened> {
 
   #work({ runner, beginPolling }: OpenedCar<Read, Event>): () => void {
     const endPolling = beginPolling();
+    const ending = new AbortController();
+    // What another process has stored and not sent may be taken over.
+    this.#pack.presence.onGone(() => this.#wake([]), ending.signal);
     this.#wake([]);
     return () => {
+      ending.abort();
       endPolling();
       if (!this.#own.closing.aborted) runner.standBy();
     };

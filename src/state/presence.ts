@@ -27,8 +27,8 @@ export interface Presence {
   /** The names of the other processes, for people. */
   readonly others: readonly string[];
   /**
-   * Whether this process does what one copy of the flows does for all copies: polls, guards and events. True without a group. In a group, it is true
-   * for at most one process that `onLeading` has told so.
+   * Whether this process does what one copy of the flows does for all copies: polls, guards and events. True without a group; in a group, it changes
+   * with the calls of `onLeading`.
    */
   readonly isLeading: boolean;
   /** Milliseconds since 1970, by one clock for all that share the store. */
