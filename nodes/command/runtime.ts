@@ -49,7 +49,7 @@ class CommandNode {
   readonly arming: Arming;
   readonly #own: FlowNode;
   readonly #forwarder: RecordForwarder;
-  /** The commands that wait here, for their turn or for a car that takes commands. */
+  /** The commands that wait here, for their turn or for a car that is not available. */
   readonly #waiting = new Set<CommandAttempt>();
 
   constructor(own: FlowNode) {

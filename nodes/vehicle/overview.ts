@@ -10,7 +10,7 @@ import {
   type ReadName,
 } from '../../src/index';
 import { clock } from '../node-red/time';
-import { factsOf, type Fact, type FactName, type Facts } from './facts';
+import { shownValuesOf, type ShownValue, type ShownName, type ShownValues } from './shown-values';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
@@ -19,7 +19,7 @@ interface KnownCar {
   /** Identifies the car in the browser, which never gets the VIN. It stays the same as long as the overview exists. */
   readonly key: string;
   readonly vin: string;
-  readonly facts: Facts;
+  readonly facts: ShownValues;
 }
 
 interface FollowedInfo {
@@ -68,9 +68,9 @@ export class Overview {
     const { facts } = car;
     let isNews = false;
     const now = clock().now();
-    const times = (one: Fact): ReturnType<typeof timesOf> =>
+    const times = (one: ShownValue): ReturnType<typeof timesOf> =>
       timesOf(one.measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(one.receivedAt), now) });
-    for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
+    for (const [name, fact] of Object.entries(shownValuesOf(read, reading, facts)) as [ShownName, ShownValue][]) {
       const known = facts[name];
       if (known !== undefined && isOlder(times(fact), times(known))) continue;
       facts[name] = fact;

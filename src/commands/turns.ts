@@ -190,7 +190,7 @@ export class Turns {
     // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots, new AbortController().signal);
-    if (presence.isShared) noteSlots();
+    noteSlots();
   }
 
   async #noteSlots(): Promise<void> {
@@ -205,8 +205,8 @@ export class Turns {
    * @param find returns null while they are not known
    */
   restorePending(find: () => Promise<readonly Command[] | null>): void {
-    // A shared slot has outlived the process.
-    if (this.#presence.isShared) return;
+    // A stored slot has outlived the process.
+    if (this.#options.store !== undefined) return;
     const restoreOnce = async (): Promise<void> => {
       const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
       const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
@@ -370,9 +370,9 @@ export class Turns {
   async #keepsAfterLoss(turn: Turn, wasMissing: boolean): Promise<boolean> {
     const { car, attempt } = turn;
     const isForgotten = this.#isForgotten({ isMissing: wasMissing });
-    if (isForgotten || this.#presence.settlesInMs > 0) {
-      if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
-      if (attempt !== null) await this.#presence.settled(attempt.signal);
+    if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
+    const hasSettled = await this.#presence.settled(attempt?.signal);
+    if (isForgotten || hasSettled) {
       const { slot } = await this.#read(car);
       const why = slot.recent.find(({ id }) => id === turn.id)?.why;
       if (why) throw droppedError(why);
@@ -504,12 +504,12 @@ export class Turns {
   }
 
   /**
-   * While other processes use the store: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
+   * If the slots are stored: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
    * that a message has cancelled, and ends the turn when the command is over.
    */
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
-    while (this.#presence.isShared) {
+    while (this.#options.store !== undefined) {
       const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
       const isOver = await this.#clock.sleep(pause, over.signal).then(
         () => over.signal.aborted,

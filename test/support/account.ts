@@ -50,7 +50,7 @@ export const readSeveral = (
   client: VehicleClient,
   names: readonly ReadName[],
   options: ReadOptions,
-): ReturnType<typeof readEach> => readEach(names, (name, batch) => client.read(name, { ...options, batch }));
+): ReturnType<typeof readEach> => readEach(names, (name) => client.read(name, options));
 
 /** Every account of a test, ended by `closeAccounts`. */
 const accounts: Account[] = [];

@@ -90,13 +90,13 @@ function sessionText({ service, session }: Pick<CarSummary, 'service' | 'session
   return say('session.since', { until: timeText(endsAt), at: timeText(lastRefreshAt ?? signedInAt) });
 }
 
-function quotaElements({ api, used, limit, blockedUntil }: CarSummary['quota'][number]): Node[] {
+function quotaElements({ api, used, limit, pausedUntil }: CarSummary['quota'][number]): Node[] {
   const label = say(`quota.${api}`);
   return [
     limit === null ? element('p', {}, `${label}: ${numberText(used)}`) : quotaBar(label, used, limit),
-    ...(blockedUntil === null
+    ...(pausedUntil === null
       ? []
-      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(blockedUntil) }))]),
+      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(pausedUntil) }))]),
   ];
 }
 

@@ -858,14 +858,14 @@ describe('the dispatcher', () => {
       const warnings: string[] = [];
       const store = new MemoryStateStore();
       store.write = () => Promise.reject(new StateFault('inaccessible', 'journal', 'here', 'ENOSPC'));
-      const { dispatcher, journal } = openTestAccount(service, {
+      const account = openTestAccount(service, {
         clock,
         store,
         id: 'a',
         warn: (warning) => warnings.push(wordSentence(asSentence(warning))),
       });
-      assert.equal((await dispatcher.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
-      assert.equal((await journal()).length, 1);
+      assert.equal((await account.dispatcher.send('lock', { vin, interface: 'v1' })).outcome, 'pending');
+      assert.equal((await account.journal()).length, 1);
       await clock.advance(0);
       assert.match(warnings[0] ?? '', /journal/);
     });
