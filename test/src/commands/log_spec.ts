@@ -179,6 +179,20 @@ describe('The log of the commands', () => {
     assert.deepEqual(await ids(logOf()), ['z', 'followed', 'to send on']);
   });
 
+  it('has open for a node what that has to send, and a forwarded record only while the car can act and no node follows it', async () => {
+    const log = logOf();
+    const open = async (node: string, later = 0, isStart = true): Promise<string[]> =>
+      (await log.openFor(node, now + later, isStart)).map(({ id }) => id);
+    const command = await begin(log, 'x', { origin: { node: 'n', msg: {} } });
+    assert.deepEqual([await open('n'), await open('n', 0, false), await open('r')], [['x'], [], []]);
+    await log.markForwarded(command, now);
+    assert.deepEqual([await open('n', 149_000), await open('n', 150_000)], [['x'], []]);
+    await log.assign(command, 'r', follower);
+    assert.deepEqual([await open('n'), await open('r', 150_000)], [[], ['x']]);
+    command.setFollower('r', null);
+    assert.deepEqual([await open('r'), await log.assign(command, 'r', follower)], [[], false]);
+  });
+
   it('keeps the last fifty states of a command', async () => {
     const log = logOf();
     const command = await send(log, 'x');

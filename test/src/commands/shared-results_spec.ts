@@ -340,6 +340,20 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.deepEqual(await third.pack.log.openFor('command', all.clock.now()), []);
   });
 
+  it('leave the record of a command to nobody if another copy forwarded it, and ended, while its own process stood still', async () => {
+    const { id } = await lock(one);
+    const { log } = one.pack;
+    const command = log.find(id) ?? assert.fail();
+    one.line.isCut = true;
+    await all.clock.advance(20 * second);
+    const [theirs] = await other.pack.log.openFor('command', all.clock.now(), false);
+    await other.pack.log.markForwarded(theirs ?? assert.fail(), all.clock.now());
+    [one.line.isCut, other.line.isCut] = [false, true];
+    await all.clock.advance(30 * second);
+    assert.ok(await one.presence.hasEnded(other.presence.id));
+    assert.ok(!(await log.claim(command, 'command')));
+  });
+
   it('leave the record of a command to the copy that took it over while its own process stood still', async () => {
     const record = await lock(one);
     const { log } = one.pack;
