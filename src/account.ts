@@ -5,7 +5,7 @@ import { VehicleClient, type ReadOptions, type VehicleObserver } from './client'
 import { Dispatcher } from './commands/dispatcher';
 import { VehicleError } from './errors';
 import { journalReading } from './commands/log';
-import type { JournalEntry } from './commands/logged-command';
+import type { JournalEntry } from './commands/command';
 import { Requests, type LoggedRequest } from './http/requests';
 import type { Reading } from './car/reading';
 import { Poller } from './polling/poller';

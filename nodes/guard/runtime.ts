@@ -90,7 +90,7 @@ async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }
   if (polls && !signal.aborted) own.status.show('waiting', 'checking');
   /** The result of the first read after the start, until a message carries it on. */
   const initial =
-    polls && runnerOptions.isActive?.() !== false && runner.state.at !== null
+    polls && own.pack.presence.isLeading && runner.state.at !== null
       ? await runner.initialRead(guard.readsFor(), signal)
       : null;
   const beginPolling = () => (polls ? runner.startPolling(account.poller, options.poll, wake) : () => undefined);

@@ -77,8 +77,6 @@ class CarNode<Read, Event, Opened> {
   readonly #open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>;
   readonly #polls;
   #opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
-  /** False in a group, until this process holds the claim on the node. */
-  #isActive: boolean;
   #testedAt = -Infinity;
 
   constructor(
@@ -91,18 +89,17 @@ class CarNode<Read, Event, Opened> {
     this.#collection = collection;
     this.#open = open;
     this.#polls = own.selfMessages<OwnPoll<Read>>();
-    this.#isActive = this.#pack.presence.group === null;
   }
 
   /** Opens the runner, and begins to poll. */
   begin(): void {
     const own = this.#own;
     own.showCause(false);
-    const begin = async (): Promise<void> => {
-      await this.running();
-      if (!own.closing.aborted) this.#wake([]);
-    };
+    const begin = async (): Promise<void> => void (await this.running());
     own.beginWithRetries(begin, () => this.#wake([]));
+    const { presence } = this.#pack;
+    // What another process has stored and not sent may be taken over.
+    presence.onGone(() => (presence.isLeading ? this.#wake([]) : undefined), own.closing);
     own.onClose((isDeleted) => this.#end(isDeleted));
   }
 
@@ -110,7 +107,7 @@ class CarNode<Read, Event, Opened> {
   running(): Promise<Opened & OpenedCar<Read, Event>> {
     this.#opened ??= this.#open(this.#context()).then(
       (found) => {
-        this.#own.runInOneProcess(found.vin, () => this.#becomeActive(found));
+        this.#own.runInOneProcess(() => this.#work(found));
         return found;
       },
       (error: unknown) => {
@@ -138,7 +135,7 @@ class CarNode<Read, Event, Opened> {
     const message = {
       // After a pause, another process may have taken them over. The next step returns them again where none has.
       claim: async () => {
-        await this.#pack.presence.amongCopies.renew().catch(() => undefined);
+        await this.#pack.presence.renew().catch(() => undefined);
         return runner.mayBeSent(events);
       },
       mayBeSent: () => runner.mayBeSent(events),
@@ -181,8 +178,7 @@ class CarNode<Read, Event, Opened> {
         store: this.#pack.store,
         key: this.#key,
         clock: clock(),
-        presence: this.#pack.presence.amongCopies,
-        isActive: () => this.#isActive,
+        presence: this.#pack.presence,
         onDue: () => this.#wake([]),
         onSaveFailed: () => own.warn(`${this.#collection}.notKept`),
         onDropped: () => own.warn(`${this.#collection}.undelivered`),
@@ -198,16 +194,12 @@ class CarNode<Read, Event, Opened> {
 
   readonly #wake: RunnerContext<Read>['wake'] = (reads, due) => this.#polls.send({ reads, ...(due && { due }) });
 
-  #becomeActive({ runner, beginPolling }: OpenedCar<Read, Event>): () => void {
+  #work({ runner, beginPolling }: OpenedCar<Read, Event>): () => void {
     const endPolling = beginPolling();
-    if (this.#isActive) return endPolling;
-    this.#isActive = true;
     this.#wake([]);
     return () => {
       endPolling();
-      if (this.#own.closing.aborted) return;
-      this.#isActive = false;
-      runner.standBy();
+      if (!this.#own.closing.aborted) runner.standBy();
     };
   }
 

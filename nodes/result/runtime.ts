@@ -86,7 +86,7 @@ class ResultNode {
     const { vin, command: name } = command.record;
     const vehicle = options.vehicle || command.account;
     const { client } = await own.vehicle(vehicle).account();
-    const shown = overviewsOf(own.RED).find(vehicle)?.watch(command.record);
+    const shown = overviewsOf(own.RED).find(vehicle)?.follow(command.record);
     own.status.show('busy', 'watching', { count: this.#following.size });
     const { say, translate } = wordsOf(own.RED, vehicle);
     const car = own.carName(vin, vehicle);

@@ -177,7 +177,7 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
-    this.#endWatch ??= this.#options.presence.onForgotten(() => this.#record());
+    this.#endWatch ??= this.#recordWhenForgotten();
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
@@ -189,6 +189,17 @@ export class RateLimiter {
       for (const api of apiNames) Object.assign(this.#reservations[api], { left: 0, next: 0 });
       await this.#save();
     };
+  }
+
+  /** A shared store that has lost the record of this process may also have lost the counts. */
+  #recordWhenForgotten(): () => void {
+    const { presence } = this.#options;
+    let { id } = presence;
+    return presence.onChange(() => {
+      if (presence.id === id) return;
+      id = presence.id;
+      this.#record();
+    });
   }
 
   /** The strictest limit of all accounts and processes. */

@@ -137,19 +137,19 @@ const maxHappenings = 20;
 export function commandsOf({
   commands,
   events,
-  watches,
-}: Pick<CarSummary, 'commands' | 'events' | 'watches'>): (Node | false)[] {
+  followed,
+}: Pick<CarSummary, 'commands' | 'events' | 'followed'>): (Node | false)[] {
   const happened = [
     ...commands.map((command) => ({ at: command.sentAt, made: commandElement(command) })),
     ...events.map(({ at, text }) => ({ at, made: eventElement(at, text) })),
   ].sort((one, other) => other.at.localeCompare(one.at));
   return [
     element('h4', {}, say('heading.commands')),
-    watches.length > 0 &&
+    followed.length > 0 &&
       element(
         'ul',
         { 'aria-label': say('heading.watches') },
-        ...watches.map(({ command, sentAt, requestStatus }) =>
+        ...followed.map(({ command, sentAt, requestStatus }) =>
           element(
             'li',
             { class: 'cars-watch' },

@@ -54,7 +54,7 @@ interface CarReport {
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
-  watches: { command: string; sentAt: string; requestStatus: string | null }[];
+  followed: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
   /** The events that guards and event nodes sent, oldest first. */
   events: CarEvent[];
@@ -243,7 +243,7 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     problem,
     remedy: remedyOf(problem, token, vin),
     quota: account === null ? [] : quotaOf(account),
-    watches: (overview?.watches ?? [])
+    followed: (overview?.followed ?? [])
       .filter((watch) => watch.vin === vin)
       .slice(-maxWatches)
       .map(({ command, sentAt, requestStatus }) => ({ command, sentAt, requestStatus })),

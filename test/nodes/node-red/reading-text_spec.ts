@@ -95,11 +95,7 @@ describe('The status text of a reading', () => {
     [reading('chargerPowerStatus', value('FAULT')), 'attention: charger fault', 'attention: Störung beim Laden'],
     [reading('chargingType', value('DC')), 'good: DC', 'good: Gleichstrom'],
     [reading('oilLevel', value('SOMETHING_NEW')), 'good: something new', 'good: something new'],
-    [
-      reading('accessibility', { value: 'AVAILABLE', unavailableReason: null }),
-      'good: available',
-      'good: verfügbar',
-    ],
+    [reading('accessibility', { value: 'AVAILABLE', unavailableReason: null }), 'good: available', 'good: verfügbar'],
     [
       reading('accessibility', { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' }),
       'attention: unavailable: in use',

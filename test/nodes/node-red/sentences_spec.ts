@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { followCommand, type FollowOptions } from '../../../src/commands/follow';
-import { LoggedCommand } from '../../../src/commands/logged-command';
+import { Command } from '../../../src/commands/command';
 import { noAnswer, parseRecord, type CommandRecord } from '../../../src/commands/record';
 import { VehicleError } from '../../../src/errors';
 import { parseGuardSettings } from '../../../src/guard/options';
@@ -136,8 +136,8 @@ describe('The reasons of commands', () => {
       sentAt: new Date(clock.now() - 1_000).toISOString(),
       ...answer,
     });
-    const command = LoggedCommand.adopt(record, 'a', clock.now());
-    command.answer(record, { status: 'unconfirmed', fault }, clock.now());
+    const command = Command.adopt(record, 'a', clock.now());
+    command.answer({ record, status: 'unconfirmed', fault }, clock.now());
     const payload = { carLocked: { value: 'UNLOCKED', timestamp: new Date(clock.now() + 1_000).toISOString() } };
     const client = {
       read: () => Promise.resolve({ payload, vehicle: { locked: false, open: isOpen ? ['frontLeft', 'odd'] : [] } }),

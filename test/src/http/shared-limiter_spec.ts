@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Membership, VehicleError } from '../../../src/index';
+import { RedisPresence, VehicleError } from '../../../src/index';
 import { asSentence } from '../../../src/sentence';
 import { RateLimiter, type RequestKind } from '../../../src/http/rate-limiter';
 import type { Quota } from '../../../src/http/quota-counts';
@@ -33,7 +33,7 @@ describe('a limiter that shares its counts', () => {
   });
 
   const start = async (own = limits): Promise<RateLimiter & { end: () => Promise<void> }> => {
-    const presence = new Membership({ store, group: 'flows', clock });
+    const presence = new RedisPresence({ store, group: 'flows', clock });
     ends.push(presence.use());
     const limiter = new RateLimiter({ clock, store, presence, key: 'quota/key' });
     const end = limiter.use(own);
@@ -159,7 +159,7 @@ describe('a limiter that shares its counts', () => {
     for (let count = 0; count < 5; count += 1) await take(other);
     await clock.advance(6 * second);
     // All keys, those of the processes too.
-    for (const prefix of ['quota/', 'member/'])
+    for (const prefix of ['quota/', 'process/'])
       for (const { key } of await store.entries(prefix)) await store.remove(key);
     const early = await Promise.allSettled([take(one), take(other)]);
     await clock.advance(6 * second);
