@@ -29,6 +29,11 @@ const { gives, theme: themes } = await jsonOf('nodes/locales/en-US/connected-veh
 const code = (text) => `\`${text}\``;
 const table = (header, rows) =>
   [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const listOf = (lines) =>
+  [...new Set(lines)]
+    .sort()
+    .map((line) => `- ${line}`)
+    .join('\n');
 const numbers = new Intl.NumberFormat('en-US');
 const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 
@@ -45,15 +50,12 @@ function valueOf(name) {
 
 /** The answers of the demo cars beside the recorded ones of the vendor's demo car. */
 async function demoCars() {
-  const rows = await demoRows();
-  return table(
-    ['answer', 'member', 'vendor’s demo car', 'petrol car of the demo', 'electric car of the demo'],
-    rows.map(({ path, member, ...cars }) => [
-      code(path === '' ? '/vehicles/{vin}' : path),
-      code(member),
-      ...[cars.recorded, cars.petrol, cars.electric].map((value) => shownOf(value)),
-    ]),
-  );
+  const rows = (await demoRows()).map(({ path, member, recorded, petrol, electric }) => [
+    code(path === '' ? '/vehicles/{vin}' : path),
+    code(member),
+    ...[recorded, petrol, electric].map((value) => shownOf(value)),
+  ]);
+  return table(['answer', 'member', 'vendor’s demo car', 'petrol car of the demo', 'electric car of the demo'], rows);
 }
 
 /** The reads that one request answers at Volvo Cars; empty where it answers one only. */
@@ -110,15 +112,16 @@ function rangeOf(schema) {
       : '';
 }
 
-const optionsOf = {
-  'connected-vehicle': ['vehicleOptions', 'vehicleCredentials'],
-  'connected-vehicle-status': ['statusOptions'],
-  'connected-vehicle-command': ['commandOptions'],
-  'connected-vehicle-command-status': ['commandStatusOptions'],
-  'connected-vehicle-guard': ['guardOptions'],
-  'connected-vehicle-event': ['eventOptions'],
-  'connected-vehicle-condition': ['conditionOptions'],
-};
+/** The options of a node, and the credentials of the vehicle: their shapes, and their defaults for a flow file without them. */
+function optionsOf(type) {
+  const [, first = 'vehicle', last = ''] = /-vehicle-(\w+)(?:-(\w+))?$/.exec(type) ?? [];
+  const name = first + last.charAt(0).toUpperCase() + last.slice(1);
+  const found = [runtime[`${name}Options`], ...(name === 'vehicle' ? [runtime.vehicleCredentials] : [])];
+  return {
+    shapes: Object.assign({}, ...found.map((one) => one._zod.def.getter()._zod.def.shape)),
+    old: Object.assign({}, ...found.map((one) => one.parse({}))),
+  };
+}
 
 /** A default as a flow file has it. */
 function defaultOf(value) {
@@ -132,16 +135,15 @@ function defaultOf(value) {
 /** Lines `: Label (name) : meaning` of a help as a table; with the options of the node also the default, and the values that are allowed. */
 async function properties(type, heading) {
   const help = await helpOf(type, heading);
-  const shapes = Object.assign({}, ...optionsOf[type].map((name) => runtime[name]._zod.def.getter()._zod.def.shape));
-  const old = Object.assign({}, ...optionsOf[type].map((name) => runtime[name].parse({})));
+  const { shapes, old } = optionsOf(type);
   const { defaults } = definition(type);
   const lineOf = /^: (.+) \((\w+)\) : (.+)$/;
   return help.replace(/(?:^: .+ : .+\n?)+/gm, (lines) => {
     const rows = lines
       .trim()
       .split('\n')
-      .map((line) => lineOf.exec(line))
-      .map(([, label, name, meaning]) => {
+      .map((line) => {
+        const [, label, name, meaning] = lineOf.exec(line);
         const inNew = defaultOf(name in defaults ? defaults[name].value : old[name]);
         const before = defaultOf(old[name]);
         // A flow file that is older than the property, or written by hand, may not have it.
@@ -176,17 +178,16 @@ const started = Date.parse('2026-11-21T17:40:00.000Z');
 /** A message of a transcript (test/transcripts), with an example for each placeholder of a value that differs from run to run. */
 async function message(file, ...path) {
   if (!transcripts.has(file)) transcripts.set(file, await jsonOf(`test/${file}.json`));
-  const found = path.reduce((at, name) => at[name], transcripts.get(file));
+  const at = (names) => names.reduce((value, name) => value[name], transcripts.get(file));
+  const found = at(path);
+  const left = new Set(['_msgid', 'as it came']);
   const exampleOf = (value, key) => {
     if (Array.isArray(value)) return value.map((one) => exampleOf(one));
-    if (typeof value === 'object' && value !== null)
-      return Object.fromEntries(
-        Object.entries(value)
-          .filter(
-            ([name]) => !['_msgid', 'as it came', ...(value === found ? ['status', 'requests'] : [])].includes(name),
-          )
-          .map(([name, one]) => [name, exampleOf(one, name)]),
-      );
+    if (typeof value === 'object' && value !== null) {
+      const isLeft = (name) => left.has(name) || (value === found && ['status', 'requests'].includes(name));
+      const members = Object.entries(value).filter(([name]) => !isLeft(name));
+      return Object.fromEntries(members.map(([name, one]) => [name, exampleOf(one, name)]));
+    }
     if (typeof value !== 'string') return value;
     if (key === 'elapsedMs') return Number.parseInt(value, 10) * 1000;
     return value
@@ -200,12 +201,7 @@ async function message(file, ...path) {
   // What a result node passes on of the record that it got.
   const came = found.payload?.['as it came'];
   if (came) {
-    const record = exampleOf(
-      path
-        .slice(0, -3)
-        .concat('node', 'output 1', 0)
-        .reduce((at, name) => at[name], transcripts.get(file)),
-    );
+    const record = exampleOf(at([...path.slice(0, -3), 'node', 'output 1', 0]));
     for (const name of came.split(', ')) payload[name] = record.payload[name];
   }
   if (payload?.text === '<sentence>') payload.text = `${words.command[payload.command]}: ${payload.reason}`;
@@ -219,21 +215,14 @@ const codes = new Map(said.flatMap((source) => [...source.codes]));
 
 /** The sentences of error codes and of sources whose path begins so, each as a driver sees it: … is what is filled in. */
 function sentences(...groups) {
-  const found = said.flatMap(({ file, templates }) =>
-    templates.filter((template) => {
-      const group = codes.get(template);
-      return group === undefined
-        ? groups.some((path) => path.includes('/') && file.startsWith(path))
-        : groups.includes(group);
-    }),
-  );
   // Those that are a clear success or failure of a command are in the table of its statuses.
   const elsewhere = new Set(Object.values(outcomes).map(({ sentence }) => sentence));
-  return [...new Set(found)]
-    .filter((template) => !elsewhere.has(template))
-    .map((template) => `- ${template.replace(/\{\d\}/g, '…')}`)
-    .sort()
-    .join('\n');
+  const isAsked = (template, file) => {
+    const group = codes.get(template) ?? groups.find((path) => path.includes('/') && file.startsWith(path));
+    return groups.includes(group) && !elsewhere.has(template);
+  };
+  const found = said.flatMap(({ file, templates }) => templates.filter((template) => isAsked(template, file)));
+  return listOf(found.map((template) => template.replace(/\{\d\}/g, '…')));
 }
 
 const tables = {
@@ -267,28 +256,24 @@ const tables = {
       ]),
     ),
   scopes: () => {
-    const servedBy = new Map();
-    const add = (kind, name, scopes) => {
-      for (const scope of scopes) {
-        if (!servedBy.has(scope)) servedBy.set(scope, { reads: [], commands: [] });
-        servedBy.get(scope)[kind].push(code(name));
-      }
-    };
-    for (const name of readNames) add('reads', name, scopesOfRead(name, interfacesOfVolvo));
-    for (const name of commandNames) add('commands', name, scopesOfCommand(name, interfacesOfVolvo));
     const { optional } = signInScopes(interfacesOfVolvo, { access: accessNames });
-    const accessOf = (scope) => optional.find(({ scopes }) => scopes.includes(scope))?.access;
-    return table(
-      ['scope', 'tick under *Allow*', 'reads', 'commands'],
-      [...servedBy]
-        .sort()
-        .map(([scope, { reads, commands }]) => [
-          code(scope),
-          allowTexts[accessOf(scope)] ?? '',
-          reads.join(', '),
-          commands.join(', '),
-        ]),
-    );
+    const scopesOf = {
+      reads: new Map(readNames.map((name) => [name, scopesOfRead(name, interfacesOfVolvo)])),
+      commands: new Map(commandNames.map((name) => [name, scopesOfCommand(name, interfacesOfVolvo)])),
+    };
+    const served = (kind, scope) =>
+      [...scopesOf[kind]].filter(([, scopes]) => scopes.includes(scope)).map(([name]) => code(name));
+    const all = new Set(Object.values(scopesOf).flatMap((kind) => [...kind.values()].flat()));
+    const rows = [...all].sort().map((scope) => {
+      const access = optional.find(({ scopes }) => scopes.includes(scope))?.access;
+      return [
+        code(scope),
+        allowTexts[access] ?? '',
+        served('reads', scope).join(', '),
+        served('commands', scope).join(', '),
+      ];
+    });
+    return table(['scope', 'tick under *Allow*', 'reads', 'commands'], rows);
   },
   outcomes: () =>
     table(
@@ -296,37 +281,28 @@ const tables = {
       Object.entries(outcomes).map(([status, { outcome, sentence }]) => [code(status), code(outcome), sentence]),
     ),
   quota: () => {
-    const events = ['unlocked', 'door-opened', 'window-opened', 'trip-ended', 'charging-done'];
-    const nodes = [
-      [
-        '*car status*, all windows, every 120 seconds',
-        { type: 'connected-vehicle-status', read: 'windows', poll: 120 },
-      ],
-      [
-        '*car status*, all windows, every 300 seconds',
-        { type: 'connected-vehicle-status', read: 'windows', poll: 300 },
-      ],
-      ['*car status*, charging, every 300 seconds', { type: 'connected-vehicle-status', read: 'charging', poll: 300 }],
-      [
-        '*car guard*, windows, doors and lock, every 120 seconds',
-        { type: 'connected-vehicle-guard', poll: 120, watch: ['window', 'door', 'lock'] },
-      ],
-      [
-        '*car event*, unlocked, a door or a window opened, trip ended, charging done, every 120 seconds',
-        { type: 'connected-vehicle-event', poll: 120, events },
-      ],
-      ['the same every 15 seconds: too many', { type: 'connected-vehicle-event', poll: 15, events }],
-    ];
-    return table(
-      ['node', 'requests a day'],
-      nodes.map(([name, node]) => [
-        name,
-        Object.entries(callsOfNodes([{ id: 'a', vehicle: 'car', ...node }]))
-          .filter(([, calls]) => calls > 0)
-          .map(([api, calls]) => `${numbers.format(calls)} (${quotas[api]})`)
-          .join('; '),
-      ]),
-    );
+    const status = (read, poll) => ({ type: 'connected-vehicle-status', read, poll });
+    const names = ['unlocked', 'door-opened', 'window-opened', 'trip-ended', 'charging-done'];
+    const events = (poll) => ({ type: 'connected-vehicle-event', poll, events: names });
+    const nodes = {
+      '*car status*, all windows, every 120 seconds': status('windows', 120),
+      '*car status*, all windows, every 300 seconds': status('windows', 300),
+      '*car status*, charging, every 300 seconds': status('charging', 300),
+      '*car guard*, windows, doors and lock, every 120 seconds': {
+        type: 'connected-vehicle-guard',
+        poll: 120,
+        watch: ['window', 'door', 'lock'],
+      },
+      '*car event*, unlocked, a door or a window opened, trip ended, charging done, every 120 seconds': events(120),
+      'the same every 15 seconds: too many': events(15),
+    };
+    const rows = Object.entries(nodes).map(([name, node]) => {
+      const calls = Object.entries(callsOfNodes([{ id: 'a', vehicle: 'car', ...node }])).filter(
+        ([, count]) => count > 0,
+      );
+      return [name, calls.map(([api, count]) => `${numbers.format(count)} (${quotas[api]})`).join('; ')];
+    });
+    return table(['node', 'requests a day'], rows);
   },
   codes: () =>
     table(
@@ -336,17 +312,13 @@ const tables = {
   /** Texts of message catalogues: `connected-vehicle:reason` is what the catalogue of that name has below that key. */
   texts: async (...places) => {
     const textsBelow = (found) => (typeof found === 'string' ? [found] : Object.values(found).flatMap(textsBelow));
-    const texts = await Promise.all(
-      places.map(async (place) => {
-        const [file, keys] = place.split(':');
-        const catalogue = await jsonOf(`nodes/locales/en-US/${file}.json`);
-        return textsBelow(keys.split('.').reduce((at, key) => at[key], catalogue));
-      }),
-    );
-    return [...new Set(texts.flat())]
-      .sort()
-      .map((text) => `- ${text.replace(/__\w+__/g, '…')}`)
-      .join('\n');
+    const textsAt = async (place) => {
+      const [file, keys] = place.split(':');
+      const catalogue = await jsonOf(`nodes/locales/en-US/${file}.json`);
+      return textsBelow(keys.split('.').reduce((at, key) => at[key], catalogue));
+    };
+    const texts = (await Promise.all(places.map(textsAt))).flat();
+    return listOf(texts.map((text) => text.replace(/__\w+__/g, '…')));
   },
   properties,
   members,

@@ -210,6 +210,12 @@ describe('The repository', () => {
       assert.doesNotMatch(readText(file), /import\.meta\.url\)\.pathname|spawn\('npm'/, file);
   });
 
+  it('lists the type and the folder of each node in CONTRIBUTING.md', () => {
+    const listed = [...readText('CONTRIBUTING.md').matchAll(/\| `([\w-]+)` +\| `nodes\/(\w+)`/g)];
+    const folders = JSON.parse(readText('nodes/folders.json')) as Record<string, string>;
+    assert.deepEqual(Object.fromEntries(listed.map(([, type, folder]) => [type, folder])), folders);
+  });
+
   it('gives all tests a known environment, in each way to run them', () => {
     const known = 'dist/test/support/known-environment.js';
     assert.deepEqual((JSON.parse(readText('.mocharc.json')) as { require: string[] }).require, [known]);
