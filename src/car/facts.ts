@@ -125,7 +125,7 @@ export class CarFacts {
     }
   }
 
-  async #of(vin: string): Promise<Car> {
+  #of(vin: string): Car | Promise<Car> {
     const car = this.#cars.get(vin) ?? {
       facts: nothingKnown(),
       isRead: false,
@@ -133,8 +133,8 @@ export class CarFacts {
       fuelTypeAskAt: -Infinity,
     };
     setNewest(this.#cars, vin, car, maxCars);
-    if (!car.isRead) await (car.reading ??= this.#read(vin, car));
-    return car;
+    if (car.isRead) return car;
+    return (car.reading ??= this.#read(vin, car)).then(() => car);
   }
 
   /** Tried again at the next use where it fails. */

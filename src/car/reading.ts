@@ -71,14 +71,15 @@ export function readingOf<Name extends ReadName>(
   const parse = parsers[read] as Parser<ReadPayload<Name>>;
   const { payload, measuredAt, openness } = parse(body, context);
   // The answer comes first, because Node-RED previews the first members of an object.
-  const vehicle = Object.assign({}, openness, {
+  const vehicle = {
+    ...openness,
     vin,
     read,
     interface: context.interface,
     receivedAt: new Date(receivedAt).toISOString(),
     measuredAt,
     source,
-  });
+  };
   return { payload, vehicle: keepAskedAt(vehicle, askedAt) };
 }
 
