@@ -81,14 +81,14 @@ export function connectedVehicleStatus(own: FlowNode): void {
 }
 
 /** What the node reads where a message names nothing. */
-const readsOf = async (own: FlowNode, options: StatusOptions, msg: Message): Promise<unknown> =>
+const readsOf = (own: FlowNode, options: StatusOptions, msg: Message): unknown =>
   options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 
 function fill(msg: Message, reading: AnyReading): Message {
   const { payload, vehicle } = reading;
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   const place = placeOf(reading);
-  if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });
+  if (place === undefined) return { ...msg, payload, vehicle, topic };
   // Drop a location that came with the message: it is not the car's.
   const { location: _ofMessage, ...others } = msg;
   return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };

@@ -8,6 +8,7 @@ import {
   type CommandRecord,
   type Reading,
   type ReadName,
+  type ValueTimes,
 } from '../../src/index';
 import { clock } from '../node-red/time';
 import { factsOf, type Fact, type FactName, type Facts } from './facts';
@@ -31,6 +32,18 @@ interface OpenWatchInfo {
   requestStatus: string | null;
   /** How many nodes follow the command. */
   followers: number;
+}
+
+/** The times of facts, as of `now`. The facts of an answer mostly have the same times, and parsing them takes longer than all else. */
+function timesAt(now: number): (fact: Fact) => ValueTimes {
+  let last: (Pick<Fact, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
+  return ({ measuredAt, receivedAt }) => {
+    if (last === null || last.measuredAt !== measuredAt || last.receivedAt !== receivedAt) {
+      const times = timesOf(measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(receivedAt), now) });
+      last = { measuredAt, receivedAt, times };
+    }
+    return last.times;
+  };
 }
 
 /** A flow can name any VIN in its messages. */
@@ -68,11 +81,10 @@ export class Overview {
     const { facts } = car;
     let isNews = false;
     const now = clock().now();
-    const times = (one: Fact): ReturnType<typeof timesOf> =>
-      timesOf(one.measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(one.receivedAt), now) });
+    const [timesOfNew, timesOfKnown] = [timesAt(now), timesAt(now)];
     for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
       const known = facts[name];
-      if (known !== undefined && isOlder(times(fact), times(known))) continue;
+      if (known !== undefined && isOlder(timesOfNew(fact), timesOfKnown(known))) continue;
       facts[name] = fact;
       isNews = true;
     }
