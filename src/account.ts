@@ -133,6 +133,10 @@ export function openAccount(options: AccountOptions): Account {
   const observers = [poller, ...(options.observer ? [options.observer] : [])];
   const client = new VehicleClient({ service, requests, observers, facts });
   const journal = (): Promise<JournalEntry[]> => log.journal(id);
+  const readJournal = async ({ clear = false }: { clear?: boolean }): Promise<Reading> => {
+    if (clear) await log.clear(id);
+    return journalReading(await journal(), new Date(clock.now()), redactor.text);
+  };
   const dispatcher = new Dispatcher({
     client,
     requests,
@@ -153,11 +157,7 @@ export function openAccount(options: AccountOptions): Account {
     dispatcher,
     journal,
     poller,
-    async read(name, { clear = false, ...read }) {
-      if (name !== 'journal') return client.read(name, read);
-      if (clear) await log.clear(id);
-      return journalReading(await journal(), new Date(clock.now()), redactor.text);
-    },
+    read: (name, options) => (name === 'journal' ? readJournal(options) : client.read(name, options)),
     quota: () => limiter.snapshot(),
     blockedUntil: (read) => (read === 'journal' ? null : limiter.blockedUntil(apiOfRead(read))),
     token: () => tokens.describe(),

@@ -47,10 +47,12 @@ export function connectedVehicleStatus(own: FlowNode): void {
       });
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-    const blockedUntil = Math.max(...due.map((name) => account.blockedUntil(name) ?? 0));
-    const wait = Math.ceil((blockedUntil - clock().now()) / 1000);
-    if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
-    else if (alone) nodeStatus.show('busy', 'reading');
+    if (alone) {
+      const blockedUntil = Math.max(...due.map((name) => account.blockedUntil(name) ?? 0));
+      const wait = Math.ceil((blockedUntil - clock().now()) / 1000);
+      if (wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
+      else nodeStatus.show('busy', 'reading');
+    }
     try {
       const reading =
         typeof chosen === 'string'
@@ -88,7 +90,7 @@ function fill(msg: Message, reading: AnyReading): Message {
   const { payload, vehicle } = reading;
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   const place = placeOf(reading);
-  if (place === undefined) return { ...msg, payload, vehicle, topic };
+  if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });
   // Drop a location that came with the message: it is not the car's.
   const { location: _ofMessage, ...others } = msg;
   return { ...others, payload, vehicle, topic, ...(place !== null && { location: place }) };

@@ -42,18 +42,18 @@ export type Facts = Partial<Record<FactName, Fact>>;
 const maxText = 60;
 
 /** The facts of a reading that the tab shows; the rest of it is not kept. @param known the facts before it */
-export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Facts): Facts {
-  const facts: Facts = {};
+export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Facts): Map<FactName, Fact> {
+  const facts = new Map<FactName, Fact>();
   if (!isRecord(payload)) return facts;
   const put = (name: FactName, member: unknown): void => {
     if (!isRecord(member)) return;
-    if (member['reason'] === 'NOT_SUPPORTED') return void (facts[name] = absentAt(vehicle.receivedAt));
-    facts[name] = {
+    if (member['reason'] === 'NOT_SUPPORTED') return void facts.set(name, absentAt(vehicle.receivedAt));
+    facts.set(name, {
       value: valueOf(name, member['value']),
       unit: textOf(member['unit']),
       measuredAt: textOf(member['timestamp']),
       receivedAt: vehicle.receivedAt,
-    };
+    });
   };
   const putSingle = (name: string, member: unknown): void => {
     // `frontLeftWindowOpen` and `carLocked` are openings.
@@ -67,7 +67,7 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Fa
       const { name, read: group } = openings[key];
       if (group !== read || !Object.hasOwn(payload, name)) continue;
       if (vehicle.absent?.includes(name) || isWithoutLid(key, payload[name], known))
-        facts[key] = absentAt(vehicle.receivedAt);
+        facts.set(key, absentAt(vehicle.receivedAt));
       else put(key, payload[name]);
     }
   } else if (read === 'accessibility') {

@@ -11,7 +11,7 @@ import {
   type ValueTimes,
 } from '../../src/index';
 import { clock } from '../node-red/time';
-import { factsOf, type Fact, type FactName, type Facts } from './facts';
+import { factsOf, type Fact, type Facts } from './facts';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
@@ -81,8 +81,9 @@ export class Overview {
     const { facts } = car;
     let isNews = false;
     const now = clock().now();
-    const [timesOfNew, timesOfKnown] = [timesAt(now), timesAt(now)];
-    for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
+    const timesOfNew = timesAt(now);
+    const timesOfKnown = timesAt(now);
+    for (const [name, fact] of factsOf(read, reading, facts)) {
       const known = facts[name];
       if (known !== undefined && isOlder(timesOfNew(fact), timesOfKnown(known))) continue;
       facts[name] = fact;

@@ -71,15 +71,14 @@ export function readingOf<Name extends ReadName>(
   const parse = parsers[read] as Parser<ReadPayload<Name>>;
   const { payload, measuredAt, openness } = parse(body, context);
   // The answer comes first, because Node-RED previews the first members of an object.
-  const vehicle = {
-    ...openness,
+  const vehicle = Object.assign({}, openness, {
     vin,
     read,
     interface: context.interface,
     receivedAt: new Date(receivedAt).toISOString(),
     measuredAt,
     source,
-  };
+  });
   return { payload, vehicle: keepAskedAt(vehicle, askedAt) };
 }
 

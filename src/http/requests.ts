@@ -202,11 +202,15 @@ export class Requests {
    * Reads JSON. Concurrent and recent identical reads share one answer.
    * @throws VehicleError with a code of docs/internals/contract.md 6
    */
-  async get(request: GetRequest): Promise<SharedAnswer> {
-    const { shared, shareForMs, tokenOwner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, kind, signal, batch } = request;
-    const sharers = shareForMs > 0 ? tokenOwner : batch;
-    if (sharers === undefined) return { source: 'live', ...(await this.#loadAlone(request)) };
+  get(request: GetRequest): Promise<SharedAnswer> {
+    const { shareForMs, tokenOwner } = this.#options;
+    const sharers = shareForMs > 0 ? tokenOwner : request.batch;
+    return sharers === undefined ? this.#loadAlone(request) : this.#loadShared(request, sharers);
+  }
+
+  async #loadShared(request: GetRequest, sharers: string): Promise<SharedAnswer> {
+    const { shared, shareForMs } = this.#options;
+    const { url, accept, maxAgeMs = shareForMs, kind, signal } = request;
     const key = `${url.href} ${accept} ${sharers}`;
     const keep = request.keep !== false;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };
@@ -223,10 +227,11 @@ export class Requests {
   }
 
   /** Whatever a load waits for ends with the signal; the reason of the signal says more than how that ended. */
-  async #loadAlone(request: GetRequest): Promise<Answer> {
+  async #loadAlone(request: GetRequest): Promise<SharedAnswer> {
     const { signal } = request;
     try {
-      return await this.#load(request, signal);
+      const { body, receivedAt, askedAt } = await this.#load(request, signal);
+      return { body, receivedAt, askedAt, source: 'live' };
     } catch (error) {
       throw signal?.aborted === true ? reasonOf(signal) : error;
     }
@@ -353,7 +358,12 @@ export class Requests {
     const { method, url } = request;
     const at = this.#clock.now();
     const started = this.#clock.monotonic();
-    const response = await transport.send(request).catch(asVehicleError);
+    let response: TransportResponse | VehicleError;
+    try {
+      response = await transport.send(request);
+    } catch (error) {
+      response = asVehicleError(error);
+    }
     const ms = Math.round(this.#clock.monotonic() - started);
     const status = response instanceof VehicleError ? null : response.status;
     const isSuccess = status !== null && status >= 200 && status < 300;

@@ -333,7 +333,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (!this.#finish()) return;
-    const body = decoded(Buffer.concat(this.#chunks), this.#headers['content-encoding'], this.#status);
+    const [first = Buffer.alloc(0), ...others] = this.#chunks;
+    const body = decoded(
+      others.length === 0 ? first : Buffer.concat(this.#chunks),
+      this.#headers['content-encoding'],
+      this.#status,
+    );
     if (body instanceof VehicleError) this.#reject(body);
     else this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
