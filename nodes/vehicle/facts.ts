@@ -41,14 +41,21 @@ export type Facts = Partial<Record<FactName, Fact>>;
 
 const maxText = 60;
 
-/** The facts of a reading that the tab shows; the rest of it is not kept. @param known the facts before it */
-export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Facts): Map<FactName, Fact> {
-  const facts = new Map<FactName, Fact>();
-  if (!isRecord(payload)) return facts;
+/**
+ * Calls back with each fact of a reading that the tab shows; the rest of it is not kept.
+ * @param known the facts before it
+ */
+export function eachFact(
+  read: ReadName,
+  { payload, vehicle }: Reading,
+  known: Facts,
+  call: (name: FactName, fact: Fact) => void,
+): void {
+  if (!isRecord(payload)) return;
   const put = (name: FactName, member: unknown): void => {
     if (!isRecord(member)) return;
-    if (member['reason'] === 'NOT_SUPPORTED') return void facts.set(name, absentAt(vehicle.receivedAt));
-    facts.set(name, {
+    if (member['reason'] === 'NOT_SUPPORTED') return call(name, absentAt(vehicle.receivedAt));
+    call(name, {
       value: valueOf(name, member['value']),
       unit: textOf(member['unit']),
       measuredAt: textOf(member['timestamp']),
@@ -63,11 +70,11 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Fa
   };
 
   if (read === 'windows' || read === 'doors') {
-    for (const key of openingKeys) {
-      const { name, read: group } = openings[key];
-      if (group !== read || !Object.hasOwn(payload, name)) continue;
+    for (const key of keysOf[read]) {
+      const { name } = openings[key];
+      if (!Object.hasOwn(payload, name)) continue;
       if (vehicle.absent?.includes(name) || isWithoutLid(key, payload[name], known))
-        facts.set(key, absentAt(vehicle.receivedAt));
+        call(key, absentAt(vehicle.receivedAt));
       else put(key, payload[name]);
     }
   } else if (read === 'accessibility') {
@@ -86,8 +93,10 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Fa
   } else {
     for (const [name, member] of Object.entries(payload)) putSingle(name, member);
   }
-  return facts;
 }
+
+const keysIn = (read: 'windows' | 'doors'): OpeningKey[] => openingKeys.filter((key) => openings[key].read === read);
+const keysOf = { windows: keysIn('windows'), doors: keysIn('doors') } as const;
 
 const isOpening = (name: string): name is OpeningKey => Object.hasOwn(openings, name);
 const isSingle = (name: string): name is (typeof singles)[number] => (singles as readonly string[]).includes(name);

@@ -11,7 +11,7 @@ import {
   type ValueTimes,
 } from '../../src/index';
 import { clock } from '../node-red/time';
-import { factsOf, type Fact, type Facts } from './facts';
+import { eachFact, type Fact, type Facts } from './facts';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
@@ -83,12 +83,12 @@ export class Overview {
     const now = clock().now();
     const timesOfNew = timesAt(now);
     const timesOfKnown = timesAt(now);
-    for (const [name, fact] of factsOf(read, reading, facts)) {
+    eachFact(read, reading, facts, (name, fact) => {
       const known = facts[name];
-      if (known !== undefined && isOlder(timesOfNew(fact), timesOfKnown(known))) continue;
+      if (known !== undefined && isOlder(timesOfNew(fact), timesOfKnown(known))) return;
       facts[name] = fact;
       isNews = true;
-    }
+    });
     if (isNews) this.notify();
   }
 
