@@ -4,7 +4,6 @@ import { Golden } from './golden';
 import { Stage } from './stage';
 
 describe('What a flow hears in a day, and which requests it costs in each hour', function () {
-  this.timeout(240_000);
   const golden = new Golden('days.json');
   let stage: Stage | undefined;
 
