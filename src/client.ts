@@ -28,8 +28,6 @@ export interface ReadOptions {
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
   maxAgeMs?: number;
-  /** Set by `readEach`: reads of one message are one request where one answer has them all, also where answers are not shared. */
-  batch?: string;
   /** True for a read on behalf of a command: it may use the part of the quota that is reserved for commands. */
   forCommand?: boolean;
   signal?: AbortSignal;
@@ -85,7 +83,7 @@ export class VehicleClient {
 
   /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
-    const { interface: choice = 'auto', maxAgeMs, batch, forCommand, signal } = options;
+    const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
     const { requests, facts, observers } = this.#options;
     const vin =
       read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
@@ -94,7 +92,7 @@ export class VehicleClient {
     try {
       const keep = read !== 'details';
       const kind = forCommand ? 'follow' : 'read';
-      const answer = await requests.get({ api, url, accept, scopes, keep, maxAgeMs, batch, kind, signal });
+      const answer = await requests.get({ api, url, accept, scopes, keep, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
       const isFitted = vin === null || opening === undefined ? null : await facts.isFitted(vin, opening);
       const reading = readingOf({ vin, read }, answer, { interface: iface, isFitted, burnsFuel: fuel });

@@ -11,7 +11,7 @@ import {
   type ValueTimes,
 } from '../../src/index';
 import { clock } from '../node-red/time';
-import { eachFact, type Fact, type Facts } from './facts';
+import { eachShownValue, type ShownValue, type ShownValues } from './shown-values';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
@@ -20,10 +20,10 @@ interface KnownCar {
   /** Identifies the car in the browser, which never gets the VIN. It stays the same as long as the overview exists. */
   readonly key: string;
   readonly vin: string;
-  readonly facts: Facts;
+  readonly facts: ShownValues;
 }
 
-interface OpenWatchInfo {
+interface FollowedInfo {
   readonly vin: string;
   readonly command: string;
   /** ISO-8601 */
@@ -34,9 +34,9 @@ interface OpenWatchInfo {
   followers: number;
 }
 
-/** The times of facts, as of `now`. The facts of an answer mostly have the same times, and parsing them takes longer than all else. */
-function timesAt(now: number): (fact: Fact) => ValueTimes {
-  let last: (Pick<Fact, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
+/** The times of values, as of `now`. The values of an answer mostly have the same times, and parsing them takes longer than all else. */
+function timesAt(now: number): (shown: ShownValue) => ValueTimes {
+  let last: (Pick<ShownValue, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
   return ({ measuredAt, receivedAt }) => {
     if (last === null || last.measuredAt !== measuredAt || last.receivedAt !== receivedAt) {
       const times = timesOf(measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(receivedAt), now) });
@@ -54,7 +54,7 @@ export class Overview {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */
   readonly #cars = new Map<string, KnownCar>();
-  readonly #watches = new Map<string, OpenWatchInfo>();
+  readonly #followed = new Map<string, FollowedInfo>();
 
   /** @param serviceKey identifies the service that the cars belong to, @param notify is called at each change */
   constructor(
@@ -66,8 +66,8 @@ export class Overview {
     return [...this.#cars.values()];
   }
 
-  get watches(): readonly OpenWatchInfo[] {
-    return [...this.#watches.values()];
+  get followed(): readonly FollowedInfo[] {
+    return [...this.#followed.values()];
   }
 
   /** The car of a VIN, without facts if no flow has read it since the start. */
@@ -83,7 +83,7 @@ export class Overview {
     const now = clock().now();
     const timesOfNew = timesAt(now);
     const timesOfKnown = timesAt(now);
-    eachFact(read, reading, facts, (name, fact) => {
+    eachShownValue(read, reading, facts, (name, fact) => {
       const known = facts[name];
       if (known !== undefined && isOlder(timesOfNew(fact), timesOfKnown(known))) return;
       facts[name] = fact;
@@ -93,13 +93,13 @@ export class Overview {
   }
 
   /** A node follows a command from now on, until `end` is called. */
-  watch({ id, vin, command, sentAt, requestStatus }: CommandRecord): {
+  follow({ id, vin, command, sentAt, requestStatus }: CommandRecord): {
     update(status: string | null): void;
     end(): void;
   } {
-    const info = this.#watches.get(id) ?? { vin, command, sentAt, requestStatus, followers: 0 };
+    const info = this.#followed.get(id) ?? { vin, command, sentAt, requestStatus, followers: 0 };
     info.followers += 1;
-    this.#watches.set(id, info);
+    this.#followed.set(id, info);
     this.notify();
     return {
       update: (status) => {
@@ -108,7 +108,7 @@ export class Overview {
       },
       end: () => {
         info.followers -= 1;
-        if (info.followers === 0) this.#watches.delete(id);
+        if (info.followers === 0) this.#followed.delete(id);
         this.notify();
       },
     };

@@ -11,7 +11,7 @@ import {
 } from '../../src/index';
 
 /** A value as a flow read it last. Times are ISO-8601. */
-export interface Fact {
+export interface ShownValue {
   /** Null: the car or the service does not report it. */
   value: string | number | boolean | null;
   unit: string | null;
@@ -35,24 +35,24 @@ const singles = [
 ] as const;
 
 type OpeningKey = keyof typeof openings;
-export type FactName = OpeningKey | (typeof singles)[number] | 'availability' | 'model' | 'location';
+export type ShownName = OpeningKey | (typeof singles)[number] | 'availability' | 'model' | 'location';
 /** The position is `latitude/longitude` in degrees. */
-export type Facts = Partial<Record<FactName, Fact>>;
+export type ShownValues = Partial<Record<ShownName, ShownValue>>;
 
 const maxText = 60;
 
 /**
- * Calls back with each fact of a reading that the tab shows; the rest of it is not kept.
- * @param known the facts before it
+ * Calls back with each value of a reading that the tab shows; the rest of it is not kept.
+ * @param known the values before it
  */
-export function eachFact(
+export function eachShownValue(
   read: ReadName,
   { payload, vehicle }: Reading,
-  known: Facts,
-  call: (name: FactName, fact: Fact) => void,
+  known: ShownValues,
+  call: (name: ShownName, shown: ShownValue) => void,
 ): void {
   if (!isRecord(payload)) return;
-  const put = (name: FactName, member: unknown): void => {
+  const put = (name: ShownName, member: unknown): void => {
     if (!isRecord(member)) return;
     if (member['reason'] === 'NOT_SUPPORTED') return call(name, absentAt(vehicle.receivedAt));
     call(name, {
@@ -101,16 +101,16 @@ const keysOf = { windows: keysIn('windows'), doors: keysIn('doors') } as const;
 const isOpening = (name: string): name is OpeningKey => Object.hasOwn(openings, name);
 const isSingle = (name: string): name is (typeof singles)[number] => (singles as readonly string[]).includes(name);
 
-const absentAt = (receivedAt: string): Fact => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
+const absentAt = (receivedAt: string): ShownValue => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
 
 /** A car without a tank lid always reports `UNSPECIFIED`; a car that ever reported a state has the lid. */
-const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: Facts): boolean =>
+const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: ShownValues): boolean =>
   key === 'tankLid' &&
   memberOf(member, 'value') === 'UNSPECIFIED' &&
   (before === undefined || before.value === 'absent');
 
 /** Only words that are known mean something; any other one is as good as none. */
-function valueOf(name: FactName, value: unknown): Fact['value'] {
+function valueOf(name: ShownName, value: unknown): ShownValue['value'] {
   if (name === 'carLocked') {
     const state = lockState(value);
     if (typeof value === 'boolean') return value;
