@@ -12,9 +12,11 @@ const packs = new WeakMap<NodeAPI['events'], Map<PartOfPack<unknown>, unknown>>(
 /** The object of a class that this Node-RED has: the first call creates it, and it is kept over deploys. */
 export function partOf<Part>(RED: NodeAPI, type: PartOfPack<Part>): Part {
   const parts = packs.get(RED.events) ?? new Map<PartOfPack<unknown>, unknown>();
-  packs.set(RED.events, parts);
   // A key of the map is the class of its value.
-  const part = (parts.get(type) as Part | undefined) ?? new type(RED);
+  const known = parts.get(type) as Part | undefined;
+  if (known !== undefined) return known;
+  packs.set(RED.events, parts);
+  const part = new type(RED);
   parts.set(type, part);
   return part;
 }

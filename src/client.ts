@@ -16,8 +16,9 @@ import type { ServiceProfile } from './catalogue/services';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
-import type { Requests } from './http/requests';
+import type { GetRequest, Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
+import { setNewest } from './util/bounded';
 import { parseVin } from './vin';
 import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
 import type { ReadPayload } from './wire/parsers';
@@ -45,10 +46,20 @@ interface VehicleClientOptions {
   facts: CarFacts;
 }
 
+/** What is asked, and of which interface. */
+interface Target extends Pick<GetRequest, 'api' | 'url' | 'accept' | 'scopes'> {
+  iface: InterfaceName;
+  needsFuelType: boolean;
+}
+
+/** More than the reads of the cars of any account, although a message can name any VIN. */
+const maxTargets = 1_000;
+
 /** The reads of the vehicle service. Every method throws VehicleError with a code of docs/internals/contract.md 6. */
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly #options: VehicleClientOptions;
+  readonly #targets = new Map<string, Target>();
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
@@ -73,28 +84,21 @@ export class VehicleClient {
   /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
-    const vin = read === 'vehicles' ? null : await this.requireVin(options.vin, signal);
-    const route = routeOf(read, this.service.availableInterfaces, choice);
-    if (route === undefined) throw notOffered(read, choice);
-    const { interface: iface } = route;
-    const fuel = route.needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;
+    const { requests, facts, observers } = this.#options;
+    const vin =
+      read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
+    const { api, iface, url, accept, scopes, needsFuelType } = this.#target(read, choice, vin ?? '');
+    const fuel = needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;
     try {
-      const answer = await this.#options.requests.get({
-        api: interfaces[iface].api,
-        url: addressOf(this.service, iface, route.path, { vin: vin ?? '' }),
-        accept: mediaType(this.service, route.accept),
-        scopes: route.scopes,
-        keep: read !== 'details',
-        maxAgeMs,
-        kind: forCommand ? 'follow' : 'read',
-        signal,
-      });
+      const keep = read !== 'details';
+      const kind = forCommand ? 'follow' : 'read';
+      const answer = await requests.get({ api, url, accept, scopes, keep, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
-      const isFitted = vin === null || opening === undefined ? null : await this.#options.facts.isFitted(vin, opening);
+      const isFitted = vin === null || opening === undefined ? null : await facts.isFitted(vin, opening);
       const reading = readingOf({ vin, read }, answer, { interface: iface, isFitted, burnsFuel: fuel });
       if (vin !== null) {
-        await this.#options.facts.observe(vin, read, reading.payload);
-        for (const observer of this.#options.observers) observer.observe(read, vin, reading);
+        await facts.observe(vin, read, reading.payload);
+        for (const observer of observers) observer.observe(read, vin, reading);
       }
       return reading;
     } catch (error) {
@@ -104,6 +108,26 @@ export class VehicleClient {
         await this.#options.facts.lacks(vin, read);
       throw failure;
     }
+  }
+
+  /** What is asked for a read: the same each time. @throws VehicleError NOT_SUPPORTED */
+  #target(read: ReadName, choice: InterfaceChoice, vin: string): Target {
+    const key = `${read} ${choice} ${vin}`;
+    const known = this.#targets.get(key);
+    if (known !== undefined) return known;
+    const route = routeOf(read, this.service.availableInterfaces, choice);
+    if (route === undefined) throw notOffered(read, choice);
+    const { interface: iface, scopes, needsFuelType = false } = route;
+    const target: Target = {
+      api: interfaces[iface].api,
+      iface,
+      url: addressOf(this.service, iface, route.path, { vin }),
+      accept: mediaType(this.service, route.accept),
+      scopes,
+      needsFuelType,
+    };
+    setNewest(this.#targets, key, target, maxTargets);
+    return target;
   }
 
   /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (docs/internals/service.md 2.7), and what reading it throws */

@@ -71,7 +71,7 @@ export { normalVin, shortVin, vinPattern } from './vin';
 export { type CarEvent } from './car/facts';
 export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
-export { isOlder, receiptAsOf, timesOf } from './car/times';
+export { isOlder, receiptAsOf, timesOf, type ValueTimes } from './car/times';
 export { plainPayload } from './car/plain-payload';
 export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car/reading';
 

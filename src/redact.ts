@@ -45,12 +45,15 @@ export function createRedactor(): Redactor {
   const rotated = new Map<string, true>();
   const vins = new Map<string, true>();
   let known: readonly string[] = [];
+  /** The same, as they occur in JSON. */
+  let knownInJson: readonly string[] = [];
   let vinsPattern: RegExp | null = null;
 
   const learn = (forms: Map<string, true>, secret: string, max: number): void => {
     for (const form of formsOf(secret.trim())) setNewest(forms, form, true, max);
     // One secret may contain another.
     known = [...lasting.keys(), ...rotated.keys()].sort((one, other) => other.length - one.length);
+    knownInJson = known.map((form) => JSON.stringify(form).slice(1, -1));
   };
   const text = (input: string): string => {
     let output = without(known, input);
@@ -79,9 +82,10 @@ export function createRedactor(): Redactor {
       const whole = isPlain ? json : jsonOf(body);
       if (whole === undefined) return undefined;
       // A body can have 100,000 texts, so each is searched only for the secrets that occur in the body.
-      const found = known.filter((secret) => whole.includes(JSON.stringify(secret).slice(1, -1)));
+      if (!knownInJson.some((form) => whole.includes(form))) return body;
+      const found = known.filter((_, index) => whole.includes(knownInJson[index] ?? ''));
       // A copy of the body.
-      return found.length === 0 ? body : (copyOf(body, (input) => without(found, input), []) as Body);
+      return copyOf(body, (input) => without(found, input), []) as Body;
     },
     error(thrown) {
       const error = asVehicleError(thrown);

@@ -25,11 +25,13 @@ const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 /** A time for a driver, in local time: `14:05`, on another day than now `23 Nov, 14:05`. Both are in milliseconds since 1970. */
 export function clockTime(at: number, now: number): Sentence {
   const date = new Date(at);
-  const time = date.toTimeString().slice(0, 5);
-  return date.toDateString() === new Date(now).toDateString()
+  const time = `${inTwoDigits(date.getHours())}:${inTwoDigits(date.getMinutes())}`;
+  return at === now || date.toDateString() === new Date(now).toDateString()
     ? asSentence(time)
     : { template: `{0} ${months[date.getMonth()]}, {1}`, values: [date.getDate(), time] };
 }
+
+const inTwoDigits = (number: number): string => String(number).padStart(2, '0');
 
 /** The same sentence with each of its texts changed, for example without secrets. */
 export const mapSentence = ({ template, values }: Sentence, change: (text: string) => string): Sentence => {

@@ -52,8 +52,8 @@ class Texts {
   /** @param named anything but a language of the pack means that of Node-RED */
   in(named: unknown): Words {
     const language = languages.find((one) => one === named) ?? this.#own;
-    const words = this.#words.get(language) ?? wordsIn(language);
-    this.#words.set(language, words);
+    let words = this.#words.get(language);
+    if (words === undefined) this.#words.set(language, (words = wordsIn(language)));
     return words;
   }
 }

@@ -42,7 +42,7 @@ export function onInput(
     let sent: Message | undefined;
     let isShown = false;
     const send: Task['send'] = (out) => {
-      sent = [out].flat().find((msg) => msg !== null) ?? sent;
+      sent = (Array.isArray(out) ? out.find((msg) => msg !== null) : out) ?? sent;
       task.send(out);
     };
     try {

@@ -19,13 +19,21 @@ const longestText = 80;
 
 export type StatusStyle = keyof typeof styles;
 
+const codes = new Map<string, string>();
+
 /** `failed.API_KEY_REFUSED` is `api-key-refused`: the fixed word that flows compare (docs/internals/contract.md 6). */
-const codeOf = (key: string): string =>
-  key
-    .slice(key.lastIndexOf('.') + 1)
-    .replace(/(?<=[a-z])[A-Z]/g, '-$&')
-    .replaceAll('_', '-')
-    .toLowerCase();
+function codeOf(key: string): string {
+  let code = codes.get(key);
+  if (code === undefined) {
+    const word = key.slice(key.lastIndexOf('.') + 1);
+    code = word
+      .replace(/(?<=[a-z])[A-Z]/g, '-$&')
+      .replaceAll('_', '-')
+      .toLowerCase();
+    codes.set(key, code);
+  }
+  return code;
+}
 
 /** The style of each outcome of a command; only success is green. */
 const outcomeStyles = {

@@ -10,19 +10,26 @@ export const literalTypes: ReadonlySet<string> = new Set(['str', 'num']);
 export type Typed<Name extends string> = { [Property in Name | `${Name}Type`]: unknown };
 
 /**
- * The value of a property that a person can also take from the message, the context, the environment or an expression.
+ * The value of a property that a person can also take from the message, the context, the environment or an expression, or its promise.
  * Without such a type it is the stored value, as in flows that know no types.
  * @throws VehicleError INPUT_INVALID where the source has no value: a command must not go to the default car instead
  */
-export async function typedProperty<Name extends string>(
-  { RED, node }: NodeOfFlow,
+export function typedProperty<Name extends string>(
+  own: NodeOfFlow,
   options: Typed<Name>,
   name: Name,
   msg: Message,
-): Promise<unknown> {
+): unknown {
   const source = options[name];
   const type = String(options[`${name}Type`]);
-  if (literalTypes.has(type)) return source;
+  return literalTypes.has(type) ? source : evaluated(own, { name, source, type }, msg);
+}
+
+async function evaluated(
+  { RED, node }: NodeOfFlow,
+  { name, source, type }: { name: string; source: unknown; type: string },
+  msg: Message,
+): Promise<unknown> {
   // A user may enter the VIN itself in the field for the name of its source; the errors below repeat it.
   redactor.learnVin(source);
   const named = asSentence(type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`);

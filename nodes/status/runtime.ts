@@ -48,10 +48,12 @@ export function connectedVehicleStatus(own: FlowNode): void {
       });
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-    const pausedUntil = Math.max(...due.map((name) => account.pausedUntil(name) ?? 0));
-    const wait = Math.ceil((pausedUntil - clock().now()) / 1000);
-    if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
-    else if (alone) nodeStatus.show('busy', 'reading');
+    if (alone) {
+      const pausedUntil = Math.max(...due.map((name) => account.pausedUntil(name) ?? 0));
+      const wait = Math.ceil((pausedUntil - clock().now()) / 1000);
+      if (wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
+      else nodeStatus.show('busy', 'reading');
+    }
     try {
       const reading =
         typeof chosen === 'string'
@@ -82,7 +84,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
 }
 
 /** What the node reads where a message names nothing. */
-const readsOf = async (own: FlowNode, options: StatusOptions, msg: Message): Promise<unknown> =>
+const readsOf = (own: FlowNode, options: StatusOptions, msg: Message): unknown =>
   options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 
 function fill(options: StatusOptions, msg: Message, reading: AnyReading): Message {

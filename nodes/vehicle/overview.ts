@@ -8,9 +8,10 @@ import {
   type CommandRecord,
   type Reading,
   type ReadName,
+  type ValueTimes,
 } from '../../src/index';
 import { clock } from '../node-red/time';
-import { shownValuesOf, type ShownValue, type ShownName, type ShownValues } from './shown-values';
+import { eachShownValue, type ShownValue, type ShownValues } from './shown-values';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
@@ -31,6 +32,18 @@ interface FollowedInfo {
   requestStatus: string | null;
   /** How many nodes follow the command. */
   followers: number;
+}
+
+/** The times of values, as of `now`. The values of an answer mostly have the same times, and parsing them takes longer than all else. */
+function timesAt(now: number): (shown: ShownValue) => ValueTimes {
+  let last: (Pick<ShownValue, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
+  return ({ measuredAt, receivedAt }) => {
+    if (last === null || last.measuredAt !== measuredAt || last.receivedAt !== receivedAt) {
+      const times = timesOf(measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(receivedAt), now) });
+      last = { measuredAt, receivedAt, times };
+    }
+    return last.times;
+  };
 }
 
 /** A flow can name any VIN in its messages. */
@@ -68,14 +81,14 @@ export class Overview {
     const { facts } = car;
     let isNews = false;
     const now = clock().now();
-    const times = (one: ShownValue): ReturnType<typeof timesOf> =>
-      timesOf(one.measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(one.receivedAt), now) });
-    for (const [name, fact] of Object.entries(shownValuesOf(read, reading, facts)) as [ShownName, ShownValue][]) {
+    const timesOfNew = timesAt(now);
+    const timesOfKnown = timesAt(now);
+    eachShownValue(read, reading, facts, (name, fact) => {
       const known = facts[name];
-      if (known !== undefined && isOlder(times(fact), times(known))) continue;
+      if (known !== undefined && isOlder(timesOfNew(fact), timesOfKnown(known))) return;
       facts[name] = fact;
       isNews = true;
-    }
+    });
     if (isNews) this.notify();
   }
 

@@ -41,19 +41,26 @@ export type ShownValues = Partial<Record<ShownName, ShownValue>>;
 
 const maxText = 60;
 
-/** The values of a reading that the tab shows; the rest of it is not kept. @param known the values before it */
-export function shownValuesOf(read: ReadName, { payload, vehicle }: Reading, known: ShownValues): ShownValues {
-  const shown: ShownValues = {};
-  if (!isRecord(payload)) return shown;
+/**
+ * Calls back with each value of a reading that the tab shows; the rest of it is not kept.
+ * @param known the values before it
+ */
+export function eachShownValue(
+  read: ReadName,
+  { payload, vehicle }: Reading,
+  known: ShownValues,
+  call: (name: ShownName, shown: ShownValue) => void,
+): void {
+  if (!isRecord(payload)) return;
   const put = (name: ShownName, member: unknown): void => {
     if (!isRecord(member)) return;
-    if (member['reason'] === 'NOT_SUPPORTED') return void (shown[name] = absentAt(vehicle.receivedAt));
-    shown[name] = {
+    if (member['reason'] === 'NOT_SUPPORTED') return call(name, absentAt(vehicle.receivedAt));
+    call(name, {
       value: valueOf(name, member['value']),
       unit: textOf(member['unit']),
       measuredAt: textOf(member['timestamp']),
       receivedAt: vehicle.receivedAt,
-    };
+    });
   };
   const putSingle = (name: string, member: unknown): void => {
     // `frontLeftWindowOpen` and `carLocked` are openings.
@@ -63,11 +70,11 @@ export function shownValuesOf(read: ReadName, { payload, vehicle }: Reading, kno
   };
 
   if (read === 'windows' || read === 'doors') {
-    for (const key of openingKeys) {
-      const { name, read: group } = openings[key];
-      if (group !== read || !Object.hasOwn(payload, name)) continue;
+    for (const key of keysOf[read]) {
+      const { name } = openings[key];
+      if (!Object.hasOwn(payload, name)) continue;
       if (vehicle.absent?.includes(name) || isWithoutLid(key, payload[name], known))
-        shown[key] = absentAt(vehicle.receivedAt);
+        call(key, absentAt(vehicle.receivedAt));
       else put(key, payload[name]);
     }
   } else if (read === 'accessibility') {
@@ -86,8 +93,10 @@ export function shownValuesOf(read: ReadName, { payload, vehicle }: Reading, kno
   } else {
     for (const [name, member] of Object.entries(payload)) putSingle(name, member);
   }
-  return shown;
 }
+
+const keysIn = (read: 'windows' | 'doors'): OpeningKey[] => openingKeys.filter((key) => openings[key].read === read);
+const keysOf = { windows: keysIn('windows'), doors: keysIn('doors') } as const;
 
 const isOpening = (name: string): name is OpeningKey => Object.hasOwn(openings, name);
 const isSingle = (name: string): name is (typeof singles)[number] => (singles as readonly string[]).includes(name);

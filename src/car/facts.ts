@@ -39,6 +39,9 @@ interface Car {
   fuelTypeAskAt: number;
 }
 
+/** What needs no wait once the stored facts of the car were read. */
+type Maybe<Value> = Value | Promise<Value>;
+
 /** What is known of a car beyond its last readings, one record of the state store for each car: its equipment, its history and its last events. */
 export class CarFacts {
   readonly #store: StateStore;
@@ -54,9 +57,8 @@ export class CarFacts {
   }
 
   /** Whether the car has an opening: true as soon as the service has reported a state once; null while the store cannot be read. */
-  async isFitted(vin: string, name: FittedName): Promise<boolean | null> {
-    const { facts, isRead } = await this.#of(vin);
-    return facts.equipment[name] ?? (isRead ? false : null);
+  isFitted(vin: string, name: FittedName): Maybe<boolean | null> {
+    return withCar(this.#of(vin), ({ facts, isRead }) => facts.equipment[name] ?? (isRead ? false : null));
   }
 
   /**
@@ -64,11 +66,12 @@ export class CarFacts {
    * something, and with the first value of an hour.
    * @param now in milliseconds since 1970
    */
-  async observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Promise<void> {
-    const car = await this.#of(vin);
-    const isLearned = learnEquipment(car.facts.equipment, equipmentOf(read, payload));
-    const isNewHour = addToHistory(car.facts.history, read, payload, now);
-    if (isLearned || isNewHour) await this.#save(vin, car);
+  observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Maybe<void> {
+    return withCar(this.#of(vin), (car) => {
+      const isLearned = learnEquipment(car.facts.equipment, equipmentOf(read, payload));
+      const isNewHour = addToHistory(car.facts.history, read, payload, now);
+      return isLearned || isNewHour ? this.#save(vin, car) : undefined;
+    });
   }
 
   /** The service says that the car does not have a read; it sometimes says so of one that it has answered before. */
@@ -125,7 +128,7 @@ export class CarFacts {
     }
   }
 
-  async #of(vin: string): Promise<Car> {
+  #of(vin: string): Maybe<Car> {
     const car = this.#cars.get(vin) ?? {
       facts: nothingKnown(),
       isRead: false,
@@ -133,8 +136,8 @@ export class CarFacts {
       fuelTypeAskAt: -Infinity,
     };
     setNewest(this.#cars, vin, car, maxCars);
-    if (!car.isRead) await (car.reading ??= this.#read(vin, car));
-    return car;
+    if (car.isRead) return car;
+    return (car.reading ??= this.#read(vin, car)).then(() => car);
   }
 
   /** Tried again at the next use where it fails. */
@@ -157,6 +160,10 @@ export class CarFacts {
     }
   }
 }
+
+/** At once, if the car is known. */
+const withCar = <Value>(car: Maybe<Car>, use: (car: Car) => Maybe<Value>): Maybe<Value> =>
+  car instanceof Promise ? car.then(use) : use(car);
 
 const nothingKnown = (): Facts => ({ fuelType: null, equipment: {}, history: [], events: [] });
 

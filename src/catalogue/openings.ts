@@ -42,9 +42,13 @@ export const openings = {
 export type OpeningKey = keyof typeof openings;
 export const openingKeys = /* @__PURE__ */ Object.keys(openings) as OpeningKey[];
 
-const openingRows = (read: OpeningRead): readonly (OpeningRow & { v2: string })[] =>
+/** `spellings`: its members in the answers of v1 and v2. */
+const openingRows = (read: OpeningRead): readonly (OpeningRow & { v2: string; spellings: readonly string[] })[] =>
   Object.entries<OpeningRow>(openings)
-    .flatMap(([key, row]) => (row.read === read ? [{ v2: key, ...row }] : []))
+    .flatMap(([key, row]) => {
+      const { name, v2 = key } = row;
+      return row.read === read ? [{ ...row, v2, spellings: [...new Set([name, v2])] }] : [];
+    })
     .sort((one, other) => Number(other.kind === 'lock') - Number(one.kind === 'lock'));
 
 /** The openings of each read in the order of its payload: the lock comes first. */
@@ -108,12 +112,15 @@ export const unspecified = 'UNSPECIFIED';
  * Judges the members of a window or door status.
  * @param hasSunroof false if the service has never reported a state of the sunroof (src/car/facts.ts)
  */
-export function judgeOpenings(members: Iterable<readonly [name: string, value: unknown]>, hasSunroof = true): Openness {
+export function judgeOpenings(
+  members: Iterable<readonly [name: string, member: { value: unknown }]>,
+  hasSunroof = true,
+): Openness {
   const open: string[] = [];
   const unknown: string[] = [];
   let locked: boolean | null | undefined;
   let isSunroofUnspecified = false;
-  for (const [name, value] of members) {
+  for (const [name, { value }] of members) {
     const state = (name === lockName ? lockState : openingState)(value);
     if (name === lockName) locked = state === null ? null : state === 'closed';
     else if (state === 'open') open.push(name);

@@ -90,6 +90,13 @@ export interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
 
+/** An answer, with its failure where it is no success, and how long it took. */
+interface Sent {
+  response: TransportResponse;
+  failure: VehicleError | null;
+  ms: number;
+}
+
 /** A command that may have reached the service, but whose result is unknown. */
 export class UnconfirmedCommandError extends Error {
   override readonly name = 'UnconfirmedCommandError';
@@ -215,14 +222,14 @@ export class Requests {
     const left = { ...retries };
     for (;;) {
       const token = await this.#tokenAndSlot(kind, { api, deadline, signal });
-      const get = { method: 'GET', url, headers: { accept }, timeoutMs: readTimeoutMs, signal } as const;
-      const sent = await this.#send(get, token, request);
+      const headers = this.#headers(token, 'accept', accept);
+      const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
       const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent);
       if (answer !== null && answer.body !== undefined) {
         this.#failing.delete(url.href);
         return answer;
       }
-      const failure = sent instanceof VehicleError ? sent : (sent.failure ?? notJson(sent.status));
+      const failure = sent instanceof VehicleError ? sent : (sent.failure ?? notJson(sent.response.status));
       if (await this.#canRetry(failure, left, request, token, { deadline, signal })) continue;
       if (signal?.aborted !== true) setNewest(this.#failing, url.href, failure.code, maxFailing);
       throw failure;
@@ -269,19 +276,19 @@ export class Requests {
       request.mayLeave();
       isSent = true;
     };
-    const headers = { 'content-type': contentType };
+    const headers = this.#headers(token, 'content-type', contentType);
     const sent = await this.#send(
       { method: 'POST', url, headers, ...(body !== undefined && { body }), timeoutMs, signal, mayLeave },
       token,
       { ...request, api },
     );
     if (sent instanceof VehicleError) throw isSent ? new UnconfirmedCommandError(sent, false) : sent;
-    const { failure } = sent;
+    const { failure, response } = sent;
     // A status in the body is the result of the command, with any HTTP status (docs/internals/contract.md 4).
-    if (failure === null || namedStatus(parseJson(sent.body)) !== null)
-      return { ...this.#answer(sent), operationId: redactor.answer(operationIdOf(sent.headers)) ?? null };
-    const fromCar = isAnswerOfCar(sent);
-    if (fromCar || isUncertain(sent.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
+    if (failure === null || namedStatus(parseJson(response.body)) !== null)
+      return { ...this.#answer(sent), operationId: redactor.answer(operationIdOf(response.headers)) ?? null };
+    const fromCar = isAnswerOfCar(response);
+    if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
     const isTokenRefused = failure.code === 'SIGN_IN_REQUIRED' && (await tokens.onUnauthorized(token, signal));
     if (isTokenRefused && (await tokens.get(signal)) !== token) throw tokenReplaced();
@@ -313,19 +320,28 @@ export class Requests {
     return this.#clock.monotonic() - startedAt < 1_000 ? token : tokens.get(options.signal);
   }
 
+  /** The three mandatory headers (docs/internals/service.md 5.1). */
+  #headers(token: string, name: 'accept' | 'content-type', mediaType: string): Record<string, string> {
+    const { apiKeyHeader, apiKey } = this.#options;
+    return { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, [name]: mediaType };
+  }
+
   /** Sends one request and logs it. @returns the answer, with its failure where it is no success; an error where no answer came */
   async #send(
     request: TransportRequest,
     token: string,
     { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
-  ): Promise<VehicleError | (TransportResponse & { failure: VehicleError | null; ms: number })> {
-    const { apiKeyHeader, apiKey, transport, tokens, redactor } = this.#options;
-    // Two of the three mandatory headers; the third is the media type (docs/internals/service.md 5.1).
-    const headers = { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, ...request.headers };
+  ): Promise<VehicleError | Sent> {
+    const { transport, tokens, redactor } = this.#options;
     const { method, url } = request;
     const at = this.#clock.now();
     const started = this.#clock.monotonic();
-    const response = await transport.send({ ...request, headers }).catch(asVehicleError);
+    let response: TransportResponse | VehicleError;
+    try {
+      response = await transport.send(request);
+    } catch (error) {
+      response = asVehicleError(error);
+    }
     const ms = Math.round(this.#clock.monotonic() - started);
     const status = response instanceof VehicleError ? null : response.status;
     const isSuccess = status !== null && status >= 200 && status < 300;
@@ -345,18 +361,17 @@ export class Requests {
     const { body } = response;
     if (body.length <= maxAnswerLength)
       setNewest(this.#answers, `${method} ${url.pathname}`, [method, url.pathname, response.status, body], maxAnswers);
-    return { ...response, failure, ms };
+    return { response, failure, ms };
   }
 
-  /** @param ms how long it took */
-  #answer(response: TransportResponse & { ms: number }): Answer {
+  #answer({ response, ms }: Sent): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
     this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
     const receivedAt = this.#clock.now();
     const body = this.#options.redactor.answer(parseJson(response.body), response.body);
-    return { body, receivedAt, askedAt: receivedAt - response.ms };
+    return { body, receivedAt, askedAt: receivedAt - ms };
   }
 
   /** A pause that the service asks for holds for all requests with this key. */

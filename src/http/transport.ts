@@ -75,12 +75,12 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
     }),
   };
   const pools = new Map<string, Connections>();
-  const inFlight = new Set<Exchange>();
+  const inFlight = new InFlight(clock);
   let closed = false;
 
   return {
-    async send(request) {
-      if (closed || request.signal?.aborted) throw cancelledError();
+    send(request) {
+      if (closed || request.signal?.aborted) return Promise.reject(cancelledError());
       const { origin } = request.url;
       const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
@@ -88,18 +88,12 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
         (isCommand ? undefined : pools.get(origin)) ??
         new Connections(origin, isCommand ? 1 : readConnections, options);
       if (!isCommand) pools.set(origin, connections);
-      const exchange = new Exchange(request, clock, connections.dispatcher);
-      inFlight.add(exchange);
-      try {
-        return await exchange.response;
-      } finally {
-        inFlight.delete(exchange);
-        if (isCommand) void connections.destroy();
-      }
+      const { response } = new Exchange(request, inFlight, connections.dispatcher);
+      return isCommand ? response.finally(() => void connections.destroy()) : response;
     },
     async close() {
       closed = true;
-      for (const exchange of inFlight) exchange.fail(cancelledError());
+      inFlight.fail(cancelledError());
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
       pools.clear();
     },
@@ -198,15 +192,86 @@ class ProxyConnections extends Pool {
   }
 }
 
+/** The requests in flight. They share a timer and the listener at a signal, because each read would need two timers that seldom fire. */
+class InFlight {
+  readonly #clock: Clock;
+  readonly #exchanges = new Set<Exchange>();
+  readonly #bySignal = new Map<AbortSignal, { exchanges: Set<Exchange>; onAbort: () => void }>();
+  #timer: { at: number; cancel: () => void } | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @param signal fails it when it is aborted */
+  add(exchange: Exchange, signal: AbortSignal | undefined): void {
+    this.#exchanges.add(exchange);
+    if (signal === undefined) return;
+    let listening = this.#bySignal.get(signal);
+    if (listening === undefined) {
+      const exchanges = new Set<Exchange>();
+      const onAbort = (): void => exchanges.forEach((one) => one.fail(cancelledError()));
+      listening = { exchanges, onAbort };
+      this.#bySignal.set(signal, listening);
+      signal.addEventListener('abort', onAbort, { once: true });
+    }
+    listening.exchanges.add(exchange);
+  }
+
+  /** @param signal the same as with `add` */
+  delete(exchange: Exchange, signal: AbortSignal | undefined): void {
+    this.#exchanges.delete(exchange);
+    if (this.#exchanges.size === 0) this.#stopTimer();
+    if (signal === undefined) return;
+    const listening = this.#bySignal.get(signal);
+    if (listening === undefined || !listening.exchanges.delete(exchange) || listening.exchanges.size > 0) return;
+    this.#bySignal.delete(signal);
+    signal.removeEventListener('abort', listening.onAbort);
+  }
+
+  /** Ends all of them. */
+  fail(error: VehicleError): void {
+    for (const exchange of this.#exchanges) exchange.fail(error);
+  }
+
+  /** Calls `exchange.expire` in so many milliseconds, if it is in flight then. @returns the deadline, in monotonic time */
+  expireIn(ms: number): number {
+    const at = this.#clock.monotonic() + ms;
+    if (this.#timer === null || at < this.#timer.at) this.#wakeAt(at, ms);
+    return at;
+  }
+
+  #wakeAt(at: number, ms: number): void {
+    this.#stopTimer();
+    this.#timer = { at, cancel: this.#clock.after(ms, this.#onTime) };
+  }
+
+  #stopTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  readonly #onTime = (): void => {
+    this.#timer = null;
+    const now = this.#clock.monotonic();
+    for (const exchange of this.#exchanges) if (exchange.deadline <= now) exchange.expire();
+    let next = Infinity;
+    for (const exchange of this.#exchanges) next = Math.min(next, exchange.deadline);
+    if (next < Infinity) this.#wakeAt(next, next - now);
+  };
+}
+
 /** One request as undici's handler: the interface that reports when sending begins. */
 class Exchange implements Dispatcher.DispatchHandler {
   /** Rejects with a VehicleError. */
   readonly response: Promise<TransportResponse>;
+  /** In monotonic time. */
+  deadline = Infinity;
   readonly #request: TransportRequest;
-  readonly #clock: Clock;
+  readonly #inFlight: InFlight;
+  #limitMs = waitForConnectionMs;
   #resolve: (response: TransportResponse) => void = () => undefined;
   #reject: (error: VehicleError) => void = () => undefined;
-  #cancelTimer: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
@@ -214,12 +279,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: TransportResponse['headers'] = {};
   #hasEnded = false;
 
-  constructor(request: TransportRequest, clock: Clock, dispatcher: Dispatcher) {
+  constructor(request: TransportRequest, inFlight: InFlight, dispatcher: Dispatcher) {
     this.#request = request;
-    this.#clock = clock;
-    this.#cancelTimer = this.#failAfter(waitForConnectionMs);
-    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
-    const { method, url, headers, body = null } = request;
+    this.#inFlight = inFlight;
+    const { method, url, headers, body = null, signal } = request;
+    inFlight.add(this, signal);
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -235,20 +299,21 @@ class Exchange implements Dispatcher.DispatchHandler {
         this,
       );
     });
+    // With a free connection, it was sent at once.
+    if (this.#controller === undefined && !this.#hasEnded) this.deadline = inFlight.expireIn(waitForConnectionMs);
   }
-
-  #onAbort = (): void => this.fail(cancelledError());
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#hasEnded) return controller.abort(cancelledError());
+    const { mayLeave, timeoutMs } = this.#request;
     try {
-      this.#request.mayLeave?.();
+      mayLeave?.();
     } catch (error) {
       return this.fail(asVehicleError(error));
     }
-    this.#cancelTimer();
-    this.#cancelTimer = this.#failAfter(this.#request.timeoutMs);
+    this.#limitMs = timeoutMs;
+    this.deadline = this.#inFlight.expireIn(timeoutMs);
   }
 
   onResponseStart(
@@ -268,7 +333,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (!this.#finish()) return;
-    const body = decoded(Buffer.concat(this.#chunks), this.#headers['content-encoding'], this.#status);
+    const [first = Buffer.alloc(0), ...others] = this.#chunks;
+    const body = decoded(
+      others.length === 0 ? first : Buffer.concat(this.#chunks),
+      this.#headers['content-encoding'],
+      this.#status,
+    );
     if (body instanceof VehicleError) this.#reject(body);
     else this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
@@ -283,16 +353,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
   }
 
-  #failAfter(ms: number): () => void {
-    return this.#clock.after(ms, () => this.fail(timedOut(Math.round(ms / 1000))));
+  /** Its deadline has passed. */
+  expire(): void {
+    this.fail(timedOut(Math.round(this.#limitMs / 1000)));
   }
 
   /** True for the first end only. */
   #finish(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;
-    this.#cancelTimer();
-    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    this.#inFlight.delete(this, this.#request.signal);
     return true;
   }
 }

@@ -12,10 +12,11 @@ export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): 
   }
   map.set(key, value);
   const removed: K[] = [];
+  if (map.size <= max) return removed;
   for (const oldest of map.keys()) {
-    if (map.size <= max) break;
     map.delete(oldest);
     removed.push(oldest);
+    if (map.size <= max) break;
   }
   return removed;
 }

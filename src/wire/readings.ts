@@ -79,6 +79,11 @@ export interface AnswerContext {
   burnsFuel: boolean | null;
 }
 
+const spellingsOf = {
+  windows: new Set(openingsOf.windows.flatMap(({ spellings }) => spellings)),
+  doors: new Set(openingsOf.doors.flatMap(({ spellings }) => spellings)),
+} as const satisfies Record<OpeningRead, ReadonlySet<string>>;
+
 /**
  * The state of windows or doors, under the v1 names whichever interface answered (docs/internals/service.md 2.3 and 2.4,
  * docs/internals/contract.md 3, docs/internals/vendor-api.md 1.5 and 1.6).
@@ -89,47 +94,50 @@ export function parseOpenings(
   { interface: iface, isFitted }: AnswerContext,
 ): Parsed<Members> {
   const data = unwrap(body);
-  const measured: [string, Measured][] = [];
-  const known = new Set<string>();
-  for (const { name, v2, ifFitted } of openingsOf[read]) {
-    const isMissing = !Object.hasOwn(data, name) && !Object.hasOwn(data, v2);
-    known.add(name).add(v2);
+  const members: [string, Members[string]][] = [];
+  const add = (name: string, { value, timestamp }: Measured): void => {
+    // An unknown value has no time.
+    members.push([name, { value, timestamp: value === null ? null : timestamp }]);
+  };
+  for (const { name, spellings, ifFitted } of openingsOf[read]) {
+    const isMissing = !spellings.some((spelling) => Object.hasOwn(data, spelling));
     // An answer of v2 has every opening of the car, so one that is missing is unknown.
     if (ifFitted && isMissing && !(isFitted === true && iface === 'connected-v2')) continue;
-    measured.push([name, measuredIn(data, [name, v2])]);
+    add(name, measuredIn(data, spellings));
   }
   for (const name of Object.keys(data)) {
     // Members of the envelope (`status`, `operationId`) are not measured values.
-    if (!known.has(name) && isMeasured(data[name])) measured.push([name, parseMeasured(data[name])]);
+    if (!spellingsOf[read].has(name) && isMeasured(data[name])) add(name, parseMeasured(data[name]));
   }
-  // An unknown value has no time.
-  const members = measured.map(
-    ([name, { value, timestamp }]) => [name, { value, timestamp: value === null ? null : timestamp }] as const,
-  );
   return {
     // fromEntries defines own properties, so a member called `__proto__` stays a member.
     payload: Object.fromEntries(members),
-    measuredAt: oldest(members.map(([, { timestamp }]) => timestamp)),
-    openness: judgeOpenings(
-      members.map(([name, { value }]) => [name, value]),
-      isFitted !== false,
-    ),
+    measuredAt: members.reduce<string | null>((first, [, { timestamp }]) => older(first, timestamp), null),
+    openness: judgeOpenings(members, isFitted !== false),
   };
 }
 
 /** The spelling of a member that says something; nothing where two say different things. */
 export function measuredIn(data: Record<string, unknown>, spellings: readonly string[]): Measured {
-  const named = spellings.filter((name) => Object.hasOwn(data, name)).map((name) => parseMeasured(data[name]));
-  const valued = named.filter(({ value }) => value !== null);
-  const known = valued.filter(({ value }) => value !== 'UNSPECIFIED');
-  const [first = valued[0]] = known;
-  if (first === undefined) return named[0] ?? notMeasured;
-  return known.every(({ value, unit }) => value === first.value && unit === first.unit) ? first : notMeasured;
+  let best: Measured | null = null;
+  for (const name of spellings) {
+    if (!Object.hasOwn(data, name)) continue;
+    const next = parseMeasured(data[name]);
+    if (best === null || worthOf(next) > worthOf(best)) best = next;
+    else if (worthOf(next) === 2 && (next.value !== best.value || next.unit !== best.unit)) return notMeasured;
+  }
+  return best ?? notMeasured;
 }
 
+/** How much a value says: nothing, that it is not specified, or something. */
+const worthOf = ({ value }: Measured): 0 | 1 | 2 => (value === null ? 0 : value === 'UNSPECIFIED' ? 1 : 2);
+
+/** The earlier one of two ISO-8601 times; null where there is none. */
+const older = (one: string | null, other: string | null): string | null =>
+  other !== null && (one === null || other < one) ? other : one;
+
 /** The earliest of ISO-8601 times; null where there is none. */
-export const oldest = (timestamps: (string | null)[]): string | null =>
-  timestamps.reduce((first, next) => (next !== null && (first === null || next < first) ? next : first), null);
+export const oldest = (timestamps: (string | null)[]): string | null => timestamps.reduce(older, null);
 
 /** docs/internals/service.md 2.8 in any envelope of docs/internals/vendor-api.md 3.1. */
 export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {

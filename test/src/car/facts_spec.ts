@@ -180,7 +180,7 @@ describe('What a car has', () => {
     store = new MemoryStateStore();
     facts = new CarFacts(store);
   });
-  const observe = (read: ReadName, payload: unknown): Promise<void> => facts.observe(vin, read, payload, now);
+  const observe = async (read: ReadName, payload: unknown): Promise<void> => facts.observe(vin, read, payload, now);
   const learned = async (from = facts) => (await from.known(vin, now)).equipment;
 
   it('is learned from its values, and nothing is learned from an unknown value or from 0; it outlives a restart', async () => {
@@ -257,7 +257,7 @@ describe('The last seven days of a car', () => {
       return write(...parameters);
     };
   });
-  const level = (value: unknown, now: number): Promise<void> =>
+  const level = async (value: unknown, now: number): Promise<void> =>
     facts.observe(vin, 'batteryChargeLevel', { value, timestamp: '2071-01-01T00:00:00Z' }, now);
   const line = async (now: number, from = facts) => (await from.known(vin, now)).lines.batteryChargeLevel;
 

@@ -146,6 +146,13 @@ describe('The openings of a car', () => {
   ];
   it('are all closed only if each is known to be', () => {
     for (const [what, members, hasSunroof, openness] of judged)
-      assert.deepEqual(judgeOpenings(members, hasSunroof), openness, what);
+      assert.deepEqual(
+        judgeOpenings(
+          members.map(([name, value]) => [name, { value }]),
+          hasSunroof,
+        ),
+        openness,
+        what,
+      );
   });
 });

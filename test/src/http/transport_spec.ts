@@ -378,6 +378,37 @@ describe('transport', () => {
       assert.equal(listeners(), 0, 'after the time limit');
     });
 
+  it('ends each of many requests at its own time limit, with one timer', async () => {
+    let arrived = 0;
+    answer = () => void (arrived += 1);
+    const began = clock.monotonic();
+    const limits = [5_000, 2_000, 9_000];
+    const asked = limits.map(async (timeoutMs) => {
+      const { code } = await failure(ask('/', { timeoutMs }));
+      return [code, clock.monotonic() - began];
+    });
+    while (arrived < limits.length) await clock.advance(0);
+    assert.equal(clock.sleeping, 1);
+    await clock.advance(10_000);
+    assert.deepEqual(
+      await Promise.all(asked),
+      limits.map((ms) => ['TIMEOUT', ms]),
+    );
+  });
+
+  it('ends all requests of a signal, and no other', async () => {
+    const responses: ServerResponse[] = [];
+    answer = (_request, response) => void responses.push(response);
+    const [abort, other] = [new AbortController(), new AbortController()];
+    const ended = Array.from({ length: 3 }, () => failure(ask('/', { signal: abort.signal })));
+    const answered = ask('/', { signal: other.signal });
+    while (responses.length < 4) await clock.advance(0);
+    abort.abort();
+    for (const { code } of await Promise.all(ended)) assert.equal(code, 'CANCELLED');
+    for (const response of responses) response.end('{"ok":true}');
+    assert.equal((await answered).body, '{"ok":true}');
+  });
+
   it('says that sending begins when it does, and not where nothing can be reached', async () => {
     let began = 0;
     answer = (_request, response) => void response.end(String(began));
