@@ -79,9 +79,8 @@ export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car
 export { Arming } from './commands/arming';
 export { CancelledByMessage, CommandAttempt } from './commands/attempt';
 export { cancelledId, parseRecord, type CommandRecord } from './commands/record';
-export { CommandLog } from './commands/log';
-export { Command, type JournalEntry } from './commands/command';
-export { followCommand, type FollowReport, type FollowUpdate } from './commands/follow';
+export { type JournalEntry } from './commands/command';
+export { followCommand, type FollowUpdate } from './commands/follow';
 export { FollowedCommands, type FollowedCommand } from './commands/followed-commands';
 
 // Polling.

@@ -1,7 +1,6 @@
 import { strict as assert } from 'node:assert';
 import {
   commandNames,
-  CommandLog,
   FollowedCommands,
   followCommand,
   MemoryStateStore,
@@ -10,9 +9,10 @@ import {
   pastedToken,
   resolveService,
   type CommandRecord,
-  type FollowReport,
   type FollowedCommand,
 } from '../../src/index';
+import { CommandLog } from '../../src/commands/log';
+import type { FollowReport } from '../../src/commands/follow';
 import { meaningOf, outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
 import { withSend } from '../support/account';

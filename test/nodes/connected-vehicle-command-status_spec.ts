@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import helper = require('node-red-node-test-helper');
 import {
   asSentence,
-  CommandLog,
   FileStateStore,
   FollowedCommands,
   MemoryStateStore,
   type Account,
   type CommandRecord,
 } from '../../src/index';
+import { CommandLog } from '../../src/commands/log';
 import { demoCar, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';

@@ -1,7 +1,6 @@
 import {
   CommandAttempt,
   followCommand,
-  Command,
   openAccount,
   Pack,
   pastedToken,
@@ -12,11 +11,12 @@ import {
   type Account,
   type AccountOptions,
   type Clock,
-  type CommandLog,
   type CommandRecord,
   type InterfaceName,
   type ReadName,
 } from '../../src/index';
+import { Command } from '../../src/commands/command';
+import type { CommandLog } from '../../src/commands/log';
 import type { FollowOptions, FollowUpdate } from '../../src/commands/follow';
 import type { StatusChange } from '../../src/commands/command';
 import type { CommandInput } from '../../src/commands/route';

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { promises as disk } from 'node:fs';
-import type { CommandRecord, FollowReport } from '../../../src/index';
+import type { CommandRecord } from '../../../src/index';
+import type { FollowReport } from '../../../src/commands/follow';
 import { startSimulator, type CarChanges, type Simulator } from '../../support/simulator';
 import { useClock } from '../../../nodes/runtime';
 import { customVehicle, demoCredentials, Flow } from '../../support/flow';

@@ -1,12 +1,6 @@
 import { strict as assert } from 'node:assert';
-import {
-  type Account,
-  CommandAttempt,
-  type CommandLog,
-  type CommandRecord,
-  MemoryStateStore,
-  VehicleError,
-} from '../../../src/index';
+import { type Account, CommandAttempt, type CommandRecord, MemoryStateStore, VehicleError } from '../../../src/index';
+import type { CommandLog } from '../../../src/commands/log';
 import { asSentence, wordSentence } from '../../../src/sentence';
 import type { FollowOptions, FollowReport, FollowUpdate } from '../../../src/commands/follow';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { CommandLog, Command, MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
+import { MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
+import { CommandLog } from '../../../src/commands/log';
+import { Command } from '../../../src/commands/command';
 import type { CommandLogOptions } from '../../../src/commands/log';
 import type { Sender } from '../../../src/commands/command';
 import { asSentence, sentence, wordSentence } from '../../../src/sentence';

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { asSentence, cancelledId, Command, parseRecord, resolveService, VehicleError } from '../../../src/index';
+import { asSentence, cancelledId, parseRecord, resolveService, VehicleError } from '../../../src/index';
+import { Command } from '../../../src/commands/command';
 import { keptProperties } from '../../../src/commands/kept-properties';
 import { journalReading } from '../../../src/commands/log';
 import { noAnswer, recordOf, unanswered, type CommandRecord } from '../../../src/commands/record';

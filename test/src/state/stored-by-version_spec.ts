@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   CarRunner,
-  CommandLog,
   FileStateStore,
   Guard,
   Seal,
@@ -12,6 +11,7 @@ import {
   FollowedCommands,
   wordSentence,
 } from '../../../src/index';
+import { CommandLog } from '../../../src/commands/log';
 import { CarFacts } from '../../../src/car/facts';
 import { RateLimiter } from '../../../src/http/rate-limiter';
 import { clientOf } from '../events/event-runners';
