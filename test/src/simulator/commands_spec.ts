@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { classicCar, demoCar, type CarChanges } from '../../../src/simulator';
+import { byRule, classicCar, demoCar, type CarChanges } from '../../../src/simulator';
 import { Bench, credentials, type Reply } from './support';
 
 const detailType = 'application/vnd.vendor.api.connected-vehicle.requestdetailresponse.v1+json';
@@ -88,6 +88,16 @@ describe('a v1 command to the simulated car', () => {
     await bench.postV1('lock');
     await bench.clock.advance(4000);
     assert.equal(bench.simulator.car().state.lock, 'LOCKED');
+  });
+
+  it('can let the doors lag behind', async () => {
+    const car = bench.simulator
+      .car()
+      .set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: byRule }], effectAfterMs: 8000 } });
+    assert.equal(await follow(linkOf(await bench.postV1('lock'))), 'COMPLETED');
+    assert.equal(car.state.lock, 'UNLOCKED');
+    await bench.clock.advance(8000);
+    assert.equal(car.state.lock, 'LOCKED');
   });
 
   describe('unlock', () => {
