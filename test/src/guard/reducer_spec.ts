@@ -38,8 +38,6 @@ class GuardRun {
   reading = (time: string, reading: Partial<GuardReading>): string[] =>
     this.#step({ type: 'reading', at: at(time), ...reading });
   inUse = (time: string, inUse: boolean | null): string[] => this.#step({ type: 'reading', at: at(time), inUse });
-  failed = (time: string, ...failed: ('windows' | 'doors')[]): string[] =>
-    this.#step({ type: 'reading', at: at(time), failed });
   tick = (time: string): string[] => this.#step({ type: 'tick', at: at(time) });
   snooze = (time: string, minutes: number | null): string[] => this.#step({ type: 'snooze', at: at(time), minutes });
   ask = (time: string, ...only: WatchName[]): string[] => this.#step({ type: 'ask', at: at(time), only });
