@@ -8,8 +8,7 @@ const specs = process.argv
   .slice(2)
   .filter((argument) => argument !== '--watch')
   .map((spec) => spec.replace(/^(\.\/)?test\//, 'dist/test/').replace(/\.ts$/, '.js'));
-const test = async () =>
-  (await runNode(['scripts/build.mjs', '--changed'])) || (await runMocha(['--timeout', '60000', ...specs]));
+const test = async () => (await runNode(['scripts/build.mjs', '--changed'])) || (await runMocha(specs));
 
 let changed = () => undefined;
 if (isWatching)

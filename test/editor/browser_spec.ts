@@ -19,7 +19,6 @@ interface FlowNode {
 }
 
 describe(`The editor in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   skipAfterFailure(this);
   const started = useEditors();
   let page: Page;

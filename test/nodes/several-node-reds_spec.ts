@@ -60,7 +60,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   };
 
   itLong('are one that reads the car, and one that takes over when it has died or ended', async function () {
-    this.timeout(240_000);
     const first = await start('copies');
     await nextRead(first);
     const second = await start('copies');
@@ -79,7 +78,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   });
 
   it('complete the sign-in of each other, at the callback and by the pasted address, each once', async function () {
-    this.timeout(240_000);
     const service = await startSimulator();
     const [authorizeUrl, tokenUrl] = [`${service.url}/as/authorization.oauth2`, `${service.url}/as/token.oauth2`];
     const credentials = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
@@ -114,7 +112,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   });
 
   itLong('are neither armed nor disarmed for each other where they have different cars', async function () {
-    this.timeout(240_000);
     const command = {
       type: 'connected-vehicle-command',
       arming: 600,
@@ -165,7 +162,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   });
 
   itLong('are armed for each other where they write the VIN of their car in different ways', async function () {
-    this.timeout(240_000);
     const waits = { arming: 600, whenBusy: 'queue', waitUnlock: true };
     const command = { type: 'connected-vehicle-command', ...waits, wires: [[]] };
     const injects = Object.entries({ arm: 'true', command: '"unlock"' }).map(([p, v]) => {
@@ -185,7 +181,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   });
 
   itLong('both read their cars where they are in different groups', async function () {
-    this.timeout(240_000);
     const [first, second] = [await start('one'), await start('other')];
     await nextRead(second);
     await nextRead(first);

@@ -96,7 +96,6 @@ describeOnRedis('A Node-RED with a shared store', () => {
   });
 
   it('commands nothing while the store is a replica, says so, and commands once when it is a primary again', async function () {
-    this.timeout(240_000);
     const own = await RedisServer.start();
     let other: RedisServer | undefined;
     try {

@@ -44,8 +44,6 @@ const together = (nodes: readonly FlowNode[]): FlowNode[] =>
 const nothing = async (): Promise<void> => undefined;
 
 describe('What an example costs with an own Volvo', function () {
-  this.timeout(240_000);
-
   for (const { name, nodes } of everyNth(3, examples)) {
     const stated = /\n\nRequests with your own Volvo, of 10,000 a day [^:]*: (.*)\.$/.exec(String(nodes[0]?.['info']));
     const parts = stated?.[1]?.split('; ') ?? [];

@@ -54,7 +54,6 @@ class Start {
 const flowsAt = async (url: string): Promise<FlowNode[]> => (await fetch(`${url}flows`)).json() as Promise<FlowNode[]>;
 
 describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built already'}`, function () {
-  this.timeout(240_000);
   let checkout: string;
   let start: Start;
   let url: string;

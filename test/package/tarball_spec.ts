@@ -114,7 +114,6 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
 };
 
 describe('The packed tarball', function () {
-  this.timeout(240_000);
   let folder: string;
   let tarball: Tarball;
   let nodeRed: RealNodeRed;

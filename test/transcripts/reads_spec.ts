@@ -56,7 +56,6 @@ function shortened(read: string, heard: unknown): object {
 }
 
 describe('What a flow hears of each read', function () {
-  this.timeout(240_000);
   const golden = new Golden('reads.json');
   const names = [
     ...reads.map((read) => [read, 'auto'] as const),

@@ -6,7 +6,6 @@ const names =
   'lock lock-reduced-guard unlock flash honk honk-flash climatization-start climatization-stop engine-start engine-stop';
 
 describe('The requests that each command costs', function () {
-  this.timeout(240_000);
   const golden = new Golden('requests.json');
   let stage: Stage | undefined;
 

@@ -65,7 +65,6 @@ const fail = (): never => {
 };
 
 describe('What a person reads, in both languages', function () {
-  this.timeout(240_000);
   const golden = new Golden('words.json');
   let stage: Stage | undefined;
   let count = 0;

@@ -21,7 +21,6 @@ const keyRefused = { match: { path: '/connected-vehicle/' }, error: 'key-refused
 const { signal } = new AbortController();
 
 describe('The events of a sign-in', function () {
-  this.timeout(240_000);
   let clock: ManualClock;
   let identity: Identity;
   let session: Session;

@@ -224,7 +224,6 @@ describeOnRedis('the store on Redis', () => {
     };
 
     it('says that it has become a replica, and goes on as a primary, where nobody acts for 15 seconds', async function () {
-      this.timeout(240_000);
       const [primary, replica] = await startPair();
       const clock = new ManualClock();
       const store = open({ clock }, primary.url);
@@ -246,7 +245,6 @@ describeOnRedis('the store on Redis', () => {
     });
 
     it('lets nobody act for 15 seconds after it was a replica, although nobody asked it meanwhile', async function () {
-      this.timeout(240_000);
       const [primary, replica] = await startPair();
       const clock = new ManualClock();
       const [store, other] = [open({ clock }, primary.url), open({ clock }, primary.url)];
@@ -267,7 +265,6 @@ describeOnRedis('the store on Redis', () => {
     });
 
     it('has written where a replica confirms it, and says that none does', async function () {
-      this.timeout(240_000);
       const [primary, replica] = await startPair();
       const store = open({}, primary.url);
       await store.write('guard/a', 1);
