@@ -259,7 +259,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     'en-US': {
       one: [
         ['plugged', 'Charging cable'],
-        ['GPS', 'Location'],
+        ['GPS', 'Position'],
         ['tire pressure', 'Front left tire pressure'],
         ['tyre', 'Front left tire pressure'],
         ['mileage', 'Odometer'],

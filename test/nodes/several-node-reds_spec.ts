@@ -12,7 +12,7 @@ interface Copy {
   service: Simulator;
 }
 
-/** In real time, because processes of their own keep the claims. */
+/** In real time, because processes of their own keep the lead. */
 describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   let server: RedisServer;
   let copies: Copy[];
@@ -41,12 +41,13 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     const connectedVehicle = { store: server.url, group };
     // A poll without a sign-in is an error.
     const logging = { console: { level: 'fatal', metrics: false, audit: false } };
-    const copy = { service, nodeRed: await startNodeRed([], undefined, { ...fewNodes, connectedVehicle, logging }) };
-    copies.push(copy);
+    const nodeRed = await startNodeRed([], undefined, { ...fewNodes, connectedVehicle, logging });
     const car = { id: 'v', type: 'connected-vehicle', ...customVehicle(service), ...config };
-    await copy.nodeRed.admin('POST', 'flows', {
-      flows: [{ id: 'tab', type: 'tab', label: 'test' }, car, { id: 's', z: 'tab', vehicle: 'v', ...node }, ...others],
-    });
+    const deploy = (...nodes: object[]) =>
+      nodeRed.admin('POST', 'flows', { flows: [{ id: 'tab', type: 'tab', label: 'test' }, car, ...nodes] });
+    const copy = { service, nodeRed, deploy };
+    copies.push(copy);
+    await deploy({ id: 's', z: 'tab', vehicle: 'v', ...node }, ...others);
     return copy;
   };
   /** @returns after how many milliseconds it has read the car once more */
@@ -73,7 +74,8 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     const third = await start('copies');
     await nextRead(second);
     assert.equal(third.service.requests.length, 0);
-    await second.nodeRed.admin('POST', 'flows', { flows: [] });
+    // Its vehicle configuration stays.
+    await second.deploy();
     assert.ok((await nextRead(third)) < 15_000);
   });
 

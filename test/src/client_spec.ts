@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { inspect } from 'node:util';
 import { commandNames, MemoryStateStore, type VehicleError } from '../../src/index';
-import { commands, type Command } from '../../src/catalogue/commands';
+import { commands, type CommandRow } from '../../src/catalogue/commands';
 import { readNames } from '../../src/catalogue/reads';
 import type { ErrorCode } from '../../src/errors';
 import { classicCar, demoCar, startSimulator, type FaultOptions, type Simulator } from '../support/simulator';
@@ -40,7 +40,7 @@ describe('the client', () => {
 
     it('choose v2 where the specification offers it, and v1 for the rest, at a service as specified', async () => {
       for (const name of commandNames) {
-        const { routes }: Command = commands[name];
+        const { routes }: CommandRow = commands[name];
         const record = await another({ interfaces: specified }).send(name, { vin });
         const isListed = routes['connected-v2'] !== undefined && !routes['connected-v2'].unlisted;
         assert.equal(
