@@ -298,34 +298,18 @@ describe(type, () => {
     assert.equal(service.requests.length, 0);
   });
 
-  for (const [what, msg] of [
-    ['a snooze that is none', { snooze: 'long' }],
-    ['a question in text', { ask: 'true' }],
-    ['a question in a number', { ask: 1 }],
-    ['a question about nothing that there is', { ask: true, only: 'roof' }],
-    ['a reading of another vehicle', { payload: {}, vehicle: { vin: 'YV1CT9551B1570982', read: 'windows' } }],
-  ] as const) {
-    it(`refuses ${what} with INPUT_INVALID, and keeps working`, async () => {
-      await load({ poll: 0 });
-      assert.equal((await flow.fail({ ...msg })).vehicle?.error?.['code'], 'INPUT_INVALID');
-      service.car().set({ windows: { frontLeft: 'OPEN' } });
-      assert.ok((await flow.ask({ ask: true })).payload);
-    });
-  }
+  it('refuses a snooze that is none and a reading of another vehicle with INPUT_INVALID, and keeps working', async () => {
+    await load({ poll: 0 });
+    for (const msg of [{ snooze: 'long' }, { payload: {}, vehicle: { vin: 'YV1CT9551B1570982', read: 'windows' } }])
+      assert.equal((await flow.fail(msg)).vehicle?.error?.['code'], 'INPUT_INVALID');
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
+    assert.ok((await flow.ask({ ask: true })).payload);
+  });
 
-  for (const [what, config] of [
-    ['quiet hours that are none', { quietHours: '22-7' }],
-    ['a time zone that is none', { quietHours: '22:00-07:00', timeZone: 'Sweden' }],
-    ['nothing to watch', { watch: [] }],
-    ['an odd time', { minutes: 'ten' }],
-    ['a look more often than each second', { poll: 0.01 }],
-    ['an odd time of its own', { minutesFor: { window: 'ten' } }],
-  ] as const) {
-    it(`answers with CONFIG while there is ${what}`, async () => {
-      await load({ poll: 0, ...config });
-      assert.equal((await flow.fail({ ask: true })).vehicle?.error?.['code'], 'CONFIG');
-    });
-  }
+  it('answers with CONFIG while a setting is wrong', async () => {
+    await load({ poll: 0, watch: [] });
+    assert.equal((await flow.fail({ ask: true })).vehicle?.error?.['code'], 'CONFIG');
+  });
 
   it('goes on after a redeploy where it was: counts on, and does not say it twice', async () => {
     await load({ minutes: 10 });

@@ -217,26 +217,6 @@ describe('Signing in from the editor', () => {
     assert.match(found?.message ?? '', /The pack tries again by itself\.$/);
   });
 
-  it('works by pasting the address back, whole or its query alone, and with quotation marks', async () => {
-    await load();
-    const pasted: ((address: string) => string)[] = [
-      (address) => ` ${address}\n`,
-      (address) => new URL(address).search,
-      (address) => `${new URL(address).search}#`,
-      (address) => `"${address}"`,
-      (address) => `<${address}>`,
-      (address) => address.replaceAll('&', '&amp;'),
-    ];
-    for (const cut of pasted) {
-      const { url } = await begin();
-      const answer = await finish(cut(await signInAtPage(String(url))));
-      assert.equal(answer.error, undefined);
-      assert.ok((answer['scopes'] as string[]).includes('conve:lock'));
-      assert.doesNotMatch(JSON.stringify(answer), /eyJ/);
-    }
-    assert.ok((await flow.ask()).payload);
-  });
-
   it('works before the first deploy, with what was typed', async () => {
     await flow.load({ type: 'connected-vehicle-status' });
     const { url } = await begin('new', client);
@@ -385,24 +365,15 @@ describe('Signing in from the editor', () => {
     assert.ok((await begin('v', withoutSecret))['url'], 'a service of your own may have clients without one');
     const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
     assert.match(without.error?.message ?? '', /enter the sign-in URL and the token URL first/);
-    for (const redirectUrl of [
-      'http://192.168.1.5:1880/connected-vehicle/callback',
-      'http://127.0.0.1:1880/connected-vehicle/callback',
-      'http://localhost.example:1880/connected-vehicle/callback',
-      'HTTP://localhost:1880/connected-vehicle/callback',
-      'https://example.com/callback#top',
-      'https://user@example.com/callback',
-      'https://user:secret@example.com/callback',
-    ]) {
-      const refused = await askEditor('sign-in', formOf(vehicle({ redirectUrl }), client, { callback }));
-      assert.equal(refused.error?.code, 'CONFIG', redirectUrl);
-      assert.match(
-        refused.error?.message ?? '',
-        /begins with https:\/\/ or http:\/\/localhost .* no user name/,
-        redirectUrl,
-      );
-      assert.equal(refused['url'], undefined);
-    }
+    const redirectUrl = 'http://192.168.1.5:1880/connected-vehicle/callback';
+    const refused = await askEditor('sign-in', formOf(vehicle({ redirectUrl }), client, { callback }));
+    assert.equal(refused.error?.code, 'CONFIG', redirectUrl);
+    assert.match(
+      refused.error?.message ?? '',
+      /begins with https:\/\/ or http:\/\/localhost .* no user name/,
+      redirectUrl,
+    );
+    assert.equal(refused['url'], undefined);
   });
 
   it('to Volvo Cars asks the discovery document of Volvo ID for the addresses, and works without it', async () => {
@@ -428,31 +399,6 @@ describe('Signing in from the editor', () => {
     }
   });
 
-  it('says that the client ID or the client secret has a blank or a line break inside, and stores nothing', async () => {
-    await load();
-    const ask = (typed: Record<string, string>) =>
-      askEditor('sign-in', formOf(vehicle({ service: 'volvo-cars' }), { ...client, ...typed }, { callback }));
-    for (const value of ['two words', 'two\nlines']) {
-      const answers = [await ask({ clientId: value }), await ask({ clientSecret: value })];
-      assert.deepEqual(
-        answers.map(({ error, url }) => [error?.code, error?.message, url]),
-        [
-          [
-            'CONFIG',
-            'The client ID contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.',
-            undefined,
-          ],
-          [
-            'CONFIG',
-            'The client secret is missing, or has a blank or a line break inside. Copy it again, in one piece, from your application at the developer portal into the vehicle configuration.',
-            undefined,
-          ],
-        ],
-      );
-    }
-    assert.deepEqual(storeFiles(), []);
-  });
-
   it('works with the secondary API key as with the primary one, and says so where it was regenerated', async () => {
     await service.close();
     service = await startSimulator({ secondaryApiKey: 'second-key' });
@@ -467,22 +413,6 @@ describe('Signing in from the editor', () => {
     const { result, code, message } = await checked({ ...client, apiKey: 'the-key-before' });
     assert.deepEqual([result, code], ['bad', 'API_KEY_REFUSED']);
     assert.match(String(message), /API key/);
-  });
-
-  it('says that the application is refused, and that the sign-in service is not reached', async () => {
-    await load({ ...client, clientSecret: 'wrong' });
-    const { url } = await begin();
-    assert.match(
-      (await finish(await signInAtPage(String(url)))).error?.message ?? '',
-      /client ID and the client secret/,
-    );
-    service.faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers', times: 1 });
-    const again = await begin();
-    const { error } = await finish(await signInAtPage(String(again['url'])));
-    assert.match(
-      `${error?.code} ${error?.message}`,
-      /^NETWORK .* could not be reached \(\w+\)\. Check the network, and the base URL if you entered one\. Start the sign-in again\.$/,
-    );
   });
 
   describe('The saved sign-in', () => {

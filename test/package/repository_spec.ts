@@ -166,11 +166,6 @@ describe('The repository', () => {
     for (const name of Object.keys(marks)) assert.ok(licenses.includes(readText(`node_modules/${name}/LICENSE`)), name);
   });
 
-  it('has no any', () => {
-    for (const file of [...sources, ...nodes, ...filesBelow('test').filter(isCode)])
-      assert.doesNotMatch(withoutComments(readText(file)), /(:|<|\bas)\s*any\b(?!')/, file);
-  });
-
   it('says beside each cast why it holds, but for those to unknown and the names of a table', () => {
     const harmless =
       /\bas (?:const|unknown|unknown\[\]|object|readonly string\[\])(?! as)|\bnull as |Object\.(?:keys|entries|fromEntries)\(|\b(?:includes|hasOwn|isWhole)\([^)]*\)+ \?/;

@@ -3,15 +3,13 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { languages } from '../support/editor-halves';
-import { describeLong, itLong } from '../support/long';
+import { itLong } from '../support/long';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, filesBelow, nodeTypes, packageJson, root } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
 import { pressButton, withoutPages } from './example-flow';
 import { installTarball, packTarball, type Tarball } from './tarball';
-import { chargingMemberNames, connectedReadNames, resourceNames } from '../../src/catalogue/reads';
-import { eventNames, eventTour, type EventRow } from './event-tour';
-import { stops, tour, type ProfileTable, type TourRow } from './tour';
+import { connectedReadNames, resourceNames } from '../../src/catalogue/reads';
 import { removeFolder } from '../support/remove-folder';
 
 /** The JSON of what is shown first, or whether all that is shown so far is enough. */
@@ -297,70 +295,6 @@ describe('The packed tarball', function () {
         }
       } finally {
         sidebar.close();
-      }
-    });
-
-    describeLong('reads and commands the whole service', () => {
-      let rows: TourRow[];
-      let profiles: ProfileTable;
-      before(async () => {
-        ({ rows, profiles } = await tour(nodeRed));
-      });
-
-      for (const [index, { name, interface: iface }] of stops.entries()) {
-        it(`${name}, ${iface}`, () => {
-          const { plain, real } = (rows[index] as TourRow).seen;
-          assert.deepEqual([...plain.problems, ...real.problems], []);
-        });
-      }
-
-      it('from cars of every kind, each with what it has', () => {
-        const members = (profile: string): string[] =>
-          chargingMemberNames.filter((name) => !/NOT_SUPPORTED|NOT_FOUND|ERROR_/.test(profiles[profile]?.[name] ?? ''));
-        assert.deepEqual(
-          Object.fromEntries(Object.keys(profiles).map((profile) => [profile, members(profile).length])),
-          { petrol: 0, electric: 10, hybrid: 10, miles: 7, 'classic-hybrid': 3, quirky: 9, classic: 0 },
-        );
-        const { petrol, electric, miles } = profiles;
-        assert.deepEqual(
-          [
-            petrol?.['distanceToEmpty'],
-            electric?.['distanceToEmpty'],
-            miles?.['electricRange'],
-            electric?.['fuelAmount'],
-          ],
-          ['520 kilometers', '241 kilometers', '26 miles', 'null'],
-        );
-      });
-
-      it('with the 9 endpoints of connected v2, the 7 of connected v1 and the 39 resources of extended v1', () => {
-        const count = (iface: string): number =>
-          stops.filter((stop) => stop.interface === iface && !stop.unlisted).length;
-        assert.deepEqual([count('connected-v2'), count('connected-v1'), count('extended-v1')], [9, 7, 39]);
-      });
-
-      it('with the energy state and its members, the location, the groups and the newer commands', () => {
-        const unlisted = (kind: string, iface: string): number =>
-          stops.filter((stop) => stop.kind === kind && stop.interface === iface && stop.unlisted).length;
-        assert.deepEqual(
-          [unlisted('read', 'energy-v2'), unlisted('read', 'location-v1'), unlisted('read', 'connected-v2')],
-          [13, 1, 15],
-        );
-        assert.equal(unlisted('command', 'connected-v2'), 7);
-      });
-    });
-
-    describeLong('sends each event from the real dialect, once:', () => {
-      let rows: EventRow[];
-      before(async () => {
-        rows = await eventTour(nodeRed);
-      });
-
-      for (const [index, name] of eventNames.entries()) {
-        it(name, () => {
-          assert.deepEqual(rows[index]?.problems, []);
-          assert.match(rows[index]?.text ?? '', /^\p{Lu}.{4}/u);
-        });
       }
     });
   });

@@ -109,60 +109,6 @@ describe('the reads of energy, location and whole groups', () => {
     assert.equal(requests.length, 2);
   });
 
-  it('follow a member that has a value, an error and a value again', async () => {
-    const path = '/energy/v2/vehicles/{vin}/state';
-    const known = bodies[path];
-    const { client } = open(undefined, { shareForMs: 0 });
-    const level = async (body: unknown): Promise<unknown> => {
-      bodies[path] = { batteryChargeLevel: body };
-      const { payload } = await client.read('charging', { vin });
-      const { value, reason } = payload['batteryChargeLevel'] ?? assert.fail();
-      return reason ?? value;
-    };
-    try {
-      assert.deepEqual(
-        [
-          await level(member(50, 'percentage')),
-          await level({ status: 'ERROR', code: 'ERROR_READING_PROPERTY' }),
-          await level(member(51, 'percentage')),
-        ],
-        [50, 'ERROR_READING_PROPERTY', 51],
-      );
-    } finally {
-      bodies[path] = known;
-    }
-  });
-
-  it('ask for JSON with key and token, as every other read', async () => {
-    await open().client.read('location', { vin });
-    const { headers } = requests[0] ?? assert.fail('nothing was asked');
-    assert.equal(headers.authorization, 'Bearer token');
-    assert.equal(headers['vendor-api-key'], 'key');
-    assert.equal(headers.accept, 'application/json');
-  });
-
-  it('give the capabilities and the location', async () => {
-    const { client } = open();
-    assert.deepEqual((await client.read('chargingCapabilities', { vin })).payload, { isSupported: true });
-    const { payload, vehicle } = await client.read('location', { vin });
-    assert.deepEqual(payload, { latitude: 57.6, longitude: 11.9, altitude: null, heading: 220, timestamp: null });
-    assert.equal(vehicle.interface, 'location-v1');
-    assert.equal(vehicle.measuredAt, null);
-  });
-
-  it('give a group with the words and units of the service, and numbers as numbers', async () => {
-    const { client } = open();
-    const at = '2026-09-25T15:40:12.045Z';
-    assert.deepEqual((await client.read('fuel', { vin })).payload, {
-      fuelAmount: { value: 47.3, unit: 'l', timestamp: at },
-      batteryChargeLevel: { value: null, unit: null, timestamp: null },
-    });
-    assert.deepEqual((await client.read('tyres', { vin })).payload, {
-      frontLeft: { value: 'VERY_LOW_PRESSURE', unit: null, timestamp: at },
-      rearLeft: { value: 'NEW', unit: null, timestamp: at },
-    });
-  });
-
   it('answer the single values of the statistics and their group with one request', async () => {
     const { client } = open(['connected-v2']);
     const { payload } = await readSeveral(client, ['statistics', 'tripMeter1', ...statisticsMemberNames], { vin });
@@ -211,17 +157,6 @@ describe('the reads of energy, location and whole groups', () => {
         bodies[details] = { data: { vin, fuelType } };
         assert.deepEqual([await range(), asked()], [value, 1], String(fuelType));
       }
-    });
-
-    it('does not ask again after a restart', async () => {
-      const store = new MemoryStateStore();
-      bodies[details] = { data: { vin, fuelType: 'ELECTRIC' } };
-      assert.equal(await range(store), 250);
-      const copy = new MemoryStateStore();
-      for (const { key, value } of await store.entries('car/')) await copy.write(key, value);
-      delete bodies[details];
-      assert.equal(await range(copy), 250);
-      assert.equal(asked(), 1);
     });
 
     it('is unknown for a car without details, which are read again an hour later', async () => {

@@ -2,15 +2,7 @@ import { strict as assert } from 'node:assert';
 import { inspect } from 'node:util';
 import { commandNames, MemoryStateStore, type VehicleError } from '../../src/index';
 import { commands, type CommandRow } from '../../src/catalogue/commands';
-import { groupedResources } from '../../src/catalogue/groups';
-import {
-  connectedReadNames,
-  reads,
-  resourceNames,
-  resources,
-  type Resource,
-  readNames,
-} from '../../src/catalogue/reads';
+import { readNames } from '../../src/catalogue/reads';
 import type { ErrorCode } from '../../src/errors';
 import { classicCar, demoCar, startSimulator, type FaultOptions, type Simulator } from '../support/simulator';
 import { parseReads } from '../../src/inputs';
@@ -35,94 +27,6 @@ describe('the client', () => {
     await service.close();
   });
 
-  for (const dialect of ['plain', 'real'] as const) {
-    describe(`against the ${dialect} dialect`, () => {
-      beforeEach(async () => {
-        service = await startSimulator({ dialect, cars: [demoCar, classicCar] });
-        service.car().set({
-          resources: {
-            washerFluidLevel: 'NORMAL',
-            frontLeftTyrePressure: 'NORMAL',
-            serviceWarningStatus: 'TIME_FOR_SERVICE',
-          },
-        });
-        ({ client } = openTestAccount(service));
-      });
-
-      it('gives every connected read on each version that has it, and refuses the others before anything is sent', async () => {
-        for (const name of connectedReadNames)
-          for (const [iface, choice] of [
-            ['connected-v1', 'v1'],
-            ['connected-v2', 'v2'],
-          ] as const) {
-            const what = `${name} on ${choice}`;
-            service.clearRequests();
-            if (!reads[name].routes.some((route) => route.interface === iface)) {
-              await assert.rejects(client.read(name, { vin, interface: choice }), coded('NOT_SUPPORTED'), what);
-              assert.equal(service.requests.length, 0, what);
-              continue;
-            }
-            const { payload, vehicle } = await client.read(name, { vin, interface: choice, maxAgeMs: 0 });
-            assert.deepEqual([vehicle.interface, vehicle.read, vehicle.source], [iface, name, 'live'], what);
-            assert.ok(payload, what);
-          }
-      });
-
-      it('gives every resource as its row types it, on the newest interface that has it', async () => {
-        const types = { boolean: 'boolean', enum: 'string', double: 'number', integer: 'number', number: 'number' };
-        for (const name of resourceNames) {
-          const resource: Resource = resources[name];
-          const newest = groupedResources[name].group === null ? 'extended-v1' : 'connected-v2';
-          for (const [choice, iface] of [
-            ['auto', newest],
-            ['v1', 'extended-v1'],
-          ] as const) {
-            const { payload, vehicle } = await client.read(name, { vin, interface: choice });
-            const { value, unit, timestamp } = payload;
-            const expected = [iface, types[resource.kind], 'unit' in resource ? resource.unit : null];
-            assert.deepEqual([vehicle.interface, typeof value, unit], expected, `${name} ${choice}`);
-            if (resource.kind === 'enum') assert.ok(resource.values.includes(value as string), name);
-            assert.match(timestamp ?? '', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/, name);
-          }
-        }
-        ({ client } = openTestAccount(service, { interfaces: specified }));
-        for (const name of resourceNames)
-          assert.equal((await client.read(name, { vin })).vehicle.interface, 'extended-v1', name);
-      });
-
-      it('sees an opened window in every read that can show it', async () => {
-        service.car().set({ windows: { frontLeft: 'OPEN', rearRight: 'CLOSED' } });
-        for (const choice of ['v1', 'v2'] as const) {
-          const { payload, vehicle } = await client.read('windows', { vin, interface: choice, maxAgeMs: 0 });
-          assert.equal(payload['frontLeft']?.value, 'OPEN');
-          assert.deepEqual(vehicle.open, ['frontLeft']);
-          assert.equal(vehicle.allClosed, false);
-        }
-        assert.equal((await client.read('frontLeftWindowOpen', { vin })).payload.value, true);
-      });
-
-      it('reads the lock the same way on every interface', async () => {
-        for (const [lock, locked] of [
-          ['LOCKED', true],
-          ['UNLOCKED', false],
-        ] as const) {
-          service.car().set({ lock });
-          for (const choice of ['v1', 'v2'] as const) {
-            const { vehicle } = await client.read('doors', { vin, interface: choice, maxAgeMs: 0 });
-            assert.equal(vehicle.locked, locked);
-          }
-          assert.equal((await client.read('carLocked', { vin, maxAgeMs: 0 })).payload.value, locked);
-        }
-      });
-
-      it('lists commands in the form that the command node takes', async () => {
-        const { payload } = await client.read('commands', { vin });
-        assert.ok(payload.some(({ command }) => command === 'lock-reduced-guard'));
-        assert.ok(payload.some(({ command }) => command === 'honk-flash'));
-      });
-    });
-  }
-
   describe('commands', () => {
     beforeEach(async () => {
       service = await startSimulator({ dialect: 'real', cars: [demoCar, classicCar], clock: new ManualClock() });
@@ -133,43 +37,6 @@ describe('the client', () => {
     /** A client of another Node-RED, which knows of no command that may still be under way. */
     const another = (more: Parameters<typeof openTestAccount>[1] = {}): SendingClient =>
       openTestAccount(service, { store: new MemoryStateStore(), ...more }).client;
-
-    it('are sent once on each version that has them, and refused on the others before anything is sent', async () => {
-      const bodies = { unlockDuration: '{"unlockDuration":30}', runtimeMinutes: '{"runtimeMinutes":15}' };
-      for (const name of commandNames) {
-        const { routes }: CommandRow = commands[name];
-        for (const [iface, choice] of [
-          ['connected-v1', 'v1'],
-          ['connected-v2', 'v2'],
-        ] as const) {
-          const what = `${name} on ${choice}`;
-          const route = routes[iface];
-          service.clearRequests();
-          const sending = another().send(name, {
-            vin,
-            interface: choice,
-            unlockDuration: name === 'unlock' ? 30 : undefined,
-          });
-          if (route === undefined) {
-            await assert.rejects(sending, coded('NOT_SUPPORTED'), what);
-            assert.equal(service.requests.length, 0, what);
-            continue;
-          }
-          const record = await sending;
-          assert.deepEqual(
-            posts().map(({ headers, body }) => [headers['content-type'], body]),
-            [[route.contentType.replace('{vendor}', 'vendor'), route.body === undefined ? '' : bodies[route.body]]],
-            what,
-          );
-          assert.ok(record.operationId, what);
-          assert.deepEqual(
-            [record.command, record.interface, record.vin, record.outcome, record.async === null],
-            [name, iface, vin, choice === 'v1' ? 'pending' : 'succeeded', choice === 'v2'],
-            what,
-          );
-        }
-      }
-    });
 
     it('choose v2 where the specification offers it, and v1 for the rest, at a service as specified', async () => {
       for (const name of commandNames) {
@@ -457,22 +324,6 @@ describe('the client', () => {
       assert.deepEqual(vehicle.errors, []);
       assert.ok(service.connections.peak <= 6, `${service.connections.peak} sockets`);
     });
-
-    it('give what worked and list what failed', async () => {
-      service.faults.add({ match: { path: '/windows' }, error: 'not-supported' });
-      const { payload, vehicle } = await readSeveral(client, ['doors', 'windows', 'fuelAmount'], { vin });
-      assert.deepEqual(Object.keys(payload), ['doors', 'fuelAmount']);
-      assert.deepEqual(
-        vehicle.errors.map(({ read, code }) => ({ read, code })),
-        [{ read: 'windows', code: 'NOT_SUPPORTED' }],
-      );
-      assert.equal(vehicle.reads.doors?.locked, true);
-    });
-
-    it('fail only when every one failed', async () => {
-      service.faults.add({ error: 'token-refused' });
-      await assert.rejects(readSeveral(client, ['doors', 'windows'], { vin }), coded('SIGN_IN_REQUIRED'));
-    });
   });
 
   describe('a read that meets a fault', () => {
@@ -508,15 +359,6 @@ describe('the client', () => {
       abort.abort();
       await assert.rejects(read, coded('CANCELLED'));
     });
-
-    for (const nulls of ['values', 'members'] as const) {
-      it(`reads nulls for ${nulls} as unknown everywhere`, async () => {
-        service.faults.add({ nulls });
-        assert.equal((await client.read('windows', { vin })).vehicle.allClosed, null);
-        assert.equal((await client.read('doors', { vin })).vehicle.locked, null);
-        for (const name of resourceNames) assert.equal((await client.read(name, { vin })).payload.value, null, name);
-      });
-    }
   });
 
   it('passes image addresses on and never keeps them', async () => {

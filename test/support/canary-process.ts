@@ -64,7 +64,6 @@ class Run {
   #answered = 0;
   #flow = new Flow();
   #service!: Simulator;
-  #pump!: NodeJS.Timeout;
   #logs: (() => unknown[]) | undefined;
 
   constructor(whole: boolean) {
@@ -80,8 +79,6 @@ class Run {
 
   async #begin(): Promise<void> {
     useClock(this.#clock);
-    // Time runs fast, so that pauses between tries and time limits pass.
-    this.#pump = setInterval(() => void this.#clock.advance(500), 4);
     this.#service = await startSimulator({
       ...this.#credentials,
       accessToken: this.#accessToken,
@@ -124,7 +121,6 @@ class Run {
   }
 
   async end(): Promise<void> {
-    clearInterval(this.#pump);
     await this.#flow.end();
     await this.#service?.close();
     useClock(undefined);
@@ -210,12 +206,13 @@ class Run {
     const { url } = await this.#ask('sign-in', formOf(this.#vehicle(), {}, { callback }));
     if (typeof url !== 'string') return;
     this.#track(new URL(url).searchParams.get('state') ?? '');
-    const address = await signInAtPage(url, decision);
+    const address = await this.#pass(signInAtPage(url, decision));
     this.#track(new URL(address).searchParams.get('code') ?? '');
     if (fault !== undefined) this.#service.faults.add(fault);
     // In its own window, and late by hand once more.
     const { pathname, search } = new URL(address);
-    this.#heap.answers.push((await helper.request().get(pathname + search)).text);
+    const page = await this.#pass(Promise.resolve(helper.request().get(pathname + search)));
+    this.#heap.answers.push(page.text);
     await this.#ask('sign-in-finish', { redirected: address });
     this.#service.faults.clear();
   }
@@ -265,7 +262,16 @@ class Run {
   async #send(id: string, msg: Record<string, unknown>): Promise<void> {
     const before = this.#answered;
     this.#flow.node(id).receive(msg as never);
-    while (this.#answered === before) await new Promise((resolve) => setTimeout(resolve, 2));
+    await this.#clock.advanceUntil(() => this.#answered > before);
+  }
+
+  /** Lets time pass, with pauses between tries and time limits, until the work is done. */
+  async #pass<Result>(work: Promise<Result>): Promise<Result> {
+    let isDone = false;
+    const note = (): void => void (isDone = true);
+    void work.then(note, note);
+    await this.#clock.advanceUntil(() => isDone);
+    return work;
   }
 
   async #useEverything(): Promise<void> {
@@ -321,7 +327,7 @@ class Run {
   }
 
   async #ask(action: string, body: object): Promise<Record<string, unknown>> {
-    const answer = await askEditor(action, body);
+    const answer = await this.#pass(askEditor(action, body));
     // The address to sign in at names the application and its state, by its nature.
     this.#heap.answers.push(this.#plain(action === 'sign-in' && 'url' in answer ? { ...answer, url: '' } : answer));
     return answer;

@@ -38,8 +38,6 @@ class GuardRun {
   reading = (time: string, reading: Partial<GuardReading>): string[] =>
     this.#step({ type: 'reading', at: at(time), ...reading });
   inUse = (time: string, inUse: boolean | null): string[] => this.#step({ type: 'reading', at: at(time), inUse });
-  failed = (time: string, ...failed: ('windows' | 'doors')[]): string[] =>
-    this.#step({ type: 'reading', at: at(time), failed });
   tick = (time: string): string[] => this.#step({ type: 'tick', at: at(time) });
   snooze = (time: string, minutes: number | null): string[] => this.#step({ type: 'snooze', at: at(time), minutes });
   ask = (time: string, ...only: WatchName[]): string[] => this.#step({ type: 'ask', at: at(time), only });
@@ -114,32 +112,6 @@ describe('The guard: alerts', () => {
     assert.deepEqual(run.windows('12:00', open), []);
   });
 
-  it('sends the alert at once for a time of 0 minutes', () => {
-    assert.deepEqual(new GuardRun({ minutes: 0 }).windows('10:00', open), ['open-too-long: frontLeft window 0']);
-  });
-
-  it('gives each kind its own time', () => {
-    const run = new GuardRun({ watch: ['tailGate', 'lock'], minutes: 30, minutesFor: { lock: 5 } });
-    run.doors('10:00', { tailGate: 'OPEN', carLocked: 'UNLOCKED' });
-    assert.equal(run.due(), '10:05');
-    assert.deepEqual(run.tick('10:05'), ['open-too-long: carLocked lock 5']);
-    assert.equal(run.due(), '10:30');
-    assert.deepEqual(run.tick('10:30'), ['open-too-long: tailGate tailGate 30, carLocked lock 30']);
-  });
-
-  it('repeats after the set time for as long as it lasts, counting from the last alert', () => {
-    const run = new GuardRun({ repeat: 15 });
-    run.windows('10:00', open);
-    run.tick('10:10');
-    assert.equal(run.due(), '10:25');
-    assert.deepEqual(run.windows('10:20', { frontLeft: 'OPEN', rearLeft: 'AJAR' }), []);
-    assert.deepEqual(run.tick('10:25'), ['repeat: frontLeft window 25']);
-    assert.deepEqual(run.tick('10:30'), ['open-too-long: frontLeft window 30, rearLeft window 10']);
-    assert.equal(run.due(), '10:45');
-    assert.deepEqual(run.tick('11:30'), ['repeat: frontLeft window 90, rearLeft window 70']);
-    assert.equal(run.due(), '11:45');
-  });
-
   it('leaves out the tank lid unless it is named', () => {
     const guard = new Guard({ minutes: 0 });
     const { events } = guard.step(parseGuardState(), {
@@ -170,49 +142,6 @@ describe('The guard: since when', () => {
       const [answer] = run.events;
       assert.equal(answer?.type === 'alert' && answer.openings[0]?.since, since, what);
     }
-  });
-
-  it('counts from the reading where the window is known to have been closed after the timestamp', () => {
-    const run = new GuardRun();
-    run.members('10:30', { frontLeft: { value: 'CLOSED', timestamp: null } });
-    run.members('11:00', { frontLeft: { value: 'OPEN', timestamp: iso('10:20') } });
-    assert.deepEqual(run.ask('11:00'), ['asked: frontLeft window 0 besides frontRight, rearLeft, rearRight']);
-  });
-
-  it('counts from the instant at which it was last known closed, not from before', () => {
-    const run = new GuardRun({ watch: ['frontLeftWindow'] });
-    run.members('10:00', { frontLeft: { value: 'CLOSED', timestamp: iso('10:00') } });
-    run.members('10:05', { frontLeft: { value: 'OPEN', timestamp: iso('10:00') } });
-    assert.deepEqual(run.ask('10:06'), ['asked: frontLeft window 6']);
-    const other = new GuardRun({ watch: ['frontLeftWindow'] });
-    other.members('10:00', { frontLeft: { value: 'CLOSED', timestamp: null } });
-    other.members('10:01', { frontLeft: { value: 'CLOSED', timestamp: iso('09:55') } });
-    other.members('10:02', { frontLeft: { value: 'OPEN', timestamp: iso('09:57') } });
-    assert.deepEqual(other.ask('10:03'), ['asked: frontLeft window 1'], 'it was still closed at 10:00');
-  });
-
-  it('takes a slow answer from before a read that failed, and an unknown value whatever its timestamp', () => {
-    const run = new GuardRun({ watch: ['frontLeftWindow'] });
-    run.failed('10:05', 'windows');
-    const windows = { frontLeft: { value: 'CLOSED', timestamp: null } };
-    run.reading('10:06', { windows, receivedAt: { windows: at('10:04') } });
-    assert.deepEqual(run.ask('10:06'), ['clear asked: frontLeft window']);
-    run.members('10:07', { frontLeft: { value: 'CLOSED', timestamp: iso('10:07') } });
-    run.members('10:08', { frontLeft: { value: 'UNSPECIFIED', timestamp: iso('10:00') } });
-    assert.deepEqual(run.ask('10:08'), ['cannot-tell asked: frontLeft window']);
-  });
-
-  it('ignores an answer with an older timestamp', () => {
-    const run = new GuardRun();
-    run.windows('10:00', closed);
-    run.windows('10:10', open);
-    run.tick('10:20');
-    assert.deepEqual(
-      run.members('10:25', members({ frontLeft: 'CLOSED' }, '10:05')),
-      [],
-      'no all clear from before it was opened',
-    );
-    assert.deepEqual(run.ask('10:25', 'frontLeftWindow'), ['asked: frontLeft window 15']);
   });
 
   it('calls an opening from before a restart unconfirmed until it is read again', () => {
@@ -257,75 +186,7 @@ describe('The guard: since when', () => {
   });
 });
 
-describe('The guard: the all clear', () => {
-  it('comes once everything is closed again, after an alert only', () => {
-    const run = new GuardRun();
-    run.windows('10:00', open);
-    assert.deepEqual(run.windows('10:05', closed), []);
-    run.windows('11:00', { frontLeft: 'OPEN', rearLeft: 'OPEN' });
-    run.tick('11:10');
-    assert.deepEqual(run.windows('11:20', { frontLeft: 'OPEN' }), []);
-    assert.deepEqual(run.windows('11:25', closed), [
-      'clear closed: frontLeft window, frontRight window, rearLeft window, rearRight window',
-    ]);
-    assert.deepEqual(run.windows('11:30', closed), []);
-  });
-
-  it('is not sent while an opening is unknown', () => {
-    const run = new GuardRun();
-    run.windows('10:00', open);
-    run.tick('10:10');
-    assert.deepEqual(run.windows('10:12', { frontLeft: 'UNSPECIFIED' }), []);
-    assert.deepEqual(run.windows('10:14', { frontLeft: 'CLOSED', rearLeft: null }), []);
-    assert.equal(run.windows('10:16', closed).length, 1);
-  });
-});
-
-describe('The guard: unknown openings', () => {
-  it('are reported once, after the time that an opening may stay open', () => {
-    const run = new GuardRun();
-    run.windows('10:00', closed);
-    run.windows('10:05', { frontLeft: 'UNSPECIFIED' });
-    assert.equal(run.due(), '10:15');
-    assert.deepEqual(run.tick('10:15'), ['cannot-tell unknown-too-long: frontLeft window']);
-    assert.equal(run.due(), null);
-    assert.deepEqual(run.windows('10:40', { frontLeft: null }), []);
-    run.windows('11:00', closed);
-    run.windows('11:05', {});
-    assert.deepEqual(run.tick('11:15'), ['cannot-tell unknown-too-long: frontLeft window']);
-  });
-});
-
 describe('The guard: quiet hours', () => {
-  it('delay alerts and reports of unknown openings until they end, over midnight', () => {
-    const run = new GuardRun({ quietHours: '22:00-07:00', timeZone: 'UTC' });
-    run.windows('21:55', { frontLeft: 'OPEN', rearLeft: null });
-    assert.deepEqual(run.tick('22:05'), []);
-    assert.deepEqual(run.tick('2026-06-02T06:59:00Z'), []);
-    assert.deepEqual(
-      run.tick('2026-06-02T07:00:00Z'),
-      ['open-too-long: frontLeft window 545 besides rearLeft'],
-      'said once, not in a second message too',
-    );
-  });
-
-  it('end when the clock of their zone shows it, also in the nights in which it changes', () => {
-    for (const [opened, alert, why] of [
-      ['2026-06-01T20:30:00Z', '2026-06-02T00:30:00.000Z', 'a summer night'],
-      ['2026-03-28T21:30:00Z', '2026-03-29T01:00:00.000Z', 'an end that the clock leaps over'],
-      ['2026-10-24T20:30:00Z', '2026-10-25T00:30:00.000Z', 'an end that comes twice'],
-    ] as const) {
-      const run = new GuardRun({ quietHours: '22:00-02:30', timeZone: 'Europe/Berlin' });
-      run.windows(opened, open);
-      let due = '';
-      for (let looks = 0; looks < 60 && run.events.length === 0; looks++) {
-        due = new Date(run.guard.nextDue(run.state) ?? assert.fail(why)).toISOString();
-        run.tick(due);
-      }
-      assert.equal(due, alert, why);
-    }
-  });
-
   it('are all others where alerts are wanted only between two times: the beginning counts, the end does not', () => {
     const run = new GuardRun({ minutes: 0, hours: 'only', quietHours: '18:00-22:00', timeZone: 'UTC' });
     assert.deepEqual(run.windows('17:00', open), []);
@@ -351,31 +212,6 @@ describe('The guard: quiet hours', () => {
 });
 
 describe('The guard: only while the car is not in use', () => {
-  it('keeps quiet during the drive and counts from its end', () => {
-    const run = new GuardRun({ onlyWhileNotInUse: true });
-    run.windows('10:00', open, { inUse: true });
-    assert.equal(run.due(), null);
-    assert.deepEqual(run.tick('11:00'), []);
-    run.inUse('11:30', false);
-    assert.equal(run.due(), '11:40');
-    assert.deepEqual(run.tick('11:40'), ['open-too-long: frontLeft window 100']);
-  });
-
-  it('takes the newest answer about the use, and none from the future', () => {
-    const run = new GuardRun({ onlyWhileNotInUse: true });
-    const use = (time: string, inUse: boolean, received: string): unknown =>
-      run.reading(time, { inUse, receivedAt: { accessibility: at(received) } });
-    run.windows('09:00', open);
-    use('10:00', true, '10:30');
-    use('10:05', false, '10:05');
-    use('10:06', true, '10:04');
-    assert.equal(run.due(), '10:15', 'left at 10:05');
-    use('10:06', true, '10:06');
-    assert.equal(run.due(), null);
-    use('10:06', false, '10:06');
-    assert.equal(run.due(), '10:16');
-  });
-
   it('is not worth a write at each poll of a drive', () => {
     const run = new GuardRun({ onlyWhileNotInUse: true });
     run.inUse('10:00', true);
@@ -388,37 +224,6 @@ describe('The guard: only while the car is not in use', () => {
 });
 
 describe('The guard: snooze', () => {
-  it('delays an alert until it is over', () => {
-    const run = new GuardRun();
-    run.windows('10:00', open);
-    run.snooze('10:05', 30);
-    assert.equal(run.due(), '10:35');
-    assert.deepEqual(run.tick('10:34'), []);
-    assert.deepEqual(run.tick('10:35'), ['open-too-long: frontLeft window 35']);
-  });
-
-  it('repeats an alert once when it is over, even without a repeat time', () => {
-    const run = new GuardRun();
-    run.windows('10:00', open);
-    run.tick('10:10');
-    run.snooze('10:11', 20);
-    assert.equal(run.due(), '10:31');
-    assert.deepEqual(run.tick('10:31'), ['repeat: frontLeft window 31']);
-    assert.equal(run.due(), null);
-  });
-
-  it('lasts until everything is closed where no time is given', () => {
-    const run = new GuardRun({ repeat: 5 });
-    run.windows('10:00', open);
-    run.snooze('10:05', null);
-    assert.equal(run.due(), null);
-    run.windows('15:00', { frontLeft: 'UNSPECIFIED' });
-    assert.deepEqual(run.tick('16:00'), [], 'unknown is not closed');
-    run.windows('17:00', closed);
-    run.windows('18:00', open);
-    assert.equal(run.tick('18:10').length, 1);
-  });
-
   it('is a number of minutes or until-closed, and anything else is INPUT_INVALID', () => {
     for (const [input, minutes] of [
       [30, 30],
@@ -433,61 +238,11 @@ describe('The guard: snooze', () => {
 });
 
 describe('The guard: asked', () => {
-  it('answers at once, whether the time is up, and whether it is quiet, snoozed or in use', () => {
-    const run = new GuardRun({ quietHours: '00:00-23:59', timeZone: 'UTC', onlyWhileNotInUse: true });
-    run.windows('10:00', open, { inUse: true });
-    run.snooze('10:01', null);
-    assert.deepEqual(run.ask('10:03'), ['asked: frontLeft window 3']);
-    run.windows('10:04', closed);
-    assert.deepEqual(run.ask('10:05'), [
-      'clear asked: frontLeft window, frontRight window, rearLeft window, rearRight window',
-    ]);
-  });
-
   it('answers about openings that are not watched, but sends no alert for them', () => {
     const run = new GuardRun({ minutes: 0 });
     assert.deepEqual(run.doors('10:00', { carLocked: 'UNLOCKED' }), []);
     assert.deepEqual(run.ask('10:01', 'lock'), ['asked: carLocked lock 1']);
     assert.deepEqual(run.guard.readsFor(['lock']), ['windows', 'doors']);
-  });
-
-  it('never calls an opening closed that is unknown, not read or not in question', () => {
-    const run = new GuardRun();
-    assert.deepEqual(run.ask('10:00'), [
-      'cannot-tell asked: frontLeft window, frontRight window, rearLeft window, rearRight window',
-    ]);
-    assert.deepEqual(run.ask('10:00', 'hood'), ['cannot-tell asked: hood hood']);
-    run.windows('10:01', { frontLeft: 'UNSPECIFIED' });
-    assert.deepEqual(run.ask('10:02'), ['cannot-tell asked: frontLeft window']);
-    assert.deepEqual(run.ask('10:03'), ['cannot-tell asked: frontLeft window'], 'asked again, answered again');
-    assert.deepEqual(run.tick('11:00'), [], 'but it need not be said unasked any more');
-  });
-});
-
-describe('The guard: all', () => {
-  const doors = {
-    frontLeft: 'CLOSED',
-    frontRight: 'CLOSED',
-    rearLeft: 'CLOSED',
-    rearRight: 'CLOSED',
-    tailGate: 'CLOSED',
-    hood: 'CLOSED',
-  };
-  const isEverything = ({ events: [event] }: GuardRun): boolean => {
-    assert.ok(event?.type === 'clear');
-    return event.everything;
-  };
-
-  it('is true only for all openings of the car, not for those asked about or watched', () => {
-    const run = new GuardRun({ watch: openingKinds });
-    run.windows('10:00', open);
-    run.doors('10:00', doors);
-    run.ask('10:01', 'door');
-    assert.equal(isEverything(run), false);
-    const single = new GuardRun({ watch: ['frontLeftDoor'], minutes: 0 });
-    single.doors('10:00', { ...doors, frontLeft: 'OPEN' });
-    single.doors('10:01', doors);
-    assert.equal(isEverything(single), false);
   });
 });
 
@@ -517,18 +272,6 @@ describe('The guard: its state', () => {
     assert.deepEqual(restored, run.state);
     run.windows('10:13', closed);
     assert.equal(JSON.stringify(restored), before);
-  });
-
-  it('survives a restart: durations go on, and no event is repeated', () => {
-    const run = new GuardRun();
-    run.windows('10:00', open);
-    const later = new GuardRun();
-    later.state = parseGuardState(JSON.parse(JSON.stringify(run.state)));
-    assert.equal(later.due(), '10:10');
-    assert.deepEqual(later.tick('10:31'), ['open-too-long: frontLeft window 31']);
-    const latest = new GuardRun();
-    latest.state = parseGuardState(JSON.parse(JSON.stringify(later.state)));
-    assert.deepEqual(latest.tick('10:40'), []);
   });
 
   it('sends an alert at once that a changed setting makes due, and none for openings that are no longer watched', () => {

@@ -74,16 +74,6 @@ describe('the rate limiter of an API key', () => {
       });
     });
 
-    it('never sends more than the limit in any sixty seconds, whenever they begin', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 10 });
-      const sent: number[] = [];
-      for (let i = 0; i < 60; i += 1)
-        void acquire(limiter, 'read', { maxWaitMs: hour }).then(() => sent.push(clock.now()));
-      for (let i = 0; i < 700; i += 1) await clock.advance(first(i % 3, [137, 611, 903]));
-      assert.equal(sent.length, 60);
-      for (const from of sent) assert.ok(sent.filter((at) => at >= from && at < from + minute).length <= 10);
-    });
-
     it('reports the next slot under a lowered limit', async () => {
       const limiter = limiterOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
       for (let i = 0; i < 5_000; i += 1) await acquire(limiter, 'read');
@@ -94,15 +84,6 @@ describe('the rate limiter of an API key', () => {
       assert.match(error.message, /^The limit of 1,000 requests a day is reached\..* at 2 Jun, \d\d:\d\d\.$/);
       await clock.advance(retryAt - start);
       await acquire(limiter, 'read', { maxWaitMs: 0 });
-    });
-
-    it('forgets the day in the course of the next day', async () => {
-      const limiter = limiterOf();
-      await acquire(limiter, 'read');
-      await clock.advance(24 * hour);
-      assert.equal(limiter.snapshot().usedToday, 1);
-      await clock.advance(nextDay - 24 * hour);
-      assert.equal(limiter.snapshot().usedToday, 0);
     });
 
     it('reports the age of what was sent in the last 24 hours to each API, the oldest first', async () => {
@@ -270,18 +251,6 @@ describe('the rate limiter of an API key', () => {
       assert.deepEqual([waiting.done, waiting.error], [true, null]);
     });
 
-    it('has no timer when no request waits', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const abort = new AbortController();
-      const wait = watched(acquire(limiter, 'read', { maxWaitMs: hour, signal: abort.signal }));
-      assert.equal(clock.sleeping, 1);
-      abort.abort();
-      assert.equal(clock.sleeping, 0);
-      await clock.advance(0);
-      assert.equal(code(wait.error), 'CANCELLED');
-    });
-
     it('holds a thousand waiting requests with one timer and loses none', async () => {
       const limiter = limiterOf({ requestsPerDay: 1e6, requestsPerMinute: 100 });
       let served = 0;
@@ -303,13 +272,6 @@ describe('the rate limiter of an API key', () => {
       for (let i = 0; i < 3; i += 1) await acquire(limiter, 'follow', { maxWaitMs: 0 });
       await acquire(limiter, 'command', { maxWaitMs: 0 });
       await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
-    });
-
-    it('leaves a share of the day to commands', async () => {
-      const limiter = limiterOf({ requestsPerDay: 10, reserveForCommands: 0.1 });
-      for (let i = 0; i < 9; i += 1) await acquire(limiter, 'read');
-      await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
-      await acquire(limiter, 'command', { maxWaitMs: 0 });
     });
 
     it('leaves reads at least half of a tiny limit', async () => {
@@ -839,4 +801,3 @@ const pick = (limiter: RateLimiter): object => {
 };
 /** The minute after, so that no attempt is too early. */
 const shown = (at: number): string => new Date(Math.ceil(at / 60_000) * 60_000).toTimeString().slice(0, 5);
-const first = (index: number, list: readonly number[]): number => list[index] ?? 0;

@@ -89,31 +89,37 @@ describe('the adaptive profile', () => {
       assert.equal(activityOf(parked(midnight - hour), midnight, hour), 'parkedNight');
     });
 
-    for (const [what, change] of [
-      ['an unlocked car', (profile: PollingProfile) => profile.observe('doors', doors(false), noon)],
-      ['a lock that cannot be told', (profile: PollingProfile) => profile.observe('doors', doors(null), noon)],
-      ['an open door', (profile: PollingProfile) => profile.observe('doors', doors(true, ['hood']), noon)],
-      [
-        'a door that cannot be told',
-        (profile: PollingProfile) => profile.observe('doors', doors(true, [], ['rearLeft']), noon),
-      ],
-      [
-        'a window that cannot be told',
-        (profile: PollingProfile) => profile.observe('windows', windows([], ['rearLeft']), noon),
-      ],
-      [
-        'an engine that cannot be told',
-        (profile: PollingProfile) => profile.observe('engineRunning', engine(null), noon),
-      ],
-      ['doors that can no longer be read', (profile: PollingProfile) => profile.fail('doors', forGood)],
-      ['windows that can no longer be read', (profile: PollingProfile) => profile.fail('windows', forGood)],
-    ] as const) {
-      it(`never parked with ${what}`, () => {
-        const profile = parked();
-        change(profile);
-        for (const later of [0, hour, 20 * hour]) assert.equal(activityOf(profile, noon + later, 24 * hour), 'active');
-      });
-    }
+    /** All that is read of the car stays the same over ten minutes. */
+    const settled = ({ door = doors(true), window = windows(), motor = engine(false) }): PollingProfile => {
+      const profile = parked();
+      for (const at of [noon + minute, noon + 10 * minute]) {
+        profile.observe('doors', door, at);
+        profile.observe('windows', window, at);
+        profile.observe('engineRunning', motor, at);
+      }
+      return profile;
+    };
+    const activitiesOf = (profile: PollingProfile): VehicleActivity[] =>
+      [20 * minute, hour, 20 * hour].map((later) => activityOf(profile, noon + later, 24 * hour));
+
+    it('never parked where anything of it cannot be told, or is not locked and closed', () => {
+      assert.deepEqual(activitiesOf(settled({})), ['parked', 'parked', 'parked']);
+      const odd: Record<string, Parameters<typeof settled>[0]> = {
+        'an unlocked car': { door: doors(false) },
+        'a lock that cannot be told': { door: doors(null) },
+        'an open door': { door: doors(true, ['hood']) },
+        'a door that cannot be told': { door: doors(true, [], ['rearLeft']) },
+        'a window that cannot be told': { window: windows([], ['rearLeft']) },
+        'an engine that cannot be told': { motor: engine(null) },
+      };
+      for (const [what, read] of Object.entries(odd))
+        assert.deepEqual(activitiesOf(settled(read)), ['active', 'active', 'active'], what);
+      for (const read of ['doors', 'windows'] as const) {
+        const profile = settled({});
+        profile.fail(read, forGood);
+        assert.deepEqual(activitiesOf(profile), ['active', 'active', 'active'], `${read} that can no longer be read`);
+      }
+    });
 
     it('parked without a sunroof or a tank lid', () => {
       const profile = profileAt();
@@ -124,18 +130,24 @@ describe('the adaptive profile', () => {
     });
 
     it('active for ten minutes after its last change, and until its windows and engine were read again', () => {
-      const profile = parked();
-      profile.observe('doors', doors(false), noon + minute);
-      profile.observe('doors', doors(true), noon + 2 * minute);
       const left = noon + 2 * minute;
-      assert.equal(activityOf(profile, left + 20 * minute), 'active');
+      const leftNow = (): PollingProfile => {
+        const profile = parked();
+        profile.observe('doors', doors(false), noon + minute);
+        profile.observe('doors', doors(true), left);
+        return profile;
+      };
+      const later = (profile: PollingProfile): VehicleActivity => activityOf(profile, left + 20 * minute, hour);
+      const profile = leftNow();
       profile.observe('windows', windows(), left + minute);
       profile.observe('engineRunning', engine(false), left + minute);
-      assert.equal(activityOf(profile, left + 20 * minute), 'active');
+      assert.equal(later(profile), 'active', 'a car locks itself when it drives off');
       profile.observe('engineRunning', engine(false), left + 5 * minute);
-      profile.observe('doors', doors(true), left + 9 * minute);
-      assert.equal(activityOf(profile, left + 10 * minute - 1), 'active');
-      assert.equal(activityOf(profile, left + 10 * minute), 'parked');
+      assert.equal(activityOf(profile, left + 10 * minute - 1, hour), 'active');
+      assert.equal(activityOf(profile, left + 10 * minute, hour), 'parked');
+      const withoutWindows = leftNow();
+      withoutWindows.observe('engineRunning', engine(false), left + 5 * minute);
+      assert.equal(later(withoutWindows), 'active', 'a window may have been opened');
     });
 
     it('parked only while somebody polls the doors, and they answer', () => {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VehicleError } from '../../../src/errors';
@@ -132,21 +132,6 @@ describe('a sign-in from the editor', () => {
     assert.ok(await identity.accepts(await token.get()));
   });
 
-  it('without a refresh token is used as long as it lasts, and says so to the dialog', async () => {
-    identity.fault({ members: { refresh_token: 'missing' } });
-    const signedIn = await signIns.finish({ redirected: await decide((await begin()).url) });
-    assert.equal(signedIn.expiresAt, '2026-06-01T08:04:59.000Z');
-    assert.match(signedIn.warning?.template ?? '', /^The service gave no refresh token, so the sign-in ends: \{0\}\./);
-    const result = await signIns.resultOf('config-1');
-    assert.deepEqual([result?.error, result?.warning], [null, signedIn.warning]);
-    const token = source();
-    assert.ok(await identity.accepts(await token.get()));
-    assert.deepEqual([token.describe().kind, token.describe().endsAt], ['ending', signedIn.expiresAt]);
-    await clock.advance(299_000);
-    await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED', message: /gave no refresh token\. Sign in again/ });
-    assert.equal(identity.requests.length, 1);
-  });
-
   it('names what was asked for and not granted, by the access that asked for it', async () => {
     const { url } = await begin({
       scopes: [
@@ -229,18 +214,6 @@ describe('a sign-in from the editor', () => {
       // The code is that of another sign-in, so the service refuses it; the issuer is accepted.
       await assert.rejects(signIns.finish({ redirected: address.href }), { code: 'SIGN_IN_REQUIRED' });
     });
-  });
-
-  it('is used although the file of the one before had been deleted', async () => {
-    const token = source();
-    await signIns.finish({ redirected: await decide((await begin()).url) });
-    const first = await token.get();
-    await clock.advance(300_000);
-    assert.notEqual(await token.get(), first);
-    for (const name of await grantFiles()) await rm(join(grantFolder(), name));
-    const before = identity.issued.length;
-    await signIns.finish({ redirected: await decide((await begin()).url) });
-    assert.ok(identity.issued.slice(before).includes(await token.get()));
   });
 
   const pasted: [how: string, write: (address: string) => string][] = [
@@ -533,15 +506,6 @@ describe('a sign-in from the editor', () => {
       source().get(),
       (error: VehicleError) => error.code === 'CONFIG' && /damaged/.test(error.message),
     );
-  });
-
-  it('replaces a damaged one', async () => {
-    await signIns.finish({ redirected: await decide((await begin()).url) });
-    const [{ key } = assert.fail()] = await files.entries('sign-in/');
-    await files.write(key, 'damaged');
-    await assert.rejects(source().get(), { code: 'CONFIG' });
-    await signIns.finish({ redirected: await decide((await begin()).url) });
-    assert.ok(await identity.accepts(await source().get()));
   });
 
   it('refuses a client secret that HTTP cannot carry', async () => {

@@ -14,7 +14,7 @@ import { Seal } from '../../../src/state/seal';
 import { DirectoryInUse, DirectoryOwner } from '../../../src/state/owner';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import type { SimulatorOptions } from '../../support/simulator';
-import { closeAccounts, openTestAccount } from '../../support/account';
+import { closeAccounts } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 import { saveSignIn, signInWith } from '../../support/saved-sign-in';
 import { Identity, silent } from './identity';
@@ -140,17 +140,6 @@ describe('a refreshing access token', () => {
     assert.deepEqual([await token.get(), reads], [first, 0]);
     await clock.advance(299_000);
     assert.deepEqual([(await whileTimePasses(token.get())) === first, reads > 0], [false, true]);
-  });
-
-  it('is shared by all who use the same sign-in', async () => {
-    await signIn();
-    const tokens = [source(), source()];
-    const [one, two] = await Promise.all(tokens.map((token) => token.get()));
-    assert.equal(one, two);
-    await tokens[0]?.close();
-    await clock.advance(5 * minute);
-    assert.ok(identity.accepts((await tokens[1]?.get()) ?? ''));
-    assert.equal(identity.refusals, 0);
   });
 
   it('lets a configuration close while another one waits for the refresh', async () => {
@@ -314,23 +303,6 @@ describe('a refreshing access token', () => {
     assert.equal(identity.requests.length, 1);
   });
 
-  it('saves the rotated refresh token before the new access token is used', async () => {
-    await signIn();
-    const token = source();
-    const saved: boolean[] = [];
-    for (let round = 0; round < 3; round++) {
-      const got = await token.get();
-      const stored = await newStore().read(ownKey());
-      saved.push(
-        stored?.grant.accessToken === got &&
-          identity.issued.includes(stored.grant.refreshToken) &&
-          stored.grant.generation === round + 2,
-      );
-      await clock.advance(299_000);
-    }
-    assert.deepEqual(saved, [true, true, true]);
-  });
-
   it('goes on after a restart with what is stored, without a request while it lives', async () => {
     await signIn();
     const before = source();
@@ -458,16 +430,6 @@ describe('a refreshing access token', () => {
     });
   }
 
-  for (const status of [400, 401]) {
-    it(`treats ${status} without an error code as a refusal`, async () => {
-      const token = await signedIn();
-      identity.fault({ status, html: true }, 2);
-      for (let request = 0; request < 5; request++) await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
-      await clock.advance(30 * minute);
-      assert.equal(identity.requests.length, 1);
-    });
-  }
-
   it('blames a fault of the pack on nobody else, keeps its cause, and tries again by itself', async () => {
     const fault = new TypeError('of the pack');
     let isFaulty = true;
@@ -514,38 +476,6 @@ describe('a refreshing access token', () => {
     assert.equal(token.describe().kind, 'refreshing');
     await clock.advance(10_000);
     await assert.rejects(token.get(), { code: 'NETWORK' });
-  });
-
-  it('retries soon by itself after a lost answer, within the grace period of a server that has one', async () => {
-    await serviceWith({ refreshGraceSeconds: 60 });
-    const token = await signedIn();
-    identity.fault({ cut: 'after-effect' }, 3);
-    await assert.rejects(token.get(), { code: 'NETWORK' });
-    for (const [count, pause] of [
-      [2, 2_000],
-      [3, 4_000],
-      [4, 8_000],
-    ] as const) {
-      const before = token.describe().retryAt;
-      await clock.advance(pause);
-      await requestsMade(count);
-      await until(() => token.describe().retryAt !== before);
-    }
-    assert.ok(await identity.accepts(await token.get()));
-    assert.equal(identity.refusals, 0);
-  });
-
-  it('retries soon after a redeploy, too', async () => {
-    await serviceWith({ refreshGraceSeconds: 60 });
-    await signIn();
-    const before = source();
-    const first = await before.get();
-    identity.fault({ cut: 'after-effect' });
-    await assert.rejects(before.onUnauthorized(first), { code: 'NETWORK' });
-    await before.close();
-    const after = source();
-    assert.notEqual(await after.get(), first);
-    assert.equal(identity.refusals, 0);
   });
 
   it('refreshes an unused grant every third day', async () => {
@@ -602,55 +532,6 @@ describe('a refreshing access token', () => {
     assert.deepEqual(pauses, [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
   });
 
-  it('gives out no token that the service refused when the sign-in was revoked, and asks the service no more', async () => {
-    const token = await signedIn();
-    const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
-    const [vin] = identity.simulator.cars.keys();
-    await client.read('windows', { vin });
-    identity.simulator.revokeGrants();
-    identity.simulator.faults.add({ match: { path: '/windows' }, error: 'token-refused' });
-    identity.simulator.clearRequests();
-    for (let read = 0; read < 5; read++)
-      await assert.rejects(client.read('windows', { vin }), { code: 'SIGN_IN_REQUIRED', message: /ended the sign-in/ });
-    assert.deepEqual(
-      identity.simulator.requests.map(({ method, status }) => `${method} ${status}`),
-      ['GET 401', 'POST 400'],
-    );
-  });
-
-  it('lets reads through although the service ends token after token long before its time', async () => {
-    const token = await signedIn();
-    const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
-    const [vin] = identity.simulator.cars.keys();
-    for (let read = 0; read < 10; read++) {
-      await client.read('windows', { vin });
-      identity.simulator.faults.add({ match: { path: '/windows' }, error: 'token-refused', times: 1 });
-    }
-    assert.equal(identity.requests.length, 10);
-  });
-
-  it('says that a new token comes by itself, and not to sign in, when a read or a command meets refused tokens', async () => {
-    const token = await signedIn();
-    const { client } = openTestAccount(identity.simulator, { tokens: token, clock, shareForMs: 0 });
-    const [vin] = identity.simulator.cars.keys();
-    await client.read('windows', { vin });
-    identity.simulator.faults.add({ error: 'token-refused', match: { method: 'POST', path: '/commands/' }, times: 1 });
-    await assert.rejects(client.send('lock', { vin }), {
-      code: 'SERVICE_ERROR',
-      message: /was not carried out\. .*Send the command again\.$/,
-    });
-    assert.equal(identity.requests.length, 2);
-    await whileTimePasses(client.send('lock', { vin }));
-    identity.simulator.faults.add({ error: 'token-refused', match: { path: '/windows' } });
-    identity.simulator.clearRequests();
-    for (let read = 0; read < 5; read++)
-      await assert.rejects(client.read('windows', { vin }), { code: 'SERVICE_ERROR', message: /by itself/ });
-    assert.deepEqual(
-      identity.simulator.requests.map(({ method, status }) => `${method} ${status}`),
-      ['GET 401', 'POST 200', 'GET 401', 'POST 200', 'GET 401'],
-    );
-  });
-
   it('releases a caller that is cancelled, and keeps the answer for the next', async () => {
     const token = await signedIn();
     const controller = new AbortController();
@@ -658,17 +539,6 @@ describe('a refreshing access token', () => {
     await assert.rejects(token.get(controller.signal), { code: 'CANCELLED' });
     assert.ok(await identity.accepts(await token.get()));
     assert.equal(identity.requests.length, 1);
-  });
-
-  it('does not lose an answer that comes while it is closed', async () => {
-    await signIn();
-    const token = source();
-    let closing: Promise<void> | undefined;
-    identity.beforeAnswer = () => void (closing = token.close());
-    await token.get();
-    await closing;
-    assert.ok(await identity.accepts(await source().get()));
-    assert.equal(identity.refusals, 0);
   });
 
   for (const [when, isAnswered] of [
@@ -708,19 +578,6 @@ describe('a refreshing access token', () => {
     secrets.clear();
     assert.equal(await source({ session: newProcess() }).get(), given);
     assert.ok(secrets.has(given) && identity.issued.slice(-2).every((secret) => secrets.has(secret)));
-  });
-
-  it('sends no refresh token twice while one process after the other keeps the sign-in', async () => {
-    await signIn();
-    for (let round = 0; round < 10; round++) {
-      files = new FileStateStore({ directory });
-      const token = source({ session: newProcess() });
-      assert.ok(await identity.accepts(await token.get()));
-      await token.close();
-      await clock.advance(250_000);
-    }
-    assert.equal(new Set(identity.sent).size, 10);
-    assert.equal(identity.refusals, 0);
   });
 
   it('is refreshed by the process that uses the directory and by no other', async () => {
@@ -782,46 +639,16 @@ describe('a refreshing access token', () => {
     assert.equal(identity.requests.length, 1);
   });
 
-  it('refuses to send secrets in the open', async () => {
-    const client = { ...identity.client, tokenUrl: 'http://id.example/token' };
-    await saveSignIn(session, client, 'config-1', 'r');
-    const token = source({ client });
-    await assert.rejects(token.get(), { code: 'CONFIG' });
-  });
-
-  for (const [what, change] of [
-    [
-      'a client id',
-      {
-        client: {
-          audience: 'https://api.example',
-          tokenUrl: 'https://id.example',
-          clientId: 'abc\ndef',
-          clientSecret: '',
-        },
-      },
-    ],
-    [
-      'a client secret',
-      {
-        client: {
-          audience: 'https://api.example',
-          tokenUrl: 'https://id.example',
-          clientId: 'abc',
-          clientSecret: 'abc\ndef',
-        },
-      },
-    ],
-  ] as const) {
-    it(`reports ${what} that is invalid, without repeating it`, async () => {
-      const token = source(change);
+  it('reports a client that cannot be sent, without repeating it', async () => {
+    for (const change of [{ clientId: 'abc\ndef' }, { clientSecret: 'abc\ndef' }]) {
+      const token = source({ client: { ...identity.client, ...change } });
       await assert.rejects(
         token.get(),
         (error: VehicleError) => error.code === 'CONFIG' && !/abc|def/.test(error.message),
       );
       assert.match(token.describe().problem?.template ?? '', /configuration/);
-    });
-  }
+    }
+  });
 
   it('fails with TOKEN_MISSING before a sign-in', async () => {
     const token = source();

@@ -65,17 +65,6 @@ describe('a v1 command to the simulated car', () => {
     assert.equal((await bench.get(link.replace(bench.vin, classicCar.vin))).status, 404, 'another car’s request');
   });
 
-  it('locks the car at its end, and the doors say so with the time of it', async () => {
-    bench.simulator.car().set({ lock: 'UNLOCKED' });
-    await bench.postV1('lock');
-    await bench.clock.advance(3999);
-    assert.equal(bench.simulator.car().state.lock, 'UNLOCKED');
-    await bench.clock.advance(10_000);
-    const { data } = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/doors')).body;
-    assert.deepEqual(data?.['carLocked'], { value: 'LOCKED', timestamp: '2026-06-01T08:00:04.000Z' });
-    assert.equal(data?.['hood']?.['timestamp'], '2026-06-01T08:00:04.000Z');
-  });
-
   it('ends in the word for what keeps the car from it, and nothing happens', async () => {
     const doors = (['frontLeft', 'rearRight', 'tailGate', 'hood'] as const).flatMap((door) =>
       ['OPEN', 'AJAR'].map((word) => [door, { doors: { [door]: word } }, 'UNABLE_TO_LOCK_DOOR_OPEN'] as const),
@@ -99,18 +88,6 @@ describe('a v1 command to the simulated car', () => {
     await bench.postV1('lock');
     await bench.clock.advance(4000);
     assert.equal(bench.simulator.car().state.lock, 'LOCKED');
-  });
-
-  it('can carry out a command without reporting it, and report it without carrying it out', async () => {
-    const car = bench.simulator
-      .car()
-      .set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN', acts: true }] } });
-    const unknown = linkOf(await bench.postV1('lock'));
-    assert.equal(await follow(unknown), 'UNKNOWN');
-    assert.equal(car.state.lock, 'LOCKED');
-    car.set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }] } });
-    assert.equal(await follow(linkOf(await bench.postV1('lock'))), 'COMPLETED');
-    assert.equal(car.state.lock, 'UNLOCKED');
   });
 
   it('can let the doors lag behind', async () => {
@@ -164,19 +141,6 @@ describe('a v1 command to the simulated car', () => {
       assert.equal(bench.simulator.car().invocations.length, 3);
     });
   });
-
-  it('is answered in the shape of the real service in the real dialect', async () => {
-    await bench.simulator.close();
-    await bench.start({ dialect: 'real' });
-    const reply = await bench.postV1('lock');
-    const [invocation] = bench.simulator.car().invocations;
-    assert.equal(reply.status, 202);
-    assert.deepEqual(Object.keys(reply.body), ['status', 'operationId', 'partial', 'async']);
-    assert.equal(reply.body['async']?.['id'], invocation?.id);
-    const detail = (await bench.get(linkOf(reply), { accept: detailType })).body;
-    assert.equal(detail['status'], 200);
-    assert.equal(detail['data']?.['invokeStatus'], 'RUNNING');
-  });
 });
 
 describe('a v2 command to the simulated car', () => {
@@ -197,20 +161,6 @@ describe('a v2 command to the simulated car', () => {
       await bench.simulator.close();
     }
     await start('plain');
-  });
-
-  it('sends no answer before the command has ended', async () => {
-    await start('plain');
-    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 1500 } });
-    let answered = false;
-    const reply = bench.postV2('lock').then((given) => ((answered = true), given));
-    await bench.clock.whenSleeping();
-    await bench.clock.advance(1499);
-    assert.equal(answered, false);
-    assert.equal(car.state.lock, 'UNLOCKED');
-    await bench.clock.advance(1);
-    assert.equal((await reply).body['data']?.['invokeStatus'], 'COMPLETED');
-    assert.equal(car.state.lock, 'LOCKED');
   });
 
   it('happens even where the client has gone meanwhile', async () => {

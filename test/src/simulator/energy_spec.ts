@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { classicCar, demoCar, electricCar, milesCar, quirkyCar, type CarOptions } from '../../../src/simulator';
+import { carProfiles, classicCar, demoCar, electricCar, milesCar, quirkyCar } from '../../../src/simulator';
+import type { CarOptions } from '../../../src/simulator';
 import { chargingMemberNames } from '../../../src/catalogue/reads';
 import { Bench, type Json } from './support';
 
@@ -125,6 +126,24 @@ describe('the energy interface of the simulated service', () => {
       status: 'ERROR',
       code: 'ERROR_READING_PROPERTY',
       message: 'Failed to retrieve property.',
+    });
+  });
+
+  it('tells of each kind of car as many members as such a car has', async () => {
+    await start(...Object.values(carProfiles));
+    const told: Record<string, number> = {};
+    for (const [kind, { vin }] of Object.entries(carProfiles) as [string, CarOptions][]) {
+      const { body } = await bench.get(state.replace('{vin}', String(vin)));
+      told[kind] = Object.values(body).filter((member: Json) => member['status'] === 'OK').length;
+    }
+    assert.deepEqual(told, {
+      petrol: 0,
+      electric: 10,
+      hybrid: 10,
+      miles: 7,
+      'classic-hybrid': 3,
+      quirky: 9,
+      classic: 0,
     });
   });
 

@@ -6,99 +6,33 @@ import { Bench, credentials } from './support';
 
 const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
 
-/** The bodies of docs/internals/vendor-api.md 1.11, word for word. */
-const bodies: [FaultOptions, number, unknown][] = [
-  [
-    { error: 'token-refused' },
-    401,
-    { error: { message: 'UNAUTHORIZED', description: 'Full authentication is required to access this resource' } },
-  ],
-  [
-    { error: 'key-refused' },
-    401,
-    {
-      status: 401,
-      error: {
-        message:
-          'Access denied due to invalid VENDOR-API-KEY. Make sure to provide a valid key for an active application.',
-      },
-    },
-  ],
-  [
-    { error: 'key-missing' },
-    401,
-    {
-      status: 401,
-      error: {
-        message: 'Access denied due to missing header VENDOR-API-KEY. Make sure to include the key in requests.',
-      },
-    },
-  ],
-  [{ error: 'scope-missing' }, 403, { error: { message: 'FORBIDDEN', description: 'Access Denied' } }],
-  [
-    { error: 'client-not-allowed' },
-    403,
-    { error: { message: 'FORBIDDEN', description: 'Client not allowed to access Location API' } },
-  ],
-  [
-    { error: 'quota' },
-    403,
-    { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 03:30:56.' },
-  ],
-  [
-    { error: 'quota', refillIn: '1.00:00:05' },
-    403,
-    { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 1.00:00:05.' },
-  ],
-  [
-    { error: 'not-supported', description: 'honk is not supported by this vehicle' },
-    404,
-    { error: { message: 'NOT_FOUND', description: 'honk is not supported by this vehicle' } },
-  ],
-  [{ error: 'markets' }, 404, { error: { message: 'NOT_FOUND', description: 'Does not belong to allowed markets' } }],
-  [
-    { error: 'conflict' },
-    409,
-    { error: { message: 'CONFLICT', description: 'Invocation specific error, due to a conflict with the vehicle' } },
-  ],
-  [
-    { error: 'media-type' },
-    415,
-    { error: { message: 'UNSUPPORTED_MEDIA_TYPE', description: 'The content type is not supported at this address' } },
-  ],
-  [{ error: 'invalid-uuid' }, 422, { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Invalid UUID' } }],
-  [{ error: 'rate-limited' }, 429, { statusCode: 429, message: 'Rate limit is exceeded.' }],
-  [
-    { error: 'car-error' },
-    500,
-    { error: { message: 'INTERNAL_SERVER_ERROR', description: 'Error returned from car' } },
-  ],
-  [
-    { error: 'car-in-use' },
-    503,
-    { error: { message: 'SERVICE_UNAVAILABLE', description: 'Not allowed, car is in use or asleep' } },
-  ],
-  [
-    { error: 'gateway-timeout' },
-    504,
-    { error: { message: 'GATEWAY_TIMEOUT', description: 'The vehicle did not answer in time' } },
-  ],
-];
-
 describe('a fault of the simulated service', () => {
   const bench = new Bench();
   beforeEach(() => bench.start());
   afterEach(() => bench.simulator.close());
   const add = (fault: FaultOptions) => bench.simulator.faults.add(fault);
 
-  it('answers as the real service does, once', async () => {
-    for (const [fault, status, body] of bodies) {
-      const what = Object.values(fault).join(', ');
-      add({ ...fault, times: 1 });
-      const reply = await bench.get(windows);
-      assert.equal(reply.status, status, what);
-      assert.deepEqual(reply.body, body, what);
-      assert.equal((await bench.get(windows)).status, 200, what);
+  it('has the status of the real service, once', async () => {
+    const statuses = {
+      'token-refused': 401,
+      'key-refused': 401,
+      'key-missing': 401,
+      'scope-missing': 403,
+      'client-not-allowed': 403,
+      quota: 403,
+      'not-supported': 404,
+      markets: 404,
+      conflict: 409,
+      'media-type': 415,
+      'invalid-uuid': 422,
+      'rate-limited': 429,
+      'car-error': 500,
+      'car-in-use': 503,
+      'gateway-timeout': 504,
+    } as const;
+    for (const [error, status] of Object.entries(statuses) as [keyof typeof statuses, number][]) {
+      add({ error, times: 1 });
+      assert.deepEqual([(await bench.get(windows)).status, (await bench.get(windows)).status], [status, 200], error);
     }
   });
 

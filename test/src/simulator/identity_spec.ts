@@ -51,21 +51,6 @@ describe('the identity service of the simulator', () => {
     ).status;
   const dead = { error_description: 'unknown, invalid, or expired refresh token', error: 'invalid_grant' };
 
-  it('shows a page with a button, and what is asked for', async () => {
-    const reply = await page({ state: '"><script>alert(1)</script>' });
-    assert.equal(reply.status, 200);
-    assert.match(reply.text, /<button name="decision" value="allow">Sign in<\/button>/);
-    assert.match(reply.text, /conve:windows_status/);
-    assert.doesNotMatch(reply.text, /<script/);
-  });
-
-  it('carries everything that was asked from the page to the button', async () => {
-    const fields = [...(await page()).text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
-      ([, name = '', value = '']) => [name, value.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))],
-    );
-    assert.deepEqual(Object.fromEntries(fields), asked);
-  });
-
   it('signs in: code and state back, then tokens that the service takes', async () => {
     const reply = await press();
     assert.equal(reply.status, 303);
@@ -89,11 +74,6 @@ describe('the identity service of the simulator', () => {
     assert.equal(doors.status, 403, 'no more than was asked for');
     await bench.clock.advance(299_000);
     assert.equal(await reads(given.body['access_token']), 401);
-  });
-
-  it('sends a driver who cancels back with an error', async () => {
-    const back = backWith(await press({ decision: 'deny' }));
-    assert.deepEqual([back.get('error'), back.get('state'), back.get('code')], ['access_denied', 'a state', null]);
   });
 
   it('redirects nobody for an unknown client or a foreign address', async () => {
@@ -204,45 +184,5 @@ describe('the identity service of the simulator', () => {
     token = (await refresh(token)).body['refresh_token'];
     await bench.clock.advance(1);
     assert.deepEqual((await refresh(token)).body, dead);
-  });
-
-  it('ends all grants on demand', async () => {
-    const token = bench.simulator.issueRefreshToken();
-    bench.simulator.revokeGrants();
-    assert.deepEqual((await refresh(token)).body, dead);
-  });
-
-  it('refuses other grant types', async () => {
-    assert.equal((await token({ grant_type: 'password' })).body['error'], 'unauthorized_client');
-    assert.equal((await token({ grant_type: 'magic' })).body['error'], 'unsupported_grant_type');
-    assert.equal((await bench.raw('/as/token.oauth2')).status, 405);
-  });
-
-  it('can answer a refresh without a refresh token; the old one goes on', async () => {
-    await restart({ refreshGraceSeconds: 60 });
-    const token = bench.simulator.issueRefreshToken();
-    bench.simulator.faults.add({ members: { refresh_token: 'missing' }, times: 1 });
-    const reply = await refresh(token);
-    assert.equal(reply.status, 200);
-    assert.equal('refresh_token' in reply.body, false);
-    assert.equal((await refresh(token)).status, 200);
-  });
-
-  it('fails on demand, as the rest of the service does', async () => {
-    const token = bench.simulator.issueRefreshToken();
-    const { faults } = bench.simulator;
-    faults.add({ match: { path: '/as/token.oauth2' }, error: 'internal-error', times: 1 });
-    assert.equal((await refresh(token)).status, 500);
-    faults.add({ match: { path: '/as/token.oauth2' }, cut: 'before-headers', times: 1 });
-    await assert.rejects(refresh(token));
-    faults.add({ match: { path: '/as/token.oauth2' }, cut: 'after-effect', times: 1 });
-    await assert.rejects(refresh(token));
-    assert.deepEqual((await refresh(token)).body, dead, 'it was rotated, and nobody got the new one');
-  });
-
-  it('gives access tokens in the form of a JWT', async () => {
-    const [, claims = ''] = String((await signIn())['access_token']).split('.');
-    const { scope, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { scope: string; exp: number };
-    assert.deepEqual([scope, exp], [asked.scope, bench.clock.now() / 1000 + 299]);
   });
 });

@@ -133,6 +133,19 @@ describe('the energy state', () => {
     }
   });
 
+  it('has the unit of the table where the service names none, but for kilometers or miles', () => {
+    const units = {
+      batteryChargeLevel: 'percent',
+      electricRange: null,
+      estimatedChargingTimeToTargetBatteryChargeLevel: 'minutes',
+      chargingCurrentLimit: 'ampere',
+      targetBatteryChargeLevel: 'percent',
+      chargingPower: 'watts',
+    } as const;
+    for (const [name, unit] of Object.entries(units))
+      assert.equal(parseCharging({ [name]: ok(5) }).payload[name]?.unit, unit, name);
+  });
+
   it('is read inside `data` as well, and with `timestamp` in place of `updatedAt`', () => {
     const body = { data: { chargingPower: { status: 'OK', value: 1, unit: 'watts', timestamp: updatedAt } } };
     assert.deepEqual(parseCharging(body).payload['chargingPower'], { value: 1, unit: 'watts', timestamp });

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { ResourceName } from '../../../src/catalogue/reads';
-import { fromGroup } from '../../../src/wire/grouped';
+import { fromGroup, parseGroup } from '../../../src/wire/grouped';
 
 const at = '2026-08-21T08:01:46.865571Z';
 const timestamp = '2026-08-21T08:01:46.865Z';
@@ -22,23 +22,13 @@ describe('a resource out of a group', () => {
       'kilometers per hour',
     ],
     ['brakeFluid', { brakeFluidLevelWarning: word('TOO_LOW') }, 'LOW', null],
-    ['carLocked', { centralLock: word('LOCKED') }, true, null],
-    ['carLocked', { centralLock: word('UNLOCKED') }, false, null],
     ['engineCoolantLevel', { engineCoolantLevelWarning: word('NO_WARNING') }, 'NORMAL', null],
-    ['engineHoursToService', { engineHoursToService: number(1266, 'h') }, 1266, 'hours'],
-    ['engineRunning', { engineStatus: word('RUNNING') }, true, null],
-    ['engineRunning', { engineStatus: word('STOPPED') }, false, null],
-    ['frontLeftDoorOpen', { frontLeftDoor: word('OPEN') }, true, null],
     ['frontRightDoorOpen', { frontRightDoor: word('AJAR') }, true, null, { value: 'AJAR', unit: null }],
-    ['rearLeftDoorOpen', { rearLeftDoor: word('CLOSED') }, false, null],
     ['rearRightDoorOpen', { rearRight: word('OPEN') }, true, null],
     ['fuelAmount', { fuelAmount: number('47.3', 'l') }, 47, 'liters', { value: '47.3', unit: 'l' }],
     ['fuelAmount', { fuelAmount: number(0, 'l') }, 0, 'liters'],
-    ['hoodOpen', { hood: word('CLOSED') }, false, null],
-    ['kmToService', { distanceToService: number(29_000, 'km') }, 29_000, 'kilometers'],
     ['kmToService', { distanceToService: number(100, 'miles') }, 160, 'kilometers', { value: 100, unit: 'miles' }],
     ['kmToService', { distanceToService: number(0.4, 'km') }, null, 'kilometers', { value: 0.4, unit: 'km' }],
-    ['monthsToService', { timeToService: number(23, 'months') }, 23, 'months'],
     ['monthsToService', { timeToService: number(200, 'days') }, 6, 'months', { value: 200, unit: 'days' }],
     ['monthsToService', { timeToService: number(17, 'days') }, null, 'months', { value: 17, unit: 'days' }],
     ['monthsToService', { timeToService: number(-3, 'days') }, null, 'months', { value: -3, unit: 'days' }],
@@ -58,9 +48,7 @@ describe('a resource out of a group', () => {
       'kilometers per hour',
       { value: 1.7e308, unit: 'mph' },
     ],
-    ['odometer', { odometer: number(30_000, 'km') }, 30_000, 'kilometers'],
     ['odometer', { odometer: number(12_345.6, null) }, 12_345.6, 'kilometers'],
-    ['oilLevel', { oilLevelWarning: word('TOO_HIGH') }, 'HIGH', null],
     ['serviceWarningStatus', { serviceWarning: word('NO_WARNING') }, 'NORMAL', null],
     [
       'serviceWarningStatus',
@@ -82,8 +70,6 @@ describe('a resource out of a group', () => {
       'TIME_EXCEEDED',
       null,
     ],
-    ['serviceWarningTrigger', { serviceTrigger: word('DISTANCE') }, 'DISTANCE', null],
-    ['tailGateOpen', { tailgate: word('OPEN') }, true, null],
     ['tailGateOpen', { tailGate: word('CLOSED') }, false, null],
     [
       'tripMeter1',
@@ -110,11 +96,7 @@ describe('a resource out of a group', () => {
     ['frontRightTyrePressure', { frontRight: word('LOW_PRESSURE') }, 'LOW', null],
     ['rearLeftTyrePressure', { rearLeft: word('HIGH_PRESSURE') }, 'HIGH', null],
     ['rearRightTyrePressure', { rearRight: word('LOWSOFT') }, 'LOWSOFT', null],
-    ['washerFluidLevel', { washerFluidLevelWarning: word('TOO_LOW') }, 'LOW', null],
-    ['frontLeftWindowOpen', { frontLeftWindow: word('CLOSED') }, false, null],
-    ['frontRightWindowOpen', { frontRightWindow: word('OPEN') }, true, null],
     ['rearLeftWindowOpen', { rearLeftWindow: word('AJAR') }, true, null, { value: 'AJAR', unit: null }],
-    ['rearRightWindowOpen', { rearRightWindow: word('CLOSED') }, false, null],
   ];
   it('has the value, the word and the unit of the extended interface, and raw what they lose', () => {
     for (const [name, data, value, unit, raw] of rows)
@@ -136,8 +118,6 @@ describe('a resource out of a group', () => {
 
   const nameless: [ResourceName, string][] = [
     ['carLocked', 'centralLock'],
-    ['frontLeftDoorOpen', 'frontLeftDoor'],
-    ['frontLeftWindowOpen', 'frontLeftWindow'],
     ['engineRunning', 'engineStatus'],
     ['fuelAmount', 'fuelAmount'],
     ['odometer', 'odometer'],
@@ -284,6 +264,27 @@ describe('a resource out of a group', () => {
 
     it('is unknown if no light is known', () => {
       assert.deepEqual(read('bulbFailure', {}), { value: null, unit: null, timestamp: null });
+    });
+  });
+});
+
+describe('a whole group', () => {
+  it('is verbatim: a value with a unit is a number, and the envelope is left out', () => {
+    const data = {
+      fuelAmount: number('47.3', 'l'),
+      gone: null,
+      word: { value: '7', unit: null, timestamp: '2026-06-01T06:00:00Z' },
+      odd: number('7x', 'l'),
+    };
+    const older = '2026-06-01T06:00:00.000Z';
+    assert.deepEqual(parseGroup({ status: 200, operationId: 'x', data }), {
+      payload: {
+        fuelAmount: { value: 47.3, unit: 'l', timestamp },
+        gone: { value: null, unit: null, timestamp: null },
+        word: { value: '7', unit: null, timestamp: older },
+        odd: { value: '7x', unit: 'l', timestamp },
+      },
+      measuredAt: older,
     });
   });
 });
