@@ -34,9 +34,9 @@ export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Di
       form.i18n();
       fields.css('visibility', '');
       form.data(held, dialog);
+      end();
       dialog.prepare(node);
       reportFields(node);
-      end();
     },
     () => {
       fields.hide();

@@ -4,7 +4,7 @@ import type { RecordedRequest } from '../../src/simulator/service/server';
 import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
 import { QuietClock } from './quiet-clock';
 import { textsOf } from './texts';
-import { Transcript, type Channel, type Heard } from './transcript';
+import { counted, Transcript, withoutRepetition, type Channel, type Heard } from './transcript';
 
 /** A node, the result nodes behind it, and the vehicle of all of them. */
 export interface FlowSetup {
@@ -44,6 +44,7 @@ export class TimedFlow {
   readonly flow = new Flow();
   readonly #setup: FlowSetup;
   readonly #transcript: Transcript;
+  readonly #start: number;
   readonly #requests: RecordedRequest[] = [];
   #sent = 0;
 
@@ -51,6 +52,7 @@ export class TimedFlow {
     this.#setup = setup;
     this.clock = clock;
     this.service = service;
+    this.#start = clock.now();
     const texts = textsOf(setup.language ?? 'en-US');
     this.flow.texts = texts;
     this.#transcript = new Transcript({ service: service.url, vin: service.car().vin, start: clock.now(), texts });
@@ -145,6 +147,37 @@ export class TimedFlow {
 
   heard(): Heard {
     return this.#transcript.all(this.#requests);
+  }
+
+  /** The same of a long time: each status once, the number of completed messages, and the requests by the hour. */
+  heardInShort(): Heard {
+    const { requests: _, ...nodes } = this.heard();
+    const short = Object.entries(nodes).map(([node, { complete, status, ...others }]) => [
+      node,
+      {
+        ...Object.fromEntries(Object.entries(others).map(([channel, heard]) => [channel, withoutRepetition(heard)])),
+        completed: Array.isArray(complete) ? complete.length : 0,
+        statuses: [...new Set(Array.isArray(status) ? status : [])],
+      },
+    ]);
+    return { ...(Object.fromEntries(short) as Heard), 'requests in each hour': this.#byHour() };
+  }
+
+  /** The requests of each kind, counted by the hour since the beginning. */
+  #byHour(): Record<string, string> {
+    const hours: Record<string, number[]> = {};
+    for (const request of this.#requests) {
+      const [kind = ''] = Object.keys(counted([request]));
+      const hour = Math.floor((request.at - this.#start) / 3_600_000);
+      const counts = (hours[kind] ??= []);
+      counts[hour] = (counts[hour] ?? 0) + 1;
+    }
+    const last = Math.ceil((this.clock.now() - this.#start) / 3_600_000);
+    return Object.fromEntries(
+      Object.entries(hours)
+        .sort()
+        .map(([kind, counts]) => [kind, Array.from({ length: last }, (_, hour) => counts[hour] ?? 0).join(' ')]),
+    );
   }
 
   async end(): Promise<void> {

@@ -147,6 +147,21 @@ export class Transcript {
   }
 }
 
+/** Messages, each without what the one before it has, too. */
+export function withoutRepetition(messages: Json | undefined): Json {
+  if (!Array.isArray(messages)) return [];
+  return messages.map((msg, index) => (index === 0 ? msg : difference(msg, messages[index - 1])));
+}
+
+function difference(now: Json, before: Json): Json {
+  if (!isRecord(now) || !isRecord(before)) return now;
+  const changed = Object.entries(now as { [key: string]: Json })
+    .filter(([key, value]) => !isDeepStrictEqual(value, before[key]))
+    .map(([key, value]) => [key, difference(value, (before as { [key: string]: Json })[key])] as const);
+  const gone = Object.keys(before).filter((key) => !(key in now));
+  return { ...Object.fromEntries(changed), ...(gone.length > 0 && { gone: gone.join(', ') }) };
+}
+
 /** A sentence for people can change. */
 const withMarkedText = (payload: Json): Json =>
   isRecord(payload) && typeof payload['text'] === 'string' && /\S.*[.!?]$/.test(payload['text'])
@@ -157,7 +172,7 @@ const withMarkedText = (payload: Json): Json =>
 const codeMark = (code: string): string => (/^[a-z][a-z-]*$/.test(code) ? ' [code]' : ` [not a word: ${code}]`);
 
 /** How many requests of each kind a service got: `POST commands/lock`, `GET requests/…`. */
-function counted(requests: readonly RecordedRequest[]): Record<string, number> {
+export function counted(requests: readonly RecordedRequest[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { method, path } of requests) {
     const [, below = path] = /\/vehicles\/[^/]+\/(.+)$/.exec(path) ?? [];
