@@ -249,6 +249,7 @@ async function buildEditor() {
   await mkdir(`${root}resources`);
   await writeFile(`${root}resources/connected-vehicle.js`, shared);
   await writeFile(`${root}resources/connected-vehicle-cars.mjs`, carsTab);
+  const english = JSON.parse(await readFile(`${from}locales/en-US/connected-vehicle.json`, 'utf8'));
   const folders = JSON.parse(await readFile(`${from}folders.json`, 'utf8'));
   for (const [type, folder] of Object.entries(folders)) {
     // As an `iife`, esbuild adds what no script needs that loads a module later.
@@ -287,6 +288,9 @@ async function buildEditor() {
         return JSON.stringify(now);
       });
     }
+    // Sentences of the runtime name properties by their labels, in English if the editor lacks the language.
+    const { label = english.label } = await textsOf('connected-vehicle');
+    await writeFile(`${folder}labels.json`, JSON.stringify(label));
     const laterFile = `${root}resources/connected-vehicle-words-${language}.json`;
     if (laterTexts['connected-vehicle-status']) await writeFile(laterFile, JSON.stringify(laterTexts));
   }

@@ -33,8 +33,6 @@ const localesFolder = join(__dirname, 'locales');
 /** The language that the sentences are written in. */
 const english = 'en-US';
 
-const vehicleCatalogue = 'connected-vehicle.json';
-
 /** The languages of the pack, first English. */
 const languages: readonly string[] = [...new Set([english, ...readdirSync(localesFolder)])];
 
@@ -88,11 +86,10 @@ function flat(path: string, value: unknown): [string, Text][] {
 
 /** The translations of a language by English template, and the labels of the vehicle configuration by property. */
 function translationsOf(language: string): ReadonlyMap<string, string> {
-  // A sentence that names a property is shown with the label of its field. The editor has fewer languages than the runtime.
-  type Catalogue = { label?: Record<string, string> };
-  const { label = read<Catalogue>(english, vehicleCatalogue).label } = read<Catalogue>(language, vehicleCatalogue);
+  // A sentence that names a property is shown with the label of its field. The build takes them from the texts of the editor.
+  const labels = read<Record<string, string>>(language, 'labels.json');
   const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');
-  return new Map(Object.entries({ ...label, ...sentences }));
+  return new Map(Object.entries({ ...labels, ...sentences }));
 }
 
 /**

@@ -119,12 +119,12 @@ describe(type, () => {
     const home = { name: 'Home', latitude: '57,7', longitude: '11,97', radius: 200 };
     await load({ conditions: [row('location', 'within', home)] });
     const { port, vehicle } = await check();
-    assert.deepEqual([port, vehicle.text], [1, 'Location: at Home']);
+    assert.deepEqual([port, vehicle.text], [1, 'Position: at Home']);
     assert.doesNotMatch(statusText(), /57|11,9/);
     await flow.unload();
     await load({ conditions: [row('location', 'within', { ...home, latitude: 58 })] });
     const away = await check();
-    assert.deepEqual([away.port, away.vehicle.text], [2, 'Location: not at Home']);
+    assert.deepEqual([away.port, away.vehicle.text], [2, 'Position: not at Home']);
   });
 
   it('takes what a value is compared with from the message', async () => {

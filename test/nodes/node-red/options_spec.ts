@@ -19,6 +19,7 @@ describe('The properties of the nodes', () => {
       reads: [],
       interface: 'auto',
       poll: 0,
+      payload: 'object',
       emit: 'always',
     });
     assert.equal(parseOptions(vehicleOptions, {}).requestsPerDay, 10_000);
