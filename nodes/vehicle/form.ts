@@ -113,6 +113,12 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     commandsPerMinute: { value: 10, validate: (value, _opt) => shared.validateWhole(value, 1) },
     shareFor: { value: 5, validate: (value, _opt) => shared.validateWhole(value, 0) },
     polling: { value: 'fixed' },
+    tariff: { value: '' },
+    tariffType: { value: 'num' },
+    currency: {
+      value: '',
+      validate: (value, _opt) => /^\s*([a-z]{3}|\$\{.*\})?\s*$/i.test(value ?? '') || say('reason.currency'),
+    },
     language: { value: '' },
   },
   credentials: {
@@ -141,6 +147,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     field('readOnly').on('change', showReadOnly);
     showReadOnly();
     showList('interfaces', shared.interfaceNames, this.interfaces ?? shared.interfaceNames);
+    shared.showTyped(this, 'tariff', ['num', 'json', ...shared.startSources], field);
     field('service').on('change', showService);
     showLanguages(RED.nodes.node(this.id) ? this.language : shared.presetLanguage());
     shared.clearSecretsForOtherAddress(this);
