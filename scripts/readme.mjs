@@ -11,7 +11,15 @@ import { format, resolveConfig } from 'prettier';
 import * as runtime from '../dist/nodes/runtime.js';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
-import { readNames, readThemes, requestNameOf, routeOf, titleOf, valueTypeOf } from '../dist/src/catalogue/reads.js';
+import {
+  isKeptName,
+  readNames,
+  readThemes,
+  requestNameOf,
+  routeOf,
+  titleOf,
+  valueTypeOf,
+} from '../dist/src/catalogue/reads.js';
 import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dist/src/catalogue/scopes.js';
 import { services } from '../dist/src/catalogue/services.js';
 import { errorCodes } from '../dist/src/errors.js';
@@ -39,7 +47,7 @@ const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 
 /** What a read gives, in the words of the form, with the fixed words of the service. */
 function valueOf(name) {
-  const type = name === 'journal' ? undefined : valueTypeOf(name);
+  const type = isKeptName(name) ? undefined : valueTypeOf(name);
   // Of a car that is not locked, the service says `open`.
   if (type?.words)
     return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`;
@@ -60,7 +68,7 @@ async function demoCars() {
 
 /** The reads that one request answers at Volvo Cars; empty where it answers one only. */
 function togetherWith(name) {
-  if (name === 'journal') return '';
+  if (isKeptName(name)) return '';
   if (!routeOf(name, interfacesOfVolvo)) return 'not at Volvo Cars';
   const request = requestNameOf(name, interfacesOfVolvo);
   return request === name ? '' : code(request);

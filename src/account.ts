@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { apiOfRead, type AnyReadName } from './catalogue/reads';
+import { apiOfRead, isKeptName, type AnyReadName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
-import { VehicleError } from './errors';
+import { asVehicleError, VehicleError } from './errors';
 import { journalReading } from './commands/log';
+import { logReading } from './logbook/reading';
+import { parseTariff, type Tariff } from './logbook/tariff';
 import type { JournalEntry } from './commands/command';
 import { Requests, type LoggedRequest } from './http/requests';
 import type { Reading } from './car/reading';
@@ -13,6 +15,7 @@ import type { QuotaSnapshot, RateLimiter } from './http/rate-limiter';
 import type { Quota } from './http/quota-counts';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { Pack } from './pack';
+import type { Sentence } from './sentence';
 import type { Clock } from './util/clock';
 import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
@@ -41,10 +44,12 @@ export interface AccountOptions {
   random?: () => number;
   /** Gets every reading and every command of the account. */
   observer?: VehicleObserver;
+  /** What a person or a flow gives as the price of energy (src/logbook/tariff), asked for with each reading of the logbook; null: nothing. */
+  tariff?: () => Promise<{ price: unknown; currency: unknown } | null>;
   /** Names the account in the log of the commands. Default: a name that no other account has. */
   id?: string;
   /** Is called with a sentence for the user that is not part of a message. */
-  warn?: (sentence: string) => void;
+  warn?: (sentence: string | Sentence) => void;
 }
 
 /** A client with everything that it uses; `close` ends all of it. */
@@ -91,7 +96,13 @@ export class Account {
       random: options.random ?? Math.random,
     });
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
-    const observers = [this.poller, ...(options.observer ? [options.observer] : [])];
+    const tariff = currentTariff(options);
+    const logged: VehicleObserver = {
+      observe: (read, vin, reading) =>
+        pack.logbook.observe(read, vin, reading, { skewMs: this.#requests.clockSkewMs, tariff }),
+      commandSent: () => undefined,
+    };
+    const observers = [this.poller, logged, ...(options.observer ? [options.observer] : [])];
     this.client = new VehicleClient({ service, requests: this.#requests, observers, facts });
     this.dispatcher = this.#dispatcherOf(options, observers);
     this.connection = connectionNotes(new URL(service.baseUrl));
@@ -125,12 +136,19 @@ export class Account {
   }
 
   /**
-   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first.
+   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first; `from` and `to` limit trips and charges.
    * @throws VehicleError
    */
-  async read(name: AnyReadName, { clear = false, ...options }: ReadOptions & { clear?: boolean }): Promise<Reading> {
-    if (name !== 'journal') return this.client.read(name, options);
-    const { clock, log, redactor } = this.#pack;
+  async read(
+    name: AnyReadName,
+    { clear = false, from, to, ...options }: ReadOptions & { clear?: boolean; from?: unknown; to?: unknown },
+  ): Promise<Reading> {
+    if (!isKeptName(name)) return this.client.read(name, options);
+    const { clock, log, logbook, redactor } = this.#pack;
+    if (name !== 'journal') {
+      const vin = await this.client.requireVin(options.vin, options.signal);
+      return logReading({ vin, read: name }, (await logbook.records(vin))[name], { from, to }, clock.now());
+    }
     if (clear) await log.clear(this.#id);
     return journalReading(await this.journal(), new Date(clock.now()), redactor.text);
   }
@@ -141,7 +159,7 @@ export class Account {
 
   /** Until when the service pauses the API of a read, in milliseconds since 1970; null if it does not. */
   pausedUntil(read: AnyReadName): number | null {
-    return read === 'journal' ? null : this.#limiter.pausedUntil(apiOfRead(read));
+    return isKeptName(read) ? null : this.#limiter.pausedUntil(apiOfRead(read));
   }
 
   token(): TokenDescription {
@@ -191,6 +209,7 @@ export class Account {
     await this.#tokens.close();
     await this.#transport.close();
     await commandsEnded;
+    await this.#pack.logbook.flush();
     await this.#endPresence();
   }
 }
@@ -230,3 +249,21 @@ const pollerOf = (
  * @throws VehicleError CONFIG if the key is missing or cannot be sent
  */
 export const openAccount = (options: AccountOptions): Account => new Account(options);
+
+/** The tariff that applies now. A fault of it is told once, until it is corrected. */
+function currentTariff({ tariff, warn }: AccountOptions): () => Promise<Tariff | null> {
+  let told = '';
+  return async () => {
+    try {
+      const given = await tariff?.();
+      const found = given ? parseTariff(given.price, given.currency) : null;
+      told = '';
+      return found;
+    } catch (error) {
+      const failure = asVehicleError(error);
+      if (failure.message !== told) warn?.(failure.sentence);
+      told = failure.message;
+      return null;
+    }
+  };
+}

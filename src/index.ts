@@ -121,6 +121,10 @@ export { defaultRadius, parsePlace, positionOf } from './car/places';
 export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 
+// The logbook.
+export { hasRecord, recordOfEvent, sampleRecord } from './logbook/events';
+export type { LogRecord } from './logbook/record';
+
 // The state that outlives a restart.
 export { DirectoryOwner } from './state/owner';
 export { FilePresence } from './state/file-presence';

@@ -5,7 +5,7 @@ import {
   runtimeMinutesLimits,
   unlockDurationLimits,
 } from './catalogue/commands';
-import { interfaceChoices, readNames, type AnyReadName, type InterfaceChoice } from './catalogue/reads';
+import { interfaceChoices, keptNames, readNames, type AnyReadName, type InterfaceChoice } from './catalogue/reads';
 import { VehicleError } from './errors';
 import { asSentence, sentence } from './sentence';
 import { closestName } from './util/closest';
@@ -27,7 +27,7 @@ export function parseReads(input: unknown): AnyReadName | AnyReadName[] {
 }
 
 const readsByWord: ReadonlyMap<string, AnyReadName> = /* @__PURE__ */ new Map(
-  /* @__PURE__ */ [...readNames, 'journal' as const].map((name) => [name.toLowerCase(), name]),
+  /* @__PURE__ */ [...readNames, ...keptNames].map((name) => [name.toLowerCase(), name]),
 );
 
 /** Names are accepted in capitals or small letters and with blanks around them. */

@@ -1,5 +1,6 @@
 import { CarFacts } from './car/facts';
 import { CommandLog } from './commands/log';
+import { Logbook } from './logbook/logbook';
 import { Turns } from './commands/turns';
 import { RateLimiter } from './http/rate-limiter';
 import type { Answer } from './http/requests';
@@ -32,6 +33,7 @@ export class Pack {
   readonly redactor: Redactor;
   readonly facts: CarFacts;
   readonly log: CommandLog;
+  readonly logbook: Logbook;
   readonly #keys = new Map<string, { limiter: RateLimiter; shared: SharedReads<Answer> }>();
   readonly #turns = new Map<string, Turns>();
 
@@ -50,6 +52,7 @@ export class Pack {
 
     this.redactor = redactor;
     this.facts = new CarFacts(store, clock);
+    this.logbook = new Logbook({ store, clock, isShared: presence.isShared });
     this.log = new CommandLog({ store, presence, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
   }
 

@@ -25,13 +25,15 @@ export function showTyped(
   node: Readonly<Record<string, unknown>>,
   name: string,
   types: readonly [string | OwnType, ...(string | OwnType)[]],
+  fieldOf = nodeField,
 ): void {
   const [first] = types;
-  const field = nodeField(name);
+  const field = fieldOf(name);
   // The widget takes the width from the style of its field.
   if (!field.prop('style').width) field.css('width', 'calc(100% - 140px)');
-  nodeField(`${name}Type`).val(String(node[`${name}Type`] ?? (typeof first === 'string' ? first : first.value)));
-  field.typedInput({ types, typeField: `#node-input-${name}Type` });
+  const typeField = fieldOf(`${name}Type`);
+  typeField.val(String(node[`${name}Type`] ?? (typeof first === 'string' ? first : first.value)));
+  field.typedInput({ types, typeField: `#${typeField.attr('id')}` });
   labelTyped(field);
 }
 

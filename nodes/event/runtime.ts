@@ -2,9 +2,13 @@ import {
   CarEvents,
   CarRunner,
   eventText,
+  hasRecord,
   openingKeyOf,
+  recordOfEvent,
+  sampleRecord,
   titleOf,
   type EventRead,
+  type LogRecord,
   type VehicleEvent,
 } from '../../src/index';
 import type { Words } from '../node-red/i18n';
@@ -20,9 +24,15 @@ export function connectedVehicleEvent(own: FlowNode): void {
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
   const textOf = (event: VehicleEvent): string => eventText(event, eventWordsOf(own.words), clock().now());
-  const messageOf = (event: VehicleEvent, vin: string) => ({
+  const messageOf = (event: VehicleEvent, vin: string, record?: LogRecord | null) => ({
     topic: event.event,
-    payload: { ...event, vin, car: own.carName(vin), text: own.withCar(textOf(event), vin) },
+    payload: {
+      ...event,
+      vin,
+      car: own.carName(vin),
+      text: own.withCar(textOf(event), vin),
+      ...(record !== undefined && { record }),
+    },
     vehicle: { vin },
   });
 
@@ -42,7 +52,8 @@ export function connectedVehicleEvent(own: FlowNode): void {
       return { vin, events, runner, account, beginPolling };
     },
     ({ vin, events }, event) => {
-      const sample = messageOf(events.sample(event, clock().now()), vin);
+      const given = events.sample(event, clock().now());
+      const sample = messageOf(given, vin, sampleOf(given));
       return { ...sample, payload: testPayload(own, sample.payload) };
     },
   );
@@ -50,8 +61,10 @@ export function connectedVehicleEvent(own: FlowNode): void {
   onInput(own, async ({ msg, send, signal }) => {
     const { vin, events: chosen, runner, account } = await carNode.running();
     const poll = carNode.ownPoll(msg);
+    let log: Record<'trips' | 'charges', LogRecord[]> = { trips: [], charges: [] };
     const sendEvent = (event: VehicleEvent): string => {
-      send({ ...own.RED.util.cloneMessage(msg), ...messageOf(event, vin) });
+      const record = hasRecord(event.event) ? recordOfEvent(event, log) : undefined;
+      send({ ...own.RED.util.cloneMessage(msg), ...messageOf(event, vin, record) });
       const text = textOf(event);
       nodeStatus.showWithTime('good', 'value', { value: text });
       showsEvent = true;
@@ -59,6 +72,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
     };
     const reads = poll?.reads ?? chosen.reads;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
+    if (events.some(({ event }) => hasRecord(event))) log = await own.pack.logbook.records(vin).catch(() => log);
     await carNode.deliver(events, sendEvent, signal);
     const unread = chosen.reads.length === 0 ? account.cause() : null;
     if (failure !== null) nodeStatus.showFailure(failure);
@@ -71,6 +85,9 @@ export function connectedVehicleEvent(own: FlowNode): void {
     return poll === undefined || isNewFailure ? failure : noNews;
   });
 }
+
+const sampleOf = ({ event }: VehicleEvent): LogRecord | undefined =>
+  hasRecord(event) ? sampleRecord(event, clock().now()) : undefined;
 
 /** The words for the sentences of events. */
 const eventWordsOf = ({ language, say }: Words) => ({

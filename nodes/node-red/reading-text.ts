@@ -1,5 +1,6 @@
 import {
   clockTime,
+  isReadName,
   isRecord,
   memberOf,
   openingKeyOf,
@@ -47,7 +48,7 @@ export function describeReading(reading: AnyReading, words: Words): ReadingText 
 function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boolean): ReadingText | null {
   const { read } = vehicle;
   if (vehicle.open !== undefined) return describeOpenings(read, vehicle, words, isAlone);
-  if (Array.isArray(payload)) return good(counted(read === 'journal' ? 'entries' : read, payload.length, words));
+  if (Array.isArray(payload)) return good(counted(isReadName(read) ? read : 'entries', payload.length, words));
   if (!isRecord(payload)) return null;
   switch (read) {
     case 'details':

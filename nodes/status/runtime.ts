@@ -39,6 +39,8 @@ export function connectedVehicleStatus(own: FlowNode): void {
       interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
       signal,
       clear: msg['clear'] === true,
+      from: msg['from'],
+      to: msg['to'],
       ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
     };
     const readOne = (name: AnyReadName): Promise<Reading> =>

@@ -25,6 +25,7 @@ import {
 } from '../editor/forms';
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
 import { numberText, presetLanguage, sharedText, textLanguages, timeText, wordsOf, type Say } from '../editor/texts';
+import { showTyped, startSources } from '../editor/typed-inputs';
 import { carChanges, useCar } from '../editor/whole-flow';
 import {
   addressNames,
@@ -255,6 +256,7 @@ export function prepare(node: EditorNode<VehicleOptions>): void {
   field('readOnly').on('change', showReadOnly);
   showReadOnly();
   showList('interfaces', interfaceNames, node.interfaces ?? interfaceNames);
+  showTyped(node, 'tariff', ['num', 'json', ...startSources], field);
   field('service').on('change', showService);
   showLanguages(RED.nodes.node(node.id) ? node.language : presetLanguage());
   clearSecretsForOtherAddress(node);

@@ -78,6 +78,12 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     commandsPerMinute: { value: 10, validate: (value, _opt) => shared.validateWhole(value, 1) },
     shareFor: { value: 5, validate: (value, _opt) => shared.validateWhole(value, 0) },
     polling: { value: 'fixed' },
+    tariff: { value: '' },
+    tariffType: { value: 'num' },
+    currency: {
+      value: '',
+      validate: (value, _opt) => /^\s*([a-z]{3}|\$\{.*\})?\s*$/i.test(value ?? '') || say('reason.currency'),
+    },
     language: { value: '' },
   },
   credentials: {

@@ -30,6 +30,11 @@ export const vehicleOptions = z.lazy(() =>
     shareFor: number(5, 0),
     /** Each node reads at its own interval, or less often while the car is parked. */
     polling: z._default(z.enum(['fixed', 'adaptive']), 'fixed'),
+    /** What a kilowatt-hour costs (src/logbook/tariff); empty: not known. */
+    tariff: z._default(z.unknown(), ''),
+    tariffType: z._default(z.enum(['num', 'json', 'flow', 'global', 'env', 'jsonata']), 'num'),
+    /** ISO 4217. */
+    currency: text,
     /** The language of the texts that reach people: `payload.text`, node status, notifications. Empty: the language of Node-RED. */
     language: z._default(z.enum(['', 'en-US', 'de', 'fr', 'nb', 'nl', 'sv']), ''),
   }),

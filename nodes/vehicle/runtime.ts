@@ -8,6 +8,7 @@ import { overviewsOf, type Overview } from './overview';
 import type { FlowNode } from '../node-red/flow-node';
 import { LastFailures } from '../node-red/failures';
 import { isBlank } from '../node-red/message';
+import { typedProperty } from '../node-red/typed-property';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 import { redactor, safeError } from '../node-red/redaction';
@@ -114,9 +115,17 @@ class Vehicle {
       id: node.id,
       warn: (sentence) => node.warn(words.translate(asSentence(sentence))),
       observer: this.#observer(overview),
+      tariff: () => this.#tariff(),
     });
     editorsOf(RED).notify();
     return account;
+  }
+
+  /** A price can change with each reading, so it is evaluated each time. */
+  async #tariff(): Promise<{ price: unknown; currency: unknown } | null> {
+    const options = this.#own.options(vehicleOptions);
+    if (isBlank(options.tariff)) return null;
+    return { price: await typedProperty(this.#own, options, 'tariff', { _msgid: '' }), currency: options.currency };
   }
 
   #observer(overview: Overview): VehicleObserver {

@@ -388,8 +388,13 @@ export type ReadName =
   | StatisticsMemberName
   | ResourceName;
 
-/** Every name that a flow can read: the journal is kept by the pack itself and answered without a request. */
-export type AnyReadName = ReadName | 'journal';
+/** What the pack keeps itself, which it answers without a request. */
+export const keptNames = ['journal', 'trips', 'charges'] as const;
+export type KeptName = (typeof keptNames)[number];
+
+/** Every name that a flow can read. */
+export type AnyReadName = ReadName | KeptName;
+export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
 
 export const readNames = /* @__PURE__ */ Object.keys(reads) as ReadName[];
 
@@ -403,7 +408,7 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
     theme,
     readNames.filter((name) => reads[name].theme === theme),
   ]),
-  ['kept', ['journal']],
+  ['kept', keptNames],
 ];
 
 /** The type of a single value; undefined for a read that answers more than one. */

@@ -1,35 +1,18 @@
 import * as z from 'zod/mini';
-import { isOlder, isTripEnd, receiptAsOf, timesOf, type ValueTimes } from '../car/times';
+import { asOf, knownValueOf, knownValueShapeOf, parkedOdometer, time, type KnownValue } from '../car/known-values';
+import { isOlder, isTripEnd, timesOf } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import { setNewest } from '../util/bounded';
 import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
 
-/** Milliseconds since 1970, as far as a Date reaches. */
-const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
 const position = z.object({ latitude: z.number(), longitude: z.number() });
 
 export const factValueShape = z.lazy(() => z.union([z.string(), z.number(), z.boolean(), position]));
 
-const knownValueShape = z.lazy(() =>
-  z.object({
-    value: factValueShape,
-    /** When the car is known to have had the value: the service's timestamp, or when the answer was received. */
-    at: time,
-    /** The newest timestamp of the service; null where it gave none. */
-    measuredAt: z.nullable(time),
-    /** When the answer with it was received. */
-    receivedAt: time,
-    /** When that was asked for. */
-    askedAt: z.catch(time, 0),
-    /** When the first answer with this value was received. */
-    since: time,
-    /** The end of the last poll that read it. */
-    readAt: time,
-  }),
-);
-type KnownValue = Omit<z.infer<typeof knownValueShape>, 'value'> & { value: FactValue };
+const knownValueShape = z.lazy(() => knownValueShapeOf<FactValue>(factValueShape));
+type KnownFact = KnownValue<FactValue>;
 
 const signInShape = z.lazy(() =>
   z.object({
@@ -46,7 +29,7 @@ const signInShape = z.lazy(() =>
 
 /** Plain JSON: the last known value of each fact, and what was reported of the sign-in. */
 export interface EventState {
-  facts: Readonly<Record<string, KnownValue>>;
+  facts: Readonly<Record<string, KnownFact>>;
   signIn?: z.infer<typeof signInShape> | undefined;
 }
 
@@ -55,7 +38,7 @@ export function parseEventState(stored: unknown): EventState {
   const parsed = z
     .object({ facts: z.record(z.string(), z.unknown()), signIn: z.optional(z.unknown()) })
     .safeParse(stored);
-  const facts: Record<string, KnownValue> = {};
+  const facts: Record<string, KnownFact> = {};
   for (const [key, value] of Object.entries(parsed.success ? parsed.data.facts : {})) {
     const fact = knownValueShape.safeParse(value);
     if (fact.success) facts[key] = fact.data;
@@ -154,7 +137,9 @@ export function applyReading(
   reading: EventReading,
   settings: EventSettings,
 ): { state: EventState; events: VehicleEvent[] } {
-  const facts = new Map(Object.entries(before.facts).map(([key, fact]) => [key, asOf(fact, reading)]));
+  const facts = new Map(
+    Object.entries(before.facts).map(([key, fact]) => [key, asOf(fact, reading.at, reading.skewMs)]),
+  );
   const events: VehicleEvent[] = [];
   for (const signal of signals) {
     for (const [member, content] of membersOf(signal, reading.payloads[signal.read])) {
@@ -170,7 +155,6 @@ export function applyReading(
       // A stored value can be one that no car has.
       if (old === undefined || !signal.isKnown(old.value)) continue;
       const changes = signal.changes(old.value, value, settings);
-      if (sameValue(old.value, value)) fact.since = old.since;
       const name = member === null || signal.nameOf === undefined ? null : signal.nameOf(member);
       for (const change of changes) {
         if (signal.once === true && events.some(({ event }) => event === change.event)) continue;
@@ -178,7 +162,7 @@ export function applyReading(
       }
     }
   }
-  const parked = parkedOdometer(facts);
+  const parked = parkedFact(facts);
   if (parked !== null) {
     const before = facts.get(parkedKey);
     if (before !== undefined && isTripEnd(Number(before.value), Number(parked.value), false))
@@ -208,28 +192,7 @@ function* membersOf(
   }
 }
 
-/** Times after `at` come from a clock that was set back since. */
-const asOf = (fact: KnownValue, { at, skewMs = 0 }: EventReading): KnownValue => ({
-  ...fact,
-  at: Math.min(fact.at, at),
-  measuredAt: fact.measuredAt === null ? null : Math.min(fact.measuredAt, at + Math.max(0, skewMs)),
-  receivedAt: receiptAsOf(fact.receivedAt, at),
-  askedAt: receiptAsOf(fact.askedAt, at),
-  since: receiptAsOf(fact.since, at),
-  readAt: Math.min(fact.readAt, at),
-});
-
-const knownValueOf = (value: FactValue, times: ValueTimes, at: number, old: KnownValue | undefined): KnownValue => ({
-  value,
-  at: Math.min(times.measuredAt ?? times.receivedAt, at),
-  measuredAt: times.measuredAt ?? old?.measuredAt ?? null,
-  receivedAt: times.receivedAt,
-  askedAt: times.askedAt,
-  since: times.receivedAt,
-  readAt: at,
-});
-
-function eventOf({ event, place }: Change, from: KnownValue, to: KnownValue, name: string | null): VehicleEvent {
+function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name: string | null): VehicleEvent {
   // The old value had no timestamp, so its time is when it was received. If the new timestamp is older than that, use the time at which
   // the new value was read.
   const until = to.at >= from.at ? to.at : to.readAt;
@@ -244,20 +207,11 @@ function eventOf({ event, place }: Change, from: KnownValue, to: KnownValue, nam
   };
 }
 
-const sameValue = (one: FactValue, other: FactValue): boolean => JSON.stringify(one) === JSON.stringify(other);
-
 const parkedKey = 'odometer.parked';
 
-/** Answers this close together show the car at one moment, whichever of them came first. */
-const sameMomentMs = 5_000;
-
-/** The odometer, if the car was parked before it was read and still after it: one that was read on the way does not count. */
-function parkedOdometer(facts: ReadonlyMap<string, KnownValue>): KnownValue | null {
-  const odometer = facts.get('odometer');
-  const usage = ['engineRunning', 'accessibility.inUse'].flatMap((key) => facts.get(key) ?? []);
-  if (odometer === undefined || usage.length === 0 || usage.some(({ value }) => value === true)) return null;
-  const parkedSince = Math.max(...usage.map(({ since }) => since));
-  const parkedUntil = Math.max(...usage.map(({ receivedAt }) => receivedAt));
-  const isOnTheWay = odometer.receivedAt < parkedSince - sameMomentMs || odometer.since > parkedUntil + sameMomentMs;
-  return isOnTheWay ? null : odometer;
-}
+/** The odometer of the parked car. */
+const parkedFact = (facts: ReadonlyMap<string, KnownFact>): KnownFact | null =>
+  parkedOdometer(
+    facts.get('odometer'),
+    ['engineRunning', 'accessibility.inUse'].flatMap((key) => facts.get(key) ?? []),
+  );

@@ -1,6 +1,7 @@
 import {
   apiNames,
   apiOfRead,
+  isKeptName,
   isReadName,
   requestNameOf,
   routeOf,
@@ -71,7 +72,7 @@ export function callsOfRequests<Read extends string>(
   for (const { vehicle, reads, poll, interface: iface } of nodes) {
     if (!(poll > 0)) continue;
     for (const read of reads) {
-      if (read === 'journal') continue;
+      if (isKeptName(read)) continue;
       const key = `${vehicle} ${nameOf(read, iface)}`;
       const request = requests.get(key) ?? { read, intervals: new Set<number>() };
       requests.set(key, request);

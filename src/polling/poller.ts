@@ -8,6 +8,7 @@ import {
   type InterfaceChoice,
   type InterfaceName,
   type ReadName,
+  isKeptName,
 } from '../catalogue/reads';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
@@ -256,7 +257,7 @@ class VehiclePoller {
     const rates = new Map<string, { read: ReadName; perHour: number }>();
     for (const { user, reads } of this.#subscriptions) {
       for (const [read, { lastFailure }] of reads) {
-        if (read === 'journal' || apiOfRead(read) !== api) continue;
+        if (isKeptName(read) || apiOfRead(read) !== api) continue;
         const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs, lastFailure };
         const perHour = hour / (this.#profile?.interval(options) ?? user.everyMs);
         const request = this.#requestOf(user, read);
@@ -281,15 +282,15 @@ class VehiclePoller {
   }
 
   #requestsOf = (user: PollerUser): string[] => [
-    ...new Set(user.reads.filter((read) => read !== 'journal').map((read) => this.#requestOf(user, read))),
+    ...new Set(user.reads.filter((read) => !isKeptName(read)).map((read) => this.#requestOf(user, read))),
   ];
 
   #requestOf = ({ interface: choice }: PollerUser, read: AnyReadName): string =>
-    read === 'journal' ? read : requestNameOf(read, this.#options.availableInterfaces, choice);
+    isKeptName(read) ? read : requestNameOf(read, this.#options.availableInterfaces, choice);
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
     const polled = subscription.reads.get(read);
-    if (polled === undefined || read === 'journal' || !this.#subscriptions.includes(subscription)) return;
+    if (polled === undefined || isKeptName(read) || !this.#subscriptions.includes(subscription)) return;
     const { clock } = this.#options;
     const { lasting, inARow } = polled.lastFailure ?? { lasting: 0, inARow: 0 };
     polled.lastFailure = {
@@ -330,7 +331,7 @@ class VehiclePoller {
     const { lastRead, lastFailure } = polled;
     const everyMs = intervalAfter(lastFailure?.inARow ?? 0, user.everyMs);
     // A read that costs no request is never slowed.
-    if (this.#profile === null || read === 'journal') {
+    if (this.#profile === null || isKeptName(read)) {
       if (lastRead === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
       const next = nextPoll(this.#id, everyMs, lastRead);
       // The first poll does not follow the interval, so the second one may come too soon to be worth a request.

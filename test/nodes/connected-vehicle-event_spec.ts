@@ -75,7 +75,9 @@ describe(type, () => {
       const msg = flow.outputs[0]?.at(-1);
       const { test, text: sent, ...payload } = payloads().at(-1) ?? {};
       assert.deepEqual([msg?.['topic'], test, sent], [event, true, answer['text']]);
-      assert.deepEqual(Object.keys(payload), ['event', 'from', 'to', 'name', 'place', 'between', 'vin', 'car'], event);
+      const names = ['event', 'from', 'to', 'name', 'place', 'between', 'vin', 'car'];
+      const hasRecord = ['trip-ended', 'charging-stopped', 'charging-done'].includes(event);
+      assert.deepEqual(Object.keys(payload), hasRecord ? [...names, 'record'] : names, event);
       assert.deepEqual(msg?.vehicle, { vin: service.car().vin });
       await clock.advance(1_000);
     }

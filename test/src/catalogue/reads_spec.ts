@@ -23,7 +23,7 @@ const specified: readonly InterfaceName[] = ['connected-v2', 'connected-v1', 'ex
 describe('What can be read', () => {
   it('is listed by headings, each read once', () => {
     const themes = readThemes();
-    assert.deepEqual(themes.flatMap(([, names]) => names).sort(), [...readNames, 'journal'].sort());
+    assert.deepEqual(themes.flatMap(([, names]) => names).sort(), [...readNames, 'journal', 'trips', 'charges'].sort());
     const of = new Map(themes.map(([heading, names]) => [heading, names.join(' ')]));
     assert.equal(of.get('connected'), 'windows doors details vehicles commands accessibility');
     assert.equal(of.get('fuel')?.startsWith('fuel averageFuelConsumptionAutomatic '), true, 'the group comes first');
@@ -36,7 +36,12 @@ describe('What can be read', () => {
       'energy',
       'location',
     ]);
-    assert.deepEqual((['vehicles', 'journal', 'doors'] as const).map(needsVehicle), [false, false, true]);
+    assert.deepEqual((['vehicles', 'journal', 'doors', 'trips'] as const).map(needsVehicle), [
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 
   const routes: [name: ReadName, available: readonly InterfaceName[], choice: InterfaceChoice, path: string | null][] =

@@ -1,0 +1,82 @@
+import * as z from 'zod/mini';
+import { receiptAsOf, type ValueTimes } from './times';
+
+/** A value as it was last known, with its times in milliseconds since 1970. */
+export interface KnownValue<Value = unknown> {
+  value: Value;
+  /** When the car is known to have had the value: the service's timestamp, or when the answer was received. */
+  at: number;
+  /** The newest timestamp of the service; null where it gave none. */
+  measuredAt: number | null;
+  /** When the answer with it was received. */
+  receivedAt: number;
+  /** When that was asked for. */
+  askedAt: number;
+  /** When the first answer with this value was received. */
+  since: number;
+  /** The end of the last poll that read it. */
+  readAt: number;
+}
+
+/** Milliseconds since 1970, as far as a Date reaches. */
+export const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
+
+/** A stored one. */
+export const knownValueShapeOf = <Value>(value: z.ZodMiniType<Value>): z.ZodMiniType<KnownValue<Value>> =>
+  z.object({
+    value,
+    at: time,
+    measuredAt: z.nullable(time),
+    receivedAt: time,
+    askedAt: z.catch(time, 0),
+    since: time,
+    readAt: time,
+  }) as unknown as z.ZodMiniType<KnownValue<Value>>; // A type that is a parameter is not followed through the object.
+
+/** @param old the last known value, equal or not */
+export const knownValueOf = <Value>(
+  value: Value,
+  times: ValueTimes,
+  at: number,
+  old: KnownValue<Value> | undefined,
+): KnownValue<Value> => ({
+  value,
+  at: Math.min(times.measuredAt ?? times.receivedAt, at),
+  measuredAt: times.measuredAt ?? old?.measuredAt ?? null,
+  receivedAt: times.receivedAt,
+  askedAt: times.askedAt,
+  since: old !== undefined && sameValue(old.value, value) ? old.since : times.receivedAt,
+  readAt: at,
+});
+
+/** Times after `at` come from a clock that was set back since. @param skewMs how far the clock behind the timestamps is ahead of `at` */
+export const asOf = <Value>(fact: KnownValue<Value>, at: number, skewMs = 0): KnownValue<Value> => ({
+  ...fact,
+  at: Math.min(fact.at, at),
+  measuredAt: fact.measuredAt === null ? null : Math.min(fact.measuredAt, at + Math.max(0, skewMs)),
+  receivedAt: receiptAsOf(fact.receivedAt, at),
+  askedAt: receiptAsOf(fact.askedAt, at),
+  since: receiptAsOf(fact.since, at),
+  readAt: Math.min(fact.readAt, at),
+});
+
+const sameValue = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
+
+/** Answers this close together show the car at one moment, whichever of them came first. */
+export const sameMomentMs = 5_000;
+
+/**
+ * The odometer, if the car was parked before it was read and still after it: one that was read on the way does not count.
+ * @param usage whether somebody uses the car, as far as that is known
+ */
+export function parkedOdometer<Value>(
+  odometer: KnownValue<Value> | undefined,
+  usage: readonly KnownValue[],
+): KnownValue<Value> | null {
+  if (odometer === undefined || usage.length === 0 || usage.some(({ value }) => value === true)) return null;
+  const parkedSince = Math.max(...usage.map(({ since }) => since));
+  const parkedUntil = Math.max(...usage.map(({ receivedAt }) => receivedAt));
+  const isOnTheWay = odometer.receivedAt < parkedSince - sameMomentMs || odometer.since > parkedUntil + sameMomentMs;
+  return isOnTheWay ? null : odometer;
+}

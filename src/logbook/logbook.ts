@@ -1,0 +1,132 @@
+import type { ReadName } from '../catalogue/reads';
+import { askedAtOf, type Reading } from '../car/reading';
+import { hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
+import { setNewest } from '../util/bounded';
+import type { Clock } from '../util/clock';
+import { Serial } from '../util/serial';
+import { valuesOf } from './facts';
+import type { LogRecord } from './record';
+import { observed } from './reducer';
+import { parseLog } from './stored';
+import type { Tariff } from './tariff';
+import { emptyLog, type LogState, type Observation } from './types';
+
+interface Car {
+  readonly changes: Serial;
+  state: LogState;
+  /** Of the record in the store; undefined: it was never read. */
+  version: string | null | undefined;
+  /** The last write failed, and may have been done all the same. */
+  isUnsure: boolean;
+  stored: LogState;
+  /** The last observations that are not stored. */
+  pending: Observation[];
+}
+
+const maxCars = 50;
+const maxPending = 200;
+
+/** The trips and charges of each car, made of every reading that a flow makes: one record of the state store for each car. */
+export class Logbook {
+  readonly #options: { store: StateStore; clock: Clock; isShared: boolean };
+  readonly #cars = new Map<string, Car>();
+
+  /** @param options `isShared`: other processes write the same records */
+  constructor(options: { store: StateStore; clock: Clock; isShared: boolean }) {
+    this.#options = options;
+  }
+
+  /** @param tariff what applies now */
+  observe(
+    read: ReadName,
+    vin: string,
+    { payload, vehicle }: Reading,
+    { skewMs, tariff }: { skewMs: number; tariff: () => Promise<Tariff | null> },
+  ): void {
+    const values = valuesOf(read, payload);
+    if (values.length === 0) return;
+    const at = this.#options.clock.now();
+    const receivedAt = Date.parse(vehicle.receivedAt);
+    const one = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values };
+    void this.#change(vin, async (car) => {
+      const observation = { ...one, tariff: await tariff() };
+      const before = car.state;
+      car.state = observed(before, observation);
+      if (car.state === before) return;
+      car.pending = [...car.pending.slice(1 - maxPending), observation];
+      if (car.isUnsure || isNews(before, car.state)) await this.#save(vin, car);
+    }).catch(() => undefined);
+  }
+
+  /** Newest first. @throws StateFault where they cannot be read now */
+  async records(vin: string): Promise<{ trips: LogRecord[]; charges: LogRecord[] }> {
+    const { state } = await this.#change(vin, async (car) => {
+      if (this.#options.isShared) await this.#load(vin, car);
+    });
+    return structuredClone({ trips: state.trips.toReversed(), charges: state.charges.toReversed() });
+  }
+
+  /** Stores the last times, too. */
+  async flush(): Promise<void> {
+    for (const vin of this.#cars.keys())
+      await this.#change(vin, async (car) => {
+        if (car.state !== car.stored) await this.#save(vin, car);
+      }).catch(() => undefined);
+  }
+
+  async #change(vin: string, change: (car: Car) => void | Promise<void>): Promise<Car> {
+    const known = this.#cars.get(vin);
+    const begun = { state: emptyLog, version: undefined, isUnsure: false, stored: emptyLog, pending: [] };
+    const car: Car = known ?? { changes: new Serial(), ...begun };
+    setNewest(this.#cars, vin, car, maxCars);
+    await car.changes.run(async () => {
+      if (car.version === undefined || car.isUnsure) await this.#load(vin, car);
+      await change(car);
+    });
+    return car;
+  }
+
+  async #load(vin: string, car: Car): Promise<void> {
+    const read = await readForUpdate(this.#options.store, keyOf(vin));
+    const version = read?.version ?? null;
+    if (version === car.version) return;
+    car.version = version;
+    car.stored = parseLog(read?.value);
+    car.state = car.pending.reduce(observed, car.stored);
+  }
+
+  /** What cannot be stored is stored with the next change. */
+  async #save(vin: string, car: Car): Promise<void> {
+    const { store } = this.#options;
+    try {
+      await retryOnConflict(async (isAgain) => {
+        if (isAgain) await this.#load(vin, car);
+        const { state } = car;
+        const version = await store.write(keyOf(vin), state, { expected: car.version ?? null });
+        if (version === null) return null;
+        Object.assign(car, { version, isUnsure: false, stored: state, pending: [] });
+        return version;
+      });
+    } catch {
+      car.isUnsure = true;
+    }
+  }
+}
+
+/** What is worth a write, because the memory card of a small computer wears out: not the times of equal values, and a level every 5 percent. */
+const newsOf = ({ trips, charges, parked, drive, charge, facts }: LogState): unknown[] => [
+  trips,
+  charges,
+  parked?.odometer,
+  drive === null,
+  charge?.endedAt,
+  Math.floor((charge?.levels?.to ?? 0) / 5),
+  facts.grossCapacity?.value,
+];
+
+function isNews(before: LogState, after: LogState): boolean {
+  const [old, now] = [newsOf(before), newsOf(after)];
+  return now.some((value, index) => value !== old[index]);
+}
+
+const keyOf = (vin: string): string => `logbook/${hashed(vin)}`;

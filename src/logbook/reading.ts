@@ -1,0 +1,89 @@
+import type { Reading } from '../car/reading';
+import { VehicleError } from '../errors';
+import { sentence } from '../sentence';
+import { round, type LogRecord } from './record';
+
+interface Sum {
+  /** `2026-11-27`, `2026-W48`, `2026-11`: of the end, in the time zone of the machine. */
+  period: string;
+  count: number;
+  km: number;
+  kWh: number;
+  liters: number;
+  minutes: number;
+  /** By currency; an empty name where none is known. */
+  cost: Record<string, number>;
+  /** Values that at least one record lacks, so that the sum is too low. */
+  incomplete: string[];
+}
+
+/** Milliseconds since 1970. @throws VehicleError INPUT_INVALID */
+function timeIn(input: unknown, name: string, otherwise: number): number {
+  if (input === undefined || input === null || input === '') return otherwise;
+  const text = input instanceof Date ? input.getTime() : input;
+  // A day alone is a day of the machine.
+  const local = typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text;
+  const at = typeof local === 'string' || typeof local === 'number' ? new Date(local).getTime() : Number.NaN;
+  if (Number.isFinite(at)) return at;
+  throw new VehicleError(
+    'INPUT_INVALID',
+    sentence`msg.${name} must be a time, such as 2026-11-01 or a number of milliseconds.`,
+  );
+}
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** The periods of a time. */
+function periodsOf(at: Date): { day: string; week: string; month: string } {
+  const [year, month, date] = [at.getFullYear(), at.getMonth(), at.getDate()];
+  // The week of a day has the year of its Thursday (ISO 8601).
+  const thursday = new Date(Date.UTC(year, month, date + 3 - ((at.getDay() + 6) % 7)));
+  const week = 1 + Math.floor((thursday.getTime() - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / 604_800_000);
+  const ofMonth = `${year}-${two(month + 1)}`;
+  return { day: `${ofMonth}-${two(date)}`, week: `${thursday.getUTCFullYear()}-W${two(week)}`, month: ofMonth };
+}
+
+const summed = ['km', 'kWh', 'liters', 'minutes'] as const;
+
+function addTo(sums: Map<string, Sum>, period: string, record: LogRecord): void {
+  const before = sums.get(period);
+  const sum = before ?? { period, count: 0, km: 0, kWh: 0, liters: 0, minutes: 0, cost: {}, incomplete: [] };
+  sums.set(period, sum);
+  sum.count += 1;
+  for (const name of summed) sum[name] = round(sum[name] + (record[name] ?? 0), 2);
+  const { cost, reasons } = record;
+  if (cost !== null) sum.cost[cost.currency ?? ''] = round((sum.cost[cost.currency ?? ''] ?? 0) + cost.amount, 2);
+  const missing = [...summed, 'cost' as const].filter(
+    (name) => record[name] === null && reasons[name] !== 'NOT_A_TRIP',
+  );
+  sum.incomplete = [...new Set([...sum.incomplete, ...missing])];
+}
+
+/** Newest first, as the records are. */
+export function sumsOf(records: readonly LogRecord[]): { day: Sum[]; week: Sum[]; month: Sum[] } {
+  const sums = { day: new Map<string, Sum>(), week: new Map<string, Sum>(), month: new Map<string, Sum>() };
+  for (const record of records) {
+    const { day, week, month } = periodsOf(new Date(record.to.at));
+    addTo(sums.day, day, record);
+    addTo(sums.week, week, record);
+    addTo(sums.month, month, record);
+  }
+  return { day: [...sums.day.values()], week: [...sums.week.values()], month: [...sums.month.values()] };
+}
+
+/**
+ * The records as a reading of `connected-vehicle-status` (docs/internals/contract.md 3.4): those that ended from one time to another.
+ * @throws VehicleError INPUT_INVALID
+ */
+export function logReading(
+  { vin, read }: { vin: string; read: 'trips' | 'charges' },
+  records: readonly LogRecord[],
+  { from, to }: { from?: unknown; to?: unknown },
+  now: number,
+): Reading<LogRecord[]> {
+  const [since, until] = [timeIn(from, 'from', -Infinity), timeIn(to, 'to', Infinity)];
+  const payload = records.filter((one) => Date.parse(one.to.at) >= since && Date.parse(one.to.at) < until);
+  const receivedAt = new Date(now).toISOString();
+  const vehicle = { vin, read, interface: null, receivedAt, measuredAt: null, source: 'live' as const };
+  return { payload, vehicle: { ...vehicle, sums: sumsOf(payload) } };
+}

@@ -1,0 +1,204 @@
+import { asOf, knownValueOf, parkedOdometer, sameMomentMs, type KnownValue } from '../car/known-values';
+import { isOlder, timesOf } from '../car/times';
+import type { Position } from '../car/places';
+import { capacityOf, withCharge, withDriven } from './charges';
+import type { FactName, LogValue } from './facts';
+import { energyOf, recordOf, withRecord, type Known, type LogRecord } from './record';
+import type { Tariff } from './tariff';
+import {
+  endNames,
+  type Arrival,
+  type Drive,
+  type EndName,
+  type EndValues,
+  type LogState,
+  type Observation,
+  type Parked,
+} from './types';
+
+/** Applies what an answer shows: a pure reducer from observations to trips and charges. */
+export function observed(before: LogState, observation: Observation): LogState {
+  const facts = { ...before.facts };
+  for (const name of Object.keys(facts) as FactName[]) {
+    const fact = facts[name];
+    if (fact !== undefined && fact.readAt > observation.at)
+      facts[name] = asOf(fact, observation.at, observation.skewMs);
+  }
+  const taken = new Set<FactName>();
+  for (const [name, value, timestamp] of observation.values) {
+    const times = timesOf(timestamp, observation);
+    const old = facts[name];
+    if (old !== undefined && isOlder(times, old)) continue;
+    facts[name] = knownValueOf(value, times, observation.at, old);
+    taken.add(name);
+  }
+  if (taken.size === 0) return before;
+  let state: LogState = { ...before, facts };
+  const isUsage = taken.has('engineRunning') || taken.has('inUse');
+  if (isUsage) state = withUsage(state, before);
+  if (isUsage || taken.has('odometer')) state = withOdometer(state, observation);
+  state = withCharge(state, before, taken, observation, positionIn(state));
+  return withEnd(withMoment(state, observation), observation);
+}
+
+const usageOf = ({ facts }: LogState): KnownValue<LogValue>[] =>
+  [facts.engineRunning, facts.inUse].filter((fact) => fact !== undefined);
+
+const latest = (facts: readonly KnownValue[], isUsed: boolean): number | null =>
+  facts.reduce<number | null>((at, fact) => (fact.value === isUsed ? Math.max(at ?? 0, fact.at) : at), null);
+
+function withUsage(state: LogState, before: LogState): LogState {
+  const usage = usageOf(state);
+  const usedAt = latest(usage, true);
+  const { drive } = state;
+  if (usedAt !== null) {
+    const begun = drive ?? { from: latest(usageOf(before), false), seen: [usedAt, usedAt] };
+    const seen: Drive['seen'] = [begun.seen[0], Math.max(begun.seen[1], usedAt)];
+    return { ...state, drive: { from: begun.from, seen, endedAt: null }, arrival: null };
+  }
+  if (drive === null || drive.endedAt !== null) return state;
+  return { ...state, drive: { ...drive, endedAt: Math.max(drive.seen[1], latest(usage, false) ?? 0) } };
+}
+
+function withOdometer(state: LogState, { tariff }: Observation): LogState {
+  const usage = usageOf(state);
+  const odometer = parkedOdometer(state.facts.odometer, usage);
+  if (odometer === null) return state;
+  const { parked, drive } = state;
+  const { at, receivedAt } = odometer;
+  const value = Number(odometer.value);
+  // What is received later may follow a trip that the odometer has not shown yet.
+  const upTo = receivedAt + sameMomentMs;
+  if (parked !== null && value === parked.odometer) {
+    const values = { ...parked.values, ...valuesSince(state, parked, upTo) };
+    const stood = { ...parked, at: Math.max(parked.at, at), receivedAt, values };
+    return { ...state, drive: null, unseen: state.unseen.filter((received) => received > upTo), parked: stood };
+  }
+  const isTrip = parked !== null && value > parked.odometer;
+  const arrivedAt = drive === null ? odometer.since : Math.max(...usage.map(({ since }) => since));
+  const now: Parked = {
+    odometer: value,
+    at,
+    receivedAt,
+    arrivedAt: isTrip ? arrivedAt - sameMomentMs : 0,
+    measuredFrom: isTrip ? (drive?.seen[1] ?? parked.at) : 0,
+    values: {},
+  };
+  const moved = {
+    ...state,
+    drive: null,
+    unseen: [],
+    arrival: null,
+    parked: { ...now, values: valuesSince(state, now, upTo) },
+  };
+  if (!isTrip) return moved;
+  const hasEnded = (state.charged?.receivedAt ?? 0) > parked.receivedAt + sameMomentMs;
+  const isCharged = hasEnded || state.charge?.endedAt === null;
+  const arrival: Arrival = { from: parked, odometer: value, at, drive, isCharged, to: {} };
+  const later = state.unseen.filter((received) => received > parked.receivedAt + sameMomentMs);
+  const charges = drive === null ? withDriven(state.charges, later.length) : state.charges;
+  return { ...moved, arrival, charges, trips: withRecord(state.trips, tripOf(moved, arrival, tariff)) };
+}
+
+/** What was read of the parked car. */
+function valuesSince({ facts }: LogState, { arrivedAt, measuredFrom }: Parked, upTo = Infinity): EndValues {
+  const values: EndValues = {};
+  for (const name of endNames) {
+    const fact = facts[name];
+    if (fact === undefined || fact.receivedAt < arrivedAt || fact.receivedAt > upTo) continue;
+    if (fact.measuredAt === null || fact.measuredAt >= measuredFrom) values[name] = fact.value;
+  }
+  return values;
+}
+
+/** Where the car is, if it has not moved since that was read. */
+export function positionIn(state: LogState): Position | null {
+  const { parked, drive, facts } = state;
+  const position = parked === null ? facts.position?.value : valuesSince(state, parked).position;
+  return drive === null && typeof position === 'object' ? position : null;
+}
+
+/** These belong to a charge that has begun, not to the trip before it. */
+const changedByCharge: ReadonlySet<EndName> = new Set(['level', 'sinceCharge']);
+
+/** With values that were received at the moment at which the car was known to be parked. */
+function withMoment(state: LogState, { receivedAt }: Observation): LogState {
+  const { parked } = state;
+  const upTo = (parked?.receivedAt ?? -Infinity) + sameMomentMs;
+  if (parked === null || receivedAt > upTo) return state;
+  return { ...state, parked: { ...parked, values: { ...parked.values, ...valuesSince(state, parked, upTo) } } };
+}
+
+/** Fills in the first values that are read after a trip. */
+function withEnd(state: LogState, { tariff }: Observation): LogState {
+  const { arrival, parked, charged } = state;
+  if (arrival === null || parked === null) return state;
+  const isCharged = state.facts.charging?.value === true || (charged?.receivedAt ?? 0) > parked.arrivedAt;
+  const found = (Object.entries(valuesSince(state, parked)) as [EndName, LogValue][]).filter(
+    ([name]) => !(name in arrival.to) && !(isCharged && changedByCharge.has(name)),
+  );
+  if (found.length === 0) return state;
+  const filled = { ...arrival, to: { ...arrival.to, ...Object.fromEntries(found) } };
+  const trips = [...state.trips.slice(0, -1), tripOf(state, filled, tariff)];
+  return { ...state, arrival: filled, trips };
+}
+
+const numberIn = (values: EndValues, name: EndName): number | null =>
+  typeof values[name] === 'number' ? values[name] : null;
+const positionAt = ({ position }: EndValues): Position | null => (typeof position === 'object' ? position : null);
+
+/** The trip meter that resets itself counts this trip alone if it differs by no more than that, in kilometers. */
+const meterRounding = 1;
+
+function tripOf(state: LogState, arrival: Arrival, tariff: Tariff | null): LogRecord {
+  const { from, at, odometer, drive, to } = arrival;
+  const km = odometer - from.odometer;
+  const liters = litersOf(arrival, km);
+  const last = state.charges.findLast(({ cost }) => cost !== null)?.cost;
+  const burnsFuel = typeof liters !== 'string' && liters.value > 0;
+  const seen = drive?.seen ?? null;
+  const start = seen === null ? from.at : Math.min(Math.max(from.at, drive?.from ?? 0), seen[0]);
+  const end = seen === null ? at : Math.max(Math.min(at, drive?.endedAt ?? at), seen[1]);
+  return recordOf(
+    {
+      from: start,
+      to: Math.max(start, end),
+      seen,
+      positions: [positionAt(from.values), positionAt(to)],
+      odometer,
+      km: { value: km, source: 'odometer' },
+      kWh: energyOfTrip(state, arrival, km),
+      liters,
+      batteryFrom: numberIn(from.values, 'level'),
+      batteryTo: numberIn(to, 'level'),
+      cost: burnsFuel ? 'FUEL' : last ? { ...last, source: 'last-charge' } : 'NO_PRICE',
+    },
+    tariff,
+  );
+}
+
+const isOfOneTrip = ({ to }: Arrival, km: number): boolean =>
+  Math.abs((numberIn(to, 'meter') ?? Infinity) - km) <= meterRounding;
+
+function energyOfTrip(state: LogState, arrival: Arrival, km: number): Known {
+  const { from, to, isCharged } = arrival;
+  const [automatic, sinceCharge] = [numberIn(to, 'automatic'), numberIn(to, 'sinceCharge')];
+  if (automatic !== null && isOfOneTrip(arrival, km))
+    return { value: (automatic * km) / 100, source: 'consumption-automatic' };
+  if (sinceCharge !== null && !isCharged && state.charged?.odometer === from.odometer)
+    return { value: (sinceCharge * km) / 100, source: 'consumption-since-charge' };
+  const [before, after] = [numberIn(from.values, 'level'), numberIn(to, 'level')];
+  if (isCharged) return 'CHARGED';
+  if (before === null || after === null) return 'NOT_READ';
+  return after > before ? 'LEVEL_ROSE' : energyOf(before - after, capacityOf(state));
+}
+
+function litersOf(arrival: Arrival, km: number): Known {
+  const { from, to } = arrival;
+  const average = numberIn(to, 'fuelAutomatic');
+  if (average !== null && isOfOneTrip(arrival, km))
+    return { value: (average * km) / 100, source: 'consumption-automatic' };
+  const [before, after] = [numberIn(from.values, 'fuel'), numberIn(to, 'fuel')];
+  if (before === null || after === null) return 'NOT_READ';
+  return after > before ? 'REFUELED' : { value: before - after, source: 'level' };
+}

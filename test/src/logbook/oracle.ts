@@ -1,0 +1,370 @@
+import type { Random } from '../../support/random';
+
+/**
+ * A random day of a car and what was read of it, and the logbook of these readings once more, by brute force over all of them. It shares no
+ * code with src/logbook.
+ */
+export interface Sample {
+  read: 'engineRunning' | 'odometer' | 'charging' | 'location';
+  /** When it was received. */
+  at: number;
+  /** The time that the service gives, if it gives one. */
+  stamp: number | null;
+  running?: boolean;
+  odometer?: number;
+  charging?: boolean | null;
+  level?: number | null;
+  latitude?: number;
+}
+
+export interface TrueTrip {
+  from: number;
+  to: number;
+}
+
+export interface CarDay {
+  samples: Sample[];
+  trips: TrueTrip[];
+  charges: TrueTrip[];
+}
+
+const minute = 60_000;
+const moment = 5_000;
+
+interface Phase {
+  kind: 'parked' | 'driving' | 'charging';
+  from: number;
+  to: number;
+  odometer: [number, number];
+  level: [number, number];
+  place: number;
+}
+
+function phasesOf(random: Random, start: number, end: number): Phase[] {
+  const phases: Phase[] = [];
+  let [time, odometer, level, place] = [start, random.between(0, 90_000), random.between(20, 95), 50];
+  while (time < end) {
+    const before = phases.at(-1)?.kind;
+    const kind = before !== 'driving' && random.chance(0.5) ? 'driving' : random.chance(0.35) ? 'charging' : 'parked';
+    const minutes = kind === 'parked' ? random.between(2, 300) : random.between(2, 120);
+    const km = kind === 'driving' ? random.between(0, minutes) : 0;
+    const change = kind === 'driving' ? -km / 4 : kind === 'charging' ? minutes / 3 : 0;
+    const to = time + minutes * minute + random.between(0, 59) * 1000;
+    const next = Math.max(1, Math.min(100, level + change));
+    if (kind === 'driving') place = random.between(50, 60);
+    phases.push({ kind, from: time, to, odometer: [odometer, odometer + km], level: [level, next], place });
+    [time, odometer, level] = [to, odometer + km, next];
+  }
+  return phases;
+}
+
+const along = ([from, to]: [number, number], { from: start, to: end }: Phase, at: number): number =>
+  Math.floor(from + ((to - from) * (at - start)) / (end - start));
+
+/** Each read has its own interval, comes late, or not at all for hours; values are missing; stamps are missing or older. */
+export function randomCarDay(random: Random, start: number): CarDay {
+  const end = start + 24 * 60 * minute;
+  const phases = phasesOf(random, start, end);
+  const [hasStamps, outage] = [random.chance(0.5), start + random.between(0, 1440) * minute];
+  const outageEnd = outage + (random.chance(0.5) ? random.between(10, 400) * minute : 0);
+  const lost = random.pick([0, 0, 0.1, 0.4]);
+  const samples: Sample[] = [];
+  const reads = ['engineRunning', 'odometer', 'charging', 'location'] as const;
+  const together = random.chance(0.6) ? random.pick([2, 2, 5, 15, 30]) : null;
+  for (const read of reads) {
+    const every = (together ?? random.pick([2, 5, 10, 30])) * minute;
+    for (let due = start; due < end; due += every) {
+      const at = due + (random.chance(0.2) ? random.between(0, 90) * 1000 : random.between(0, 2) * 1000);
+      const phase = phases.find(({ to }) => at < to);
+      if (phase === undefined || (at >= outage && at < outageEnd) || random.chance(lost)) continue;
+      const stamp = hasStamps && random.chance(0.9) ? Math.max(phase.from, at - random.between(0, 200) * 1000) : null;
+      const when = stamp ?? at;
+      const misses = random.chance(0.05);
+      const sample: Sample = { read, at, stamp };
+      if (read === 'engineRunning' && !misses) sample.running = phase.kind === 'driving';
+      if (read === 'odometer' && !misses) sample.odometer = along(phase.odometer, phase, when);
+      if (read === 'location' && !misses && phase.kind !== 'driving') sample.latitude = phase.place;
+      if (read === 'charging') {
+        sample.level = misses ? null : along(phase.level, phase, when);
+        sample.charging = random.chance(0.05) ? null : phase.kind === 'charging';
+      }
+      samples.push(sample);
+    }
+  }
+  samples.sort((one, other) => one.at - other.at);
+  const of = (kind: Phase['kind']): TrueTrip[] => phases.filter((phase) => phase.kind === kind);
+  return { samples, trips: of('driving'), charges: of('charging') };
+}
+
+/** What is compared of a record. */
+export interface Expected {
+  from: number;
+  to: number;
+  seen: [number, number] | null;
+  odometer: number | null;
+  km: number | null;
+  batteryFrom: number | null;
+  batteryTo: number | null;
+}
+
+interface Told<Value> {
+  /** The place in the history. */
+  index: number;
+  at: number;
+  stamp: number | null;
+  /** The newest stamp so far: a value without one keeps it. */
+  newestStamp: number | null;
+  /** When the run of equal values began. */
+  runStart: number;
+  value: Value;
+}
+const timeOf = ({ at, stamp }: Told<unknown>): number => Math.min(stamp ?? at, at);
+
+/** The known values of a fact in the order of the history; one with an older stamp than before is none. */
+function told<Value>(samples: readonly Sample[], valueOf: (sample: Sample) => Value | null | undefined): Told<Value>[] {
+  const list: Told<Value>[] = [];
+  for (const [index, sample] of samples.entries()) {
+    const { at, stamp } = sample;
+    const value = valueOf(sample);
+    const before = list.at(-1);
+    if (value === null || value === undefined) continue;
+    if (stamp !== null && stamp < (before?.newestStamp ?? -Infinity)) continue;
+    const runStart = before?.value === value ? before.runStart : at;
+    list.push({ index, at, stamp, newestStamp: stamp ?? before?.newestStamp ?? null, runStart, value });
+  }
+  return list;
+}
+
+function lastBefore<Value>(list: readonly Told<Value>[], index: number): Told<Value> | undefined {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle]?.index ?? 0) <= index) low = middle + 1;
+    else high = middle;
+  }
+  return list[low - 1];
+}
+
+/** The moments at which the history shows the odometer of the parked car. */
+interface Shown {
+  index: number;
+  value: number;
+  time: number;
+  at: number;
+  runStart: number;
+}
+
+export function expectedLog(samples: readonly Sample[]): { trips: Expected[]; charges: Expected[] } {
+  const usage = told(samples, ({ running }) => running);
+  const odometers = told(samples, ({ odometer }) => odometer);
+  const levels = told(samples, ({ level }) => level);
+  const statuses = told(samples, ({ charging }) => charging);
+  const shown: Shown[] = [];
+  for (let index = 0; index < samples.length; index += 1) {
+    const [use, odometer] = [lastBefore(usage, index), lastBefore(odometers, index)];
+    if (use?.index !== index && odometer?.index !== index) continue;
+    if (use === undefined || odometer === undefined || use.value) continue;
+    const first = odometer.runStart;
+    if (odometer.at < use.runStart - moment || first > use.at + moment) continue;
+    shown.push({ index, value: odometer.value, time: timeOf(odometer), at: odometer.at, runStart: first });
+  }
+  const charges = chargesOf(samples, { usage, odometers, levels, statuses, shown });
+  return { trips: tripsOf({ usage, levels, statuses, shown }, charges), charges: charges.map(({ record }) => record) };
+}
+
+interface Lists {
+  usage: Told<boolean>[];
+  odometers: Told<number>[];
+  levels: Told<number>[];
+  statuses: Told<boolean>[];
+  shown: Shown[];
+}
+
+function tripsOf(
+  { usage, levels, statuses, shown }: Omit<Lists, 'odometers'>,
+  charges: readonly FoundCharge[],
+): Expected[] {
+  const trips: Expected[] = [];
+  // What belongs to the place where the car stands: received since, and not measured before.
+  let window = { received: 0, measured: 0 };
+  let stood: Shown[] = [];
+  const newest = (list: Told<number>[], place: typeof window, upToIndex: number, upTo: number): number | null => {
+    const last = lastBefore(list, upToIndex);
+    const stamp = last?.newestStamp ?? null;
+    return last !== undefined &&
+      last.at >= place.received &&
+      last.at <= upTo &&
+      (stamp === null || stamp >= place.measured)
+      ? last.value
+      : null;
+  };
+  for (const one of shown) {
+    const before = stood.at(-1);
+    if (before === undefined || one.value < before.value) {
+      [window, stood] = [{ received: 0, measured: 0 }, [one]];
+      continue;
+    }
+    if (one.value === before.value) {
+      stood.push(one);
+      continue;
+    }
+    const drives = usage.filter(({ index, value }) => value && index > before.index && index <= one.index);
+    const times = drives.map(timeOf);
+    const seen: [number, number] | null = times.length === 0 ? null : [times[0] ?? 0, Math.max(...times)];
+    const lastFalse = usage.findLast(({ index }) => index < (drives[0]?.index ?? 0));
+    const ended = usage.find(({ index }) => index > (drives.at(-1)?.index ?? Infinity));
+    const known = Math.max(...stood.map(({ time }) => time));
+    const from =
+      seen === null ? known : Math.min(Math.max(known, lastFalse?.value === false ? timeOf(lastFalse) : 0), seen[0]);
+    const to =
+      seen === null ? one.time : Math.max(Math.min(one.time, Math.max(timeOf(ended ?? usage[0]!), seen[1])), seen[1]);
+    const batteryFrom = stood.reduce<number | null>((value, place) => {
+      const within = levels.filter(({ index, at }) => index < one.index && at <= place.at + moment);
+      const index = Math.max(place.index, within.at(-1)?.index ?? 0);
+      return (
+        newest(levels, window, index, place.at + moment) ??
+        newest(levels, window, place.index, place.at + moment) ??
+        value
+      );
+    }, null);
+    const lastUse = lastBefore(usage, one.index);
+    const received = (seen === null || lastUse === undefined ? one.runStart : lastUse.runStart) - moment;
+    window = { received, measured: seen === null ? known : seen[1] };
+    stood = [one];
+    // Until somebody uses the car again, or the odometer of the parked car is another one.
+    const closes = Math.min(
+      usage.find(({ index, value }) => value && index > one.index)?.index ?? Infinity,
+      shown.find(({ index, value }) => index > one.index && value !== one.value)?.index ?? Infinity,
+    );
+    let batteryTo: number | null = null;
+    for (let index = one.index; batteryTo === null && index < closes && index < 10_000; index += 1) {
+      const isCharged =
+        lastBefore(statuses, index)?.value === true ||
+        charges.some((charge) => charge.endIndex <= index && charge.endReceived > window.received);
+      if (!isCharged) batteryTo = newest(levels, window, index, Infinity);
+      if (index > (levels.at(-1)?.index ?? 0)) break;
+    }
+    trips.push({
+      from,
+      to: Math.max(from, to),
+      seen,
+      odometer: one.value,
+      km: one.value - before.value,
+      batteryFrom,
+      batteryTo,
+    });
+  }
+  return trips;
+}
+
+interface FoundCharge {
+  record: Expected;
+  endIndex: number;
+  endReceived: number;
+}
+
+function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statuses, shown }: Lists): FoundCharge[] {
+  const found: FoundCharge[] = [];
+  // The charges that were seen: each run of “charges”, until it does not or the odometer moves.
+  const runs: { first: number; last: number; end: Told<unknown> | null; byOdometer: boolean }[] = [];
+  let open: (typeof runs)[number] | null = null;
+  let odometerAtStart: number | undefined;
+  for (let index = 0; index < samples.length; index += 1) {
+    const at = <Value>(list: readonly Told<Value>[]): Told<Value> | undefined =>
+      [lastBefore(list, index)].find((one) => one?.index === index);
+    const [status, odometer] = [at(statuses), at(odometers)];
+    if (open !== null && odometer !== undefined && odometer.value > (odometerAtStart ?? Infinity)) {
+      [open.end, open.byOdometer, open] = [odometer, true, null];
+    } else if (status?.value === true) {
+      if (open === null) {
+        open = { first: index, last: index, end: null, byOdometer: false };
+        odometerAtStart = lastBefore(odometers, index)?.value;
+        runs.push(open);
+      }
+      open.last = index;
+    } else if (status?.value === false && open !== null) [open.end, open] = [status, null];
+  }
+  /** The indexes whose levels belong to a charge that was seen. */
+  const used = new Set<number>();
+  for (const run of runs) {
+    const before = lastBefore(levels, run.first - 1);
+    const trues = statuses.filter(({ index, value }) => value && index >= run.first && index <= run.last);
+    const seen: [number, number] = [timeOf(trues[0]!), Math.max(...trues.map(timeOf))];
+    const previous = lastBefore(statuses, run.first - 1);
+    const from = previous?.value === false ? Math.min(timeOf(previous), seen[0]) : seen[0];
+    const endIndex = run.end?.index ?? Infinity;
+    const inside = levels.filter(({ index }) => index >= run.first && index <= endIndex);
+    // After the end: the first level, unless another charge begins or the odometer shows that the car has left.
+    const start = lastBefore(odometers, run.first)?.value ?? Infinity;
+    const next = runs[runs.indexOf(run) + 1]?.first ?? Infinity;
+    const left = odometers.find(({ index, value }) => index > endIndex && value > start)?.index ?? Infinity;
+    const hasLast = run.byOdometer || inside.some(({ index }) => index === endIndex);
+    const after = hasLast ? undefined : levels.find(({ index }) => index > endIndex && index < Math.min(next, left));
+    const all = [...inside, ...(after === undefined ? [] : [after])];
+    for (const { index } of all) used.add(index);
+    if (run.end === null) continue;
+    const first = all[0];
+    const low = Math.min(before?.value ?? Infinity, first?.value ?? Infinity);
+    const reset = first !== undefined && before !== undefined && first.value < before.value;
+    const high = Math.max(...[...(reset || !before ? [] : [before]), ...all].map(({ value }) => value));
+    const to = Math.max(timeOf(run.end), seen[1]);
+    const known = Number.isFinite(low);
+    const odometer = lastBefore(odometers, run.first)?.value ?? null;
+    const record = {
+      from,
+      to: Math.max(from, to),
+      seen,
+      odometer,
+      km: null,
+      batteryFrom: known ? low : null,
+      batteryTo: known ? high : null,
+    };
+    found.push({ record, endIndex, endReceived: run.end.at });
+  }
+  for (const level of levels) {
+    const before = lastBefore(levels, level.index - 1);
+    if (used.has(level.index) || before === undefined || level.value - before.value < 3) continue;
+    // Somebody drives, or has driven and the odometer was not read since.
+    const use = lastBefore(usage, level.index);
+    const confirmed = shown.findLast(({ index }) => index <= level.index)?.index ?? -1;
+    const drives = usage.some(({ index, value }) => value && index > confirmed && index <= level.index);
+    if (use?.value === true || drives) continue;
+    const from = Math.min(timeOf(before), timeOf(level));
+    const odometer = lastBefore(odometers, level.index)?.value ?? null;
+    const isDriven = drivenBetween({ usage, shown }, before, level);
+    found.push({
+      record: {
+        from,
+        to: timeOf(level),
+        seen: null,
+        odometer,
+        km: null,
+        batteryFrom: isDriven ? null : before.value,
+        batteryTo: level.value,
+      },
+      endIndex: level.index,
+      endReceived: level.at,
+    });
+  }
+  return found.sort((one, other) => one.endIndex - other.endIndex);
+}
+
+/** Whether a trip of which nothing was seen can have been between two levels. */
+function drivenBetween(
+  { usage, shown }: Pick<Lists, 'usage' | 'shown'>,
+  before: Told<number>,
+  level: Told<number>,
+): boolean {
+  const moves = shown.flatMap((one, place) => {
+    const last = shown[place - 1];
+    if (last === undefined || one.value <= last.value) return [];
+    const isSeen = usage.some(({ index, value }) => value && index > last.index && index <= one.index);
+    const use = lastBefore(usage, one.index)!;
+    return [{ last, one, isSeen, arrived: (isSeen ? use.runStart : one.runStart) - moment }];
+  });
+  const done = moves.findLast(({ one }) => one.index <= level.index);
+  const back = shown.findLast(({ index }) => index <= level.index);
+  if (done !== undefined && back?.value === done.one.value && done.arrived > before.at) return true;
+  const coming = moves.find(({ one }) => one.index > level.index);
+  return coming !== undefined && !coming.isSeen && level.at > coming.last.at + moment;
+}

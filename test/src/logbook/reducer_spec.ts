@@ -1,0 +1,361 @@
+import { strict as assert } from 'node:assert';
+import type { ReadName } from '../../../src/index';
+import { valuesOf } from '../../../src/logbook/facts';
+import type { LogRecord } from '../../../src/logbook/record';
+import { observed } from '../../../src/logbook/reducer';
+import { parseTariff } from '../../../src/logbook/tariff';
+import { emptyLog, type LogState } from '../../../src/logbook/types';
+
+type Read = [minute: number, read: ReadName, payload: unknown];
+
+const start = Date.UTC(2026, 5, 1, 8);
+const at = (minutes: number): number => start + minutes * 60_000;
+const iso = (minutes: number): string => new Date(at(minutes)).toISOString();
+const measured = (value: unknown, unit: string | null = null) => ({ value, unit, timestamp: null });
+const used = (minute: number, running: boolean): Read => [minute, 'engineRunning', measured(running)];
+const odometer = (minute: number, km: number, unit = 'kilometers'): Read => [minute, 'odometer', measured(km, unit)];
+const battery = (minute: number, level: number | null, status = 'IDLE'): Read => [
+  minute,
+  'charging',
+  { chargingStatus: measured(status), batteryChargeLevel: measured(level, 'percent') },
+];
+const place = (minute: number, latitude: number): Read => [minute, 'location', { latitude, longitude: 10 }];
+const details = (minute: number, model: string, batteryCapacityKWH: number | null): Read => [
+  minute,
+  'details',
+  { batteryCapacityKWH, descriptions: { model } },
+];
+const statistics = (minute: number, members: Record<string, [number, string]>): Read => [
+  minute,
+  'statistics',
+  Object.fromEntries(Object.entries(members).map(([name, [value, unit]]) => [name, measured(value, unit)])),
+];
+
+const tariff = parseTariff({
+  perKWh: '0,40',
+  currency: 'eur',
+  hours: [{ hours: '22:00-06:00', perKWh: 0.2 }],
+  timeZone: 'UTC',
+});
+
+const logOf = (reads: readonly Read[], price: typeof tariff | null = tariff): LogState =>
+  reads.reduce(
+    (state, [minute, read, payload]) =>
+      observed(state, { at: at(minute), receivedAt: at(minute), values: valuesOf(read, payload), tariff: price }),
+    emptyLog,
+  );
+
+const parked: Read[] = [details(0, 'XC40', 80), used(0, false), odometer(0, 1000), battery(0, 90), place(0, 50)];
+const trip: Read[] = [...parked, used(10, true), used(40, true), used(42, false), odometer(42, 1030)];
+const lastTrip = (reads: readonly Read[]): LogRecord | undefined => logOf(reads).trips.at(-1);
+const lastCharge = (reads: readonly Read[], price?: typeof tariff | null): LogRecord | undefined =>
+  logOf(reads, price).charges.at(-1);
+
+describe('The record of a trip', () => {
+  it('has what is known when the odometer shows it, and the rest as it is read', () => {
+    const bare = lastTrip(trip);
+    assert.deepEqual(
+      [bare?.km, bare?.odometer, bare?.from.at, bare?.to.at, bare?.bounds, bare?.minutes],
+      [30, 1030, iso(0), iso(42), { from: 600, to: 120 }, 42],
+    );
+    assert.deepEqual(
+      [bare?.batteryTo, bare?.reasons['batteryTo'], bare?.kWh, bare?.reasons['kWh']],
+      [null, 'NOT_READ', null, 'NOT_READ'],
+    );
+    const full = lastTrip([...trip, battery(43, 84), place(44, 51)]);
+    assert.deepEqual(
+      [full?.batteryFrom, full?.batteryTo, full?.kWh, full?.kWhPer100km, full?.sources['kWh']],
+      [90, 84, 4.8, 16, 'level-gross'],
+    );
+    assert.deepEqual(
+      [full?.from.position, full?.to.position],
+      [
+        { latitude: 50, longitude: 10 },
+        { latitude: 51, longitude: 10 },
+      ],
+    );
+    assert.equal(full?.reconstructed, false);
+  });
+
+  const cases: [
+    what: string,
+    reads: Read[],
+    expected: Partial<LogRecord> | undefined,
+    reasons: Record<string, string>,
+  ][] = [
+    [
+      'that nothing showed is reconstructed',
+      [...parked, odometer(60, 1012), used(60, false)],
+      { km: 12, reconstructed: true, minutes: null, bounds: { from: 3600, to: 3600 } },
+      { minutes: 'NOT_SEEN' },
+    ],
+    [
+      'with late readings has no minutes',
+      [...parked, used(30, true), used(60, false), odometer(60, 1012)],
+      { minutes: null },
+      { minutes: 'NOT_EXACT' },
+    ],
+    [
+      'is none where somebody sat in the car',
+      [...parked, used(10, true), used(12, false), odometer(12, 1000)],
+      undefined,
+      {},
+    ],
+    [
+      'is none where the odometer goes back',
+      [...parked, used(10, true), used(12, false), odometer(12, 900)],
+      undefined,
+      {},
+    ],
+    [
+      'counts miles as kilometers',
+      [...parked, odometer(60, 640, 'miles'), used(60, false)],
+      { km: 30, odometer: 1029.98 },
+      {},
+    ],
+    [
+      'has no energy where the level rose',
+      [...trip, battery(43, 92)],
+      { kWh: null, batteryTo: 92 },
+      { kWh: 'LEVEL_ROSE' },
+    ],
+    [
+      'has no energy where the car was charged in between',
+      [...trip.slice(0, 6), battery(41, 60, 'CHARGING'), used(42, false), odometer(42, 1030), battery(43, 80)],
+      { kWh: null },
+      { kWh: 'CHARGED' },
+    ],
+    [
+      'has the level of the end only until the car charges',
+      [...trip, battery(43, 50, 'CHARGING'), battery(60, 80)],
+      { batteryTo: null },
+      { batteryTo: 'NOT_READ' },
+    ],
+    [
+      'takes the level before the trip, not one on the way',
+      [...trip.slice(0, 7), battery(41, 85), ...trip.slice(7), battery(43, 84)],
+      { batteryFrom: 90, batteryTo: 84 },
+      {},
+    ],
+    [
+      'has the net capacity where a source has it',
+      [details(0, 'EX30', 69), ...parked.slice(1), ...trip.slice(5), battery(43, 80)],
+      { kWh: 6.4 },
+      {},
+    ],
+    [
+      'has no energy without capacity',
+      [...parked.slice(1), ...trip.slice(5), battery(43, 80)],
+      { kWh: null, batteryTo: 80 },
+      { kWh: 'NO_CAPACITY' },
+    ],
+    [
+      'is as the trip meter says',
+      [
+        ...trip,
+        statistics(43, {
+          tripMeterAutomatic: [30.4, 'km'],
+          averageEnergyConsumptionAutomatic: [18.5, 'kWh/100km'],
+          averageFuelConsumptionAutomatic: [2, 'l/100km'],
+        }),
+      ],
+      { kWh: 5.55, liters: 0.6, cost: null },
+      { cost: 'FUEL' },
+    ],
+    [
+      'is not as a trip meter of several trips says',
+      [
+        ...trip,
+        statistics(43, { tripMeterAutomatic: [90, 'km'], averageEnergyConsumptionAutomatic: [18.5, 'kWh/100km'] }),
+      ],
+      { kWh: null },
+      { kWh: 'NOT_READ' },
+    ],
+    [
+      'does not burn what was filled in',
+      [
+        ...parked,
+        [0, 'fuelAmount', measured(10, 'liters')],
+        ...trip.slice(5),
+        [43, 'fuelAmount', measured(50, 'liters')],
+      ],
+      { liters: null },
+      { liters: 'REFUELED' },
+    ],
+    [
+      'burns the difference',
+      [
+        ...parked,
+        [0, 'fuelAmount', measured(50, 'liters')],
+        ...trip.slice(5),
+        [43, 'fuelAmount', measured(47.5, 'liters')],
+      ],
+      { liters: 2.5 },
+      {},
+    ],
+    ['has no price without a charge', trip, { cost: null }, { cost: 'NO_PRICE' }],
+  ];
+  for (const [what, reads, expected, reasons] of cases)
+    it(what, () => {
+      const record = lastTrip(reads);
+      if (expected === undefined) return assert.equal(record, undefined);
+      assert.ok(record !== undefined);
+      for (const [name, value] of Object.entries(expected))
+        assert.deepEqual(record[name as keyof LogRecord], value, name);
+      for (const [name, reason] of Object.entries(reasons)) assert.equal(record.reasons[name], reason);
+    });
+
+  it('has the energy since the charge, and its price, on the first trip after one', () => {
+    const charged = [
+      ...parked,
+      battery(1, 80, 'CHARGING'),
+      battery(61, 90, 'DONE'),
+      odometer(62, 1000),
+      used(62, false),
+    ];
+    const record = lastTrip([
+      ...charged,
+      used(70, true),
+      used(90, false),
+      odometer(90, 1020),
+      statistics(91, { averageEnergyConsumptionSinceCharge: [20, 'kWh/100km'] }),
+    ]);
+    assert.deepEqual([record?.kWh, record?.sources['kWh']], [4, 'consumption-since-charge']);
+    assert.deepEqual(
+      [record?.cost, record?.sources['cost']],
+      [{ amount: 1.6, currency: 'EUR', perKWh: 0.4 }, 'last-charge'],
+    );
+  });
+});
+
+describe('The record of a charge', () => {
+  const charge: Read[] = [
+    ...parked,
+    battery(10, 40),
+    battery(12, 40, 'CHARGING'),
+    battery(72, 50, 'CHARGING'),
+    battery(74, 51, 'DONE'),
+  ];
+
+  it('has levels, energy and cost', () => {
+    const record = lastCharge(charge);
+    assert.deepEqual(
+      [
+        record?.from.at,
+        record?.to.at,
+        record?.bounds,
+        record?.batteryFrom,
+        record?.batteryTo,
+        record?.kWh,
+        record?.minutes,
+      ],
+      [iso(10), iso(74), { from: 120, to: 120 }, 40, 51, 8.8, 64],
+    );
+    assert.deepEqual(record?.cost, { amount: 3.52, currency: 'EUR', perKWh: 0.4 });
+    assert.deepEqual([record?.km, record?.reasons['km'], record?.kWhPer100km], [null, 'NOT_A_TRIP', null]);
+  });
+
+  const cases: [
+    what: string,
+    record: LogRecord | undefined,
+    expected: Partial<LogRecord> | undefined,
+    reasons?: Record<string, string>,
+  ][] = [
+    [
+      'of a car that was driven to the charger begins with its level there',
+      lastCharge([battery(0, 90), battery(60, 30, 'CHARGING'), battery(70, 35, 'IDLE')]),
+      { batteryFrom: 30, batteryTo: 35 },
+    ],
+    [
+      'has the first level after its end',
+      lastCharge([
+        ...parked,
+        battery(1, 50, 'CHARGING'),
+        [60, 'chargingStatus', measured('DONE')],
+        [61, 'batteryChargeLevel', measured(70, 'percent')],
+      ]),
+      { batteryTo: 70, to: { at: iso(60), place: null, position: { latitude: 50, longitude: 10 } } },
+    ],
+    [
+      'ends where the car moves',
+      lastCharge([...charge.slice(0, 8), odometer(80, 1005)]),
+      { batteryTo: 50, to: { at: iso(80), place: null, position: { latitude: 50, longitude: 10 } } },
+    ],
+    [
+      'that nothing showed is reconstructed',
+      lastCharge([...parked, battery(10, 40), battery(900, 80)]),
+      { reconstructed: true, batteryFrom: 40, batteryTo: 80, kWh: 32, cost: null },
+      { cost: 'TIME_NOT_KNOWN', minutes: 'NOT_SEEN' },
+    ],
+    ['is none where the level rises by little', lastCharge([...parked, battery(10, 40), battery(600, 42)]), undefined],
+    [
+      'with a trip in between has no energy',
+      lastCharge([...parked, battery(10, 40), battery(600, 80), odometer(600, 1100), used(600, false)]),
+      { batteryFrom: null, kWh: null, batteryTo: 80 },
+      { kWh: 'DRIVEN' },
+    ],
+    ['has no cost without a tariff', lastCharge(charge, null), { cost: null }, { cost: 'NO_TARIFF' }],
+    [
+      'has no energy without levels',
+      lastCharge([battery(1, null, 'CHARGING'), battery(9, null, 'DONE')]),
+      { kWh: null, batteryFrom: null, cost: null },
+      { kWh: 'NOT_READ' },
+    ],
+  ];
+  for (const [what, record, expected, reasons = {}] of cases)
+    it(what, () => {
+      if (expected === undefined) return assert.equal(record, undefined);
+      assert.ok(record !== undefined);
+      for (const [name, value] of Object.entries(expected))
+        assert.deepEqual(record[name as keyof LogRecord], value, name);
+      for (const [name, reason] of Object.entries(reasons)) assert.equal(record.reasons[name], reason);
+    });
+
+  it('has the price of each hour', () => {
+    // 21:30 to 22:30: half of the time at each price.
+    const reads = [
+      ...parked,
+      battery(809, 40),
+      battery(810, 40, 'CHARGING'),
+      battery(870, 50, 'CHARGING'),
+      battery(871, 50, 'DONE'),
+    ];
+    assert.deepEqual(lastCharge(reads)?.cost, { amount: 2.4, currency: 'EUR', perKWh: 0.3 });
+  });
+
+  it('has the prices that a flow gave while the car charged', () => {
+    const prices = [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3];
+    const state = charge.reduce(
+      (before, [minute, read, payload], index) =>
+        observed(before, {
+          at: at(minute),
+          receivedAt: at(minute),
+          values: valuesOf(read, payload),
+          tariff: parseTariff(prices[index]),
+        }),
+      emptyLog,
+    );
+    // 10 percent at 0.3, and the last one, too.
+    assert.deepEqual(state.charges.at(-1)?.cost, { amount: 2.64, currency: null, perKWh: 0.3 });
+  });
+
+  it('has the price of its place, and no cost where the place is not known', () => {
+    const placed = parseTariff({
+      perKWh: 0.4,
+      places: [{ name: 'Home', latitude: 50, longitude: 10, radius: 300, perKWh: 0.25 }],
+    });
+    const record = lastCharge(charge, placed);
+    assert.deepEqual([record?.from.place, record?.cost?.perKWh], ['Home', 0.25]);
+    const unknown = lastCharge(
+      charge.filter(([, read]) => read !== 'location'),
+      placed,
+    );
+    assert.deepEqual([unknown?.cost, unknown?.reasons['cost']], [null, 'PLACE_NOT_KNOWN']);
+  });
+});
+
+it('The logbook keeps times in order when the clock of the machine is set back', () => {
+  const shifted = trip.map(([minute, ...rest], index): Read => [index > 5 ? minute - 500 : minute, ...rest]);
+  for (const { from, to, bounds } of logOf(shifted).trips)
+    assert.ok(from.at <= to.at && bounds.from >= 0 && bounds.to >= 0);
+});
