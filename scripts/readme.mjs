@@ -381,14 +381,14 @@ const { callsOf } = await import(pathToFileURL(`${scripts}requests-per-day.cjs`)
 const { carSvg } = await import(pathToFileURL(`${scripts}car-view.cjs`));
 const callsOfNodes = (nodes) => {
   globalThis.RED = { nodes: { node: () => ({ service: 'volvo-cars' }), eachNode: (visit) => nodes.forEach(visit) } };
-  const sums = { connected: 0, energy: 0, location: 0 };
+  const sums = { connected: 0, energy: 0, location: 0, 'energy-device': 0 };
   for (const car of new Set(nodes.map(({ vehicle }) => vehicle)))
     for (const [api, calls] of Object.entries(callsOf(car))) sums[api] += calls;
   return sums;
 };
 
 const daySeconds = 86_400;
-const quotas = { connected: 'status', energy: 'charging', location: 'position' };
+const quotas = { connected: 'status', energy: 'charging', location: 'position', 'energy-device': 'wallbox' };
 
 /** What an example costs with an own Volvo: by the nodes that repeat and the timers, for a message, and for a command. */
 function costOf(flow) {

@@ -28,6 +28,8 @@ export interface AccountOptions {
   /** Accounts with the same API key and the same `tokenOwner` share readings. Default: shared with no other account. */
   tokenOwner?: string;
   readOnly?: boolean;
+  /** The id of the wallbox, as a person entered it. Default: none. */
+  wallbox?: string | undefined;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; with 0, every read is a request of its own. Default 5000. */
@@ -131,7 +133,7 @@ export function openAccount(options: AccountOptions): Account {
     clock,
   });
   const observers = [poller, ...(options.observer ? [options.observer] : [])];
-  const client = new VehicleClient({ service, requests, observers, facts });
+  const client = new VehicleClient({ service, requests, observers, facts, clock, wallbox: options.wallbox });
   const journal = (): Promise<JournalEntry[]> => log.journal(id);
   const dispatcher = new Dispatcher({
     client,

@@ -19,6 +19,8 @@ import { readingOf, type Reading } from './car/reading';
 import type { Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { parseVin } from './vin';
+import { parseWallbox } from './wallbox';
+import type { Clock } from './util/clock';
 import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
 import type { ReadPayload } from './wire/parsers';
 
@@ -45,6 +47,9 @@ interface VehicleClientOptions {
   requests: Requests;
   observers: readonly VehicleObserver[];
   facts: CarFacts;
+  clock: Pick<Clock, 'now'>;
+  /** The id of the wallbox, as a person entered it. */
+  wallbox?: string | undefined;
 }
 
 /** The reads of the vehicle service. Every method throws VehicleError with a code of docs/internals/contract.md 6. */
@@ -79,11 +84,16 @@ export class VehicleClient {
     const route = routeOf(read, this.service.availableInterfaces, choice);
     if (route === undefined) throw notOffered(read, choice);
     const { interface: iface } = route;
+    const wallbox = iface === 'energy-device-v1' ? parseWallbox(this.#options.wallbox) : '';
     const fuel = route.needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;
     try {
       const answer = await this.#options.requests.get({
         api: interfaces[iface].api,
-        url: addressOf(this.service, iface, route.path, { vin: vin ?? '' }),
+        url: withDays(
+          addressOf(this.service, iface, route.path, { vin: vin ?? '', wallbox }),
+          route.days,
+          this.#options.clock.now(),
+        ),
         accept: mediaType(this.service, route.accept),
         scopes: route.scopes,
         keep: read !== 'details',
@@ -152,6 +162,17 @@ export class VehicleClient {
   }
 }
 
+/** The days in local time: the address stays the same until midnight, so that its answer can be shared. */
+function withDays(url: URL, days: number | undefined, now: number): URL {
+  if (days === undefined) return url;
+  const today = new Date(now);
+  const midnight = (offset: number): string =>
+    new Date(today.getFullYear(), today.getMonth(), today.getDate() + offset).toISOString();
+  url.searchParams.set('start', midnight(1 - days));
+  url.searchParams.set('end', midnight(1));
+  return url;
+}
+
 function notOffered(read: ReadName, choice: InterfaceChoice): VehicleError {
   const { routes, hasVersions, onlyExtended } = reads[read];
   if (hasVersions) return noInterface(read, new Set(routes.map((one) => one.interface)), choice);
@@ -169,4 +190,5 @@ const titleOfInterface = {
   'extended-v1': 'the extended vehicle interface',
   'energy-v2': 'the energy interface',
   'location-v1': 'the location interface',
+  'energy-device-v1': 'the energy device interface',
 } as const satisfies Record<InterfaceName, string>;

@@ -105,7 +105,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     interfaces: {
-      value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
+      value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1', 'energy-device-v1'],
       validate: ifCustom<readonly string[]>((value) => value?.length !== 0 || say('reason.interfaces')),
     },
     requestsPerDay: { value: 10000, validate: (value, _opt) => shared.validateWhole(value, 1) },

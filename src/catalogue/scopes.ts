@@ -12,7 +12,7 @@ import {
 
 /** The values of the property `access`: what a sign-in asks for besides reading the status (docs/internals/contract.md 2). */
 export const commandAccess = ['lock', 'unlock', 'honk-flash', 'climate', 'engine'] as const;
-export const readAccess = ['charging', 'location'] as const;
+export const readAccess = ['charging', 'location', 'wallbox'] as const;
 export const accessNames = [...commandAccess, ...readAccess] as const;
 export type AccessName = (typeof accessNames)[number];
 export const defaultAccess: readonly AccessName[] = ['lock', 'unlock', 'honk-flash'];
@@ -21,6 +21,7 @@ const accessOfApi = {
   connected: null,
   energy: 'charging',
   location: 'location',
+  'energy-device': 'wallbox',
 } as const satisfies Record<ApiName, AccessName | null>;
 
 /** The access that a read needs; null: it reads the status, which every sign-in asks for. */

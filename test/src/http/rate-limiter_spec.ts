@@ -70,6 +70,7 @@ describe('the rate limiter of an API key', () => {
           connected: { usedToday: 2, blockedUntil: null },
           energy: { usedToday: 0, blockedUntil: null },
           location: { usedToday: 0, blockedUntil: null },
+          'energy-device': { usedToday: 0, blockedUntil: null },
         },
       });
     });
