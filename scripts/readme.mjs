@@ -277,6 +277,8 @@ const tables = {
     for (const name of readNames) add('reads', name, scopesOfRead(name, interfacesOfVolvo));
     for (const name of commandNames) add('commands', name, scopesOfCommand(name, interfacesOfVolvo));
     const { optional } = signInScopes(interfacesOfVolvo, { access: accessNames });
+    for (const { scopes } of optional)
+      for (const scope of scopes) if (!servedBy.has(scope)) servedBy.set(scope, { reads: [], commands: [] });
     const accessOf = (scope) => optional.find(({ scopes }) => scopes.includes(scope))?.access;
     return table(
       ['scope', 'tick under *Allow*', 'reads', 'commands'],

@@ -192,6 +192,7 @@ declare const RED: {
           validationErrors?: string[];
           service?: string;
           vin?: string;
+          wallbox?: string;
           polling?: string;
           shareFor?: number | string;
           requestsPerDay?: number | string;

@@ -38,14 +38,23 @@ const chosenReads = (): string[] => shared.chosenIn('reads');
 /** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */
 type Equipment = Readonly<Record<string, boolean>>;
 
+/** Whether the chosen configuration names a wallbox; the electric car of the demo has one. */
+function hasWallbox(): boolean {
+  const { service = 'demo', demoCar, wallbox = '' } = RED.nodes.node(textOf(field('vehicle'))) ?? {};
+  return service === 'demo' ? demoCar === 'electric' : wallbox.trim() !== '';
+}
+
 /** One line for each read, by theme; neither the service of the vehicle nor the car need have all of them. */
 function fillList(chosen: readonly string[], equipment: Equipment): void {
   const kind = isSeveral() ? 'checkbox' : 'radio';
   const interfaces = shared.serviceInterfaces();
   const lineOf = (name: string): JQuery => {
     const isUnserved = shared.isReadName(name) && shared.needsOfRead(name, interfaces).scopes.length === 0;
-    const isMissing = isUnserved || equipment[name] === false;
-    const remark = isMissing ? say(isUnserved ? 'missing' : 'lacking') : unitOf(name);
+    const needsWallbox =
+      !isUnserved && shared.isReadName(name) && shared.needsOfRead(name, interfaces).access === 'wallbox';
+    const isMissing = isUnserved || equipment[name] === false || (needsWallbox && !hasWallbox());
+    const lack = isUnserved ? 'missing' : needsWallbox ? 'noWallbox' : 'lacking';
+    const remark = isMissing ? say(lack) : unitOf(name);
     const line = shared.choiceLine(name, titleOfRead(name), chosen.includes(name), kind);
     line.find('input').attr('name', 'connected-vehicle-reads');
     return line.toggleClass('missing', isMissing).append(' ', $('<small>').text(remark));

@@ -89,6 +89,12 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     vin: { value: '', validate: (value, _opt) => shared.validateVin(value) },
+    wallbox: {
+      value: '',
+      validate(value, _opt) {
+        return serviceOf(this) === 'demo' || shared.validateWallbox(value);
+      },
+    },
     readOnly: { value: false },
     access: {
       // Where the property is missing, `defaultAccess` holds; a new configuration also asks for charging and position.
