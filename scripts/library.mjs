@@ -23,16 +23,9 @@ async function askLibrary() {
   const form = await fetch(`${library}/add/node`);
   const [, token] = /id="add-node-csrf"[^>]*\bvalue="([^"]*)"/.exec(await form.text()) ?? [];
   if (!token) throw new Error(`The form of the library has changed. Enter ${name} by hand: ${library}/add/node`);
-  const answer = await fetch(`${library}/add/node`, {
-    method: 'POST',
-    headers: {
-      cookie: form.headers
-        .getSetCookie()
-        .map((cookie) => cookie.split(';')[0])
-        .join('; '),
-    },
-    body: new URLSearchParams({ module: name, _csrf: token }),
-  });
+  const cookies = form.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
+  const body = new URLSearchParams({ module: name, _csrf: token });
+  const answer = await fetch(`${library}/add/node`, { method: 'POST', headers: { cookie: cookies.join('; ') }, body });
   const text = await answer.text();
   // The library reads new packages by itself, too, and may have been first.
   if (!answer.ok && !text.includes('already at latest version'))

@@ -8,6 +8,9 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const withoutConfig = [
   'node_modules/mocha/bin/mocha.js',
   '--no-config',
+  // Ends a test that hangs, however slow the machine is.
+  '--timeout',
+  '600000',
   '--require',
   'dist/test/support/known-environment.js',
 ];

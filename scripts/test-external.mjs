@@ -41,7 +41,7 @@ async function testWith({ node, nodeRed, folders }) {
     NODE_RED_PATH: require.resolve(await install('node-red', nodeRed)),
   };
   console.log(`\nNode.js ${node}, Node-RED ${nodeRed}: tests of ${folders.join(', ')}`);
-  return runMocha(['--timeout', '60000', ...options, ...folders.flatMap(specsBelow)], env, join(bin, 'node'));
+  return runMocha([...options, ...folders.flatMap(specsBelow)], env, join(bin, 'node'));
 }
 
 /** Each process trusts the authority of these tests and finds every name below `.test` on this machine. */
@@ -53,7 +53,7 @@ async function testAgainst(specs) {
   try {
     const authority = join(folder, 'authority');
     await makeAuthority(authority);
-    return await runMocha(['--timeout', '120000', ...options, ...specs], {
+    return await runMocha([...options, ...specs], {
       TMPDIR: folder,
       WORLD_AUTHORITY: authority,
       // Node reads both at its start only, so they hold for the processes that the tests start, too.

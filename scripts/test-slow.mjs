@@ -8,7 +8,7 @@ const specs = specsBelow().filter(
   (file) => !file.includes('/world/') && /support\/(long|random|property)"/.test(readFileSync(root + file, 'utf8')),
 );
 const { FACTOR = '5' } = process.env;
-process.exitCode = await runMocha(
-  ['--timeout', '300000', '--parallel', '--jobs', '3', ...process.argv.slice(2), ...specs],
-  { LONG: 'true', FACTOR },
-);
+process.exitCode = await runMocha(['--parallel', '--jobs', '3', ...process.argv.slice(2), ...specs], {
+  LONG: 'true',
+  FACTOR,
+});

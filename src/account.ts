@@ -5,14 +5,15 @@ import { VehicleClient, type ReadOptions, type VehicleObserver } from './client'
 import { Dispatcher } from './commands/dispatcher';
 import { VehicleError } from './errors';
 import { journalReading } from './commands/log';
-import type { JournalEntry } from './commands/logged-command';
+import type { JournalEntry } from './commands/command';
 import { Requests, type LoggedRequest } from './http/requests';
 import type { Reading } from './car/reading';
 import { Poller } from './polling/poller';
-import type { QuotaSnapshot } from './http/rate-limiter';
+import type { QuotaSnapshot, RateLimiter } from './http/rate-limiter';
 import type { Quota } from './http/quota-counts';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { Pack } from './pack';
+import type { Clock } from './util/clock';
 import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
@@ -32,7 +33,7 @@ export interface AccountOptions {
   wallbox?: string | undefined;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
-  /** How old another reader's answer may be, in milliseconds; with 0, every read is a request of its own. Default 5000. */
+  /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
   shareForMs?: number;
   /** `adaptive` polls as often as the activity of the car gives reason to (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';
@@ -49,49 +50,163 @@ export interface AccountOptions {
 }
 
 /** A client with everything that it uses; `close` ends all of it. */
-export interface Account {
-  client: VehicleClient;
+export class Account {
+  readonly client: VehicleClient;
   /** Decides when to read again. */
-  poller: Poller;
+  readonly poller: Poller;
   /** Sends commands one at a time to each car and keeps the journal; which a client does not. */
-  dispatcher: Dispatcher;
+  readonly dispatcher: Dispatcher;
+  /** How requests reach the service. */
+  readonly connection: ConnectionNotes;
+  readonly #id: string;
+  readonly #pack: Pack;
+  readonly #limiter: RateLimiter;
+  readonly #requests: Requests;
+  readonly #tokens: TokenSource;
+  readonly #transport: Transport;
+  readonly #endUse: () => Promise<void>;
+  readonly #endPresence: () => Promise<void>;
+
+  constructor(options: AccountOptions) {
+    const { pack = new Pack(), service, shareForMs = 5_000, tokenOwner = randomUUID(), id = tokenOwner } = options;
+    const { clock, facts, redactor } = pack;
+    const apiKey = usableKey(options.apiKey);
+    this.#id = id;
+    this.#pack = pack;
+    this.#transport = options.transport ?? createTransport({ clock });
+    this.#tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
+    const { limiter, shared } = pack.stateOfKey(service.baseUrl, apiKey);
+    this.#limiter = limiter;
+    this.#endUse = limiter.use(options.limits);
+    this.#endPresence = pack.presence.use();
+    this.#requests = new Requests({
+      apiKeyHeader: service.apiKeyHeader,
+      apiKey,
+      tokens: this.#tokens,
+      limiter,
+      shared,
+      tokenOwner,
+      shareForMs,
+      transport: this.#transport,
+      redactor,
+      clock,
+      random: options.random ?? Math.random,
+    });
+    this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
+    const observers = [this.poller, ...(options.observer ? [options.observer] : [])];
+    this.client = new VehicleClient({
+      service,
+      requests: this.#requests,
+      observers,
+      facts,
+      clock,
+      wallbox: options.wallbox,
+    });
+    this.dispatcher = this.#dispatcherOf(options, observers);
+    this.connection = connectionNotes(new URL(service.baseUrl));
+  }
+
+  #dispatcherOf(
+    { service, readOnly = false, warn }: AccountOptions,
+    observers: readonly VehicleObserver[],
+  ): Dispatcher {
+    const { clock, log } = this.#pack;
+    return new Dispatcher({
+      client: this.client,
+      requests: this.#requests,
+      observers,
+      readOnly,
+      turns: this.#pack.turnsFor(service.baseUrl),
+      log,
+      account: this.#id,
+      clock,
+      onLocked: (vin) => this.poller.commandLocked(vin),
+      onSaveFailed: () =>
+        warn?.(
+          'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
+        ),
+    });
+  }
+
   /** The last 100 commands of the account, newest first. @throws StateFault */
-  journal(): Promise<JournalEntry[]>;
+  journal(): Promise<JournalEntry[]> {
+    return this.#pack.log.journal(this.#id);
+  }
+
   /**
    * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first.
    * @throws VehicleError
    */
-  read(name: AnyReadName, options: ReadOptions & { clear?: boolean }): Promise<Reading>;
-  quota(): QuotaSnapshot;
-  /** Until when the service has blocked the API of a read, in milliseconds since 1970; null if it has not. */
-  blockedUntil(read: AnyReadName): number | null;
-  token(): TokenDescription;
+  async read(name: AnyReadName, { clear = false, ...options }: ReadOptions & { clear?: boolean }): Promise<Reading> {
+    if (name !== 'journal') return this.client.read(name, options);
+    const { clock, log, redactor } = this.#pack;
+    if (clear) await log.clear(this.#id);
+    return journalReading(await this.journal(), new Date(clock.now()), redactor.text);
+  }
+
+  quota(): QuotaSnapshot {
+    return this.#limiter.snapshot();
+  }
+
+  /** Until when the service pauses the API of a read, in milliseconds since 1970; null if it does not. */
+  pausedUntil(read: AnyReadName): number | null {
+    return read === 'journal' ? null : this.#limiter.pausedUntil(apiOfRead(read));
+  }
+
+  token(): TokenDescription {
+    return this.#tokens.describe();
+  }
+
   /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */
-  signIn(): { endsAt: number | null; isRequired: boolean | null };
+  signIn(): { endsAt: number | null; isRequired: boolean | null } {
+    const { endsAt, signInRequiredSince } = this.token();
+    return {
+      endsAt: endsAt === null ? null : Date.parse(endsAt),
+      isRequired: signInRequiredSince !== null || this.#requests.isKeyRefused,
+    };
+  }
+
   /** Why nothing works until a person acts, as far as it is known without a request; null while all is well. */
-  cause(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null;
+  cause(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null {
+    const { kind, signInRequiredSince } = this.token();
+    if (kind === 'none') return 'NOT_SIGNED_IN';
+    if (signInRequiredSince !== null) return 'SIGN_IN_REQUIRED';
+    return this.#requests.isKeyRefused ? 'API_KEY_REFUSED' : null;
+  }
+
   /**
    * Gets a token although no request needs one: `token()` then shows a sign-in that was just made.
    * @throws VehicleError if there is none
    */
-  refreshToken(signal?: AbortSignal): Promise<void>;
-  /** How requests reach the service. */
-  readonly connection: ConnectionNotes;
+  async refreshToken(signal?: AbortSignal): Promise<void> {
+    await this.#tokens.get(signal);
+  }
+
   /** The last requests, oldest first, safe to show. */
-  recentRequests(): LoggedRequest[];
+  recentRequests(): LoggedRequest[] {
+    return this.#requests.recent();
+  }
+
   /** The last answer of each address, without VIN, position, ids and addresses. */
-  lastAnswers(): AnonymousAnswer[];
-  close(): Promise<void>;
+  lastAnswers(): AnonymousAnswer[] {
+    return this.#requests.answers();
+  }
+
+  async close(): Promise<void> {
+    this.poller.close();
+    this.#requests.close();
+    const commandsEnded = this.dispatcher.close();
+    await this.#endUse();
+    await this.#tokens.close();
+    await this.#transport.close();
+    await commandsEnded;
+    await this.#endPresence();
+  }
 }
 
-/**
- * Builds an account: transport, rate limiter, shared reads, token, client.
- * @throws VehicleError CONFIG where the key is missing or cannot be sent
- */
-export function openAccount(options: AccountOptions): Account {
-  const { pack = new Pack() } = options;
-  const { clock, facts, log, redactor } = pack;
-  const apiKey = options.apiKey.trim();
+/** @throws VehicleError CONFIG if the key is missing or cannot be sent */
+function usableKey(given: string): string {
+  const apiKey = given.trim();
   if (apiKey === '')
     throw new VehicleError(
       'CONFIG',
@@ -99,29 +214,16 @@ export function openAccount(options: AccountOptions): Account {
       { status: { word: 'API_KEY_MISSING' } },
     );
   if (!isHeaderSafe(apiKey)) throw new VehicleError('CONFIG', unusable('API key'));
-  const transport = options.transport ?? createTransport({ clock });
-  const tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
-  const { limits, tokenOwner = randomUUID(), id = tokenOwner, service } = options;
-  const { limiter, shared } = pack.stateOfKey(service.baseUrl, apiKey);
-  const endUse = limiter.use(limits);
-  const endPresence = pack.presence.use();
-  const shareForMs = options.shareForMs ?? 5_000;
-  const requests = new Requests({
-    apiKeyHeader: service.apiKeyHeader,
-    apiKey,
-    tokens,
-    limiter,
-    shared,
-    tokenOwner,
-    shareForMs,
-    transport,
-    redactor,
-    clock,
-    random: options.random ?? Math.random,
-  });
-  const poller = new Poller({
+  return apiKey;
+}
+
+const pollerOf = (
+  { service, polling }: AccountOptions,
+  { tokenOwner, limiter, ...others }: { tokenOwner: string; shareForMs: number; clock: Clock; limiter: RateLimiter },
+): Poller =>
+  new Poller({
     id: tokenOwner,
-    adaptive: options.polling === 'adaptive',
+    adaptive: polling === 'adaptive',
     availableInterfaces: service.availableInterfaces,
     // Somebody who tries a demo car clicks it and waits, and it has no quota.
     ...(service.service === 'demo' && { longestMs: 15_000 }),
@@ -129,66 +231,11 @@ export function openAccount(options: AccountOptions): Account {
       const { readsPerDay: perDay, readsPerMinute: perMinute } = limiter.snapshot();
       return { perDay, perMinute, sent: (api) => limiter.sentToday(api) };
     },
-    shareForMs,
-    clock,
+    ...others,
   });
-  const observers = [poller, ...(options.observer ? [options.observer] : [])];
-  const client = new VehicleClient({ service, requests, observers, facts, clock, wallbox: options.wallbox });
-  const journal = (): Promise<JournalEntry[]> => log.journal(id);
-  const dispatcher = new Dispatcher({
-    client,
-    requests,
-    observers,
-    readOnly: options.readOnly ?? false,
-    turns: pack.turnsFor(service.baseUrl),
-    log,
-    account: id,
-    clock,
-    onLocked: (vin) => poller.commandLocked(vin),
-    onSaveFailed: () =>
-      options.warn?.(
-        'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
-      ),
-  });
-  return {
-    client,
-    dispatcher,
-    journal,
-    poller,
-    async read(name, { clear = false, ...read }) {
-      if (name !== 'journal') return client.read(name, read);
-      if (clear) await log.clear(id);
-      return journalReading(await journal(), new Date(clock.now()), redactor.text);
-    },
-    quota: () => limiter.snapshot(),
-    blockedUntil: (read) => (read === 'journal' ? null : limiter.blockedUntil(apiOfRead(read))),
-    token: () => tokens.describe(),
-    signIn() {
-      const { endsAt, signInRequiredSince } = tokens.describe();
-      return {
-        endsAt: endsAt === null ? null : Date.parse(endsAt),
-        isRequired: signInRequiredSince !== null || requests.isKeyRefused,
-      };
-    },
-    cause() {
-      const { kind, signInRequiredSince } = tokens.describe();
-      if (kind === 'none') return 'NOT_SIGNED_IN';
-      if (signInRequiredSince !== null) return 'SIGN_IN_REQUIRED';
-      return requests.isKeyRefused ? 'API_KEY_REFUSED' : null;
-    },
-    refreshToken: (signal) => tokens.get(signal).then(() => undefined),
-    connection: connectionNotes(new URL(service.baseUrl)),
-    recentRequests: () => requests.recent(),
-    lastAnswers: () => requests.answers(),
-    async close() {
-      poller.close();
-      requests.close();
-      const commandsEnded = dispatcher.close();
-      await endUse();
-      await tokens.close();
-      await transport.close();
-      await commandsEnded;
-      await endPresence();
-    },
-  };
-}
+
+/**
+ * Builds an account: transport, rate limiter, shared reads, token, client.
+ * @throws VehicleError CONFIG if the key is missing or cannot be sent
+ */
+export const openAccount = (options: AccountOptions): Account => new Account(options);

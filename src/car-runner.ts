@@ -41,6 +41,8 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
   withClockSet?(state: State, set: { since: number; byMs: number; at: number }): State;
 }
 
+type RunnerPresence = Pick<Presence, 'id' | 'group' | 'isLeading' | 'isStill' | 'hasEnded'>;
+
 export interface CarRunnerOptions {
   client: { readonly clockSkewMs: number; read(name: ReadName, options: ReadOptions): Promise<Reading> };
   /** State that was stored for another vehicle is ignored. */
@@ -49,10 +51,8 @@ export interface CarRunnerOptions {
   /** The key of the record with state and unsent events. In a group, the runner adds the VIN, because nodes with the same id in the copies of a flow can have different cars. */
   key: string;
   clock: Clock;
-  /** This process among the copies of the flow. Default: it is the only one. */
-  presence?: Pick<Presence, 'id' | 'group' | 'isStill' | 'hasEnded'>;
-  /** Whether this process reads the car, and not another copy of the flow. Default: it does. */
-  isActive?: () => boolean;
+  /** Of this process in `store`. Default: no other process uses it. */
+  presence?: RunnerPresence;
   /** Called when a step without a reading is due. */
   onDue?: () => void;
   /** Called when the record could not be stored, once until it can be stored again. */
@@ -103,7 +103,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #isStale = false;
   /** The events that steps have returned and that are still in the record: for each, as JSON, the process that sends it, or null after it was sent. */
   readonly #inFlight = new Map<string, string | null>();
-  readonly #presence: Pick<Presence, 'id' | 'group' | 'isStill' | 'hasEnded'>;
+  readonly #presence: RunnerPresence;
   readonly #changes = new Serial();
   #cancel: () => void = () => undefined;
   #hasEnded = false;
@@ -132,7 +132,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   ): Promise<CarRunner<Read, State, Input, Event>> {
     const runner = new CarRunner(reducer, options);
     await runner.#load();
-    if (!runner.#isActive) runner.standBy();
+    if (!runner.#presence.isLeading) runner.standBy();
     return runner;
   }
 
@@ -140,10 +140,6 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   standBy(): void {
     this.#cancel();
     this.#isStale = true;
-  }
-
-  get #isActive(): boolean {
-    return this.#options.isActive?.() ?? true;
   }
 
   get state(): State {
@@ -276,7 +272,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   async end(): Promise<void> {
     this.#hasEnded = true;
     this.#cancel();
-    if (this.#isActive || this.#outbox.messagesOf(this.#presence.id).length > 0)
+    if (this.#presence.isLeading || this.#outbox.messagesOf(this.#presence.id).length > 0)
       await this.#change((state, outbox) => ({ state, outbox: outbox.released(this.#presence.id) }), true);
   }
 
@@ -295,7 +291,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   ): Promise<Outbox<Event>> {
     const attempt = async (isAgain: boolean): Promise<Outbox<Event> | null> => {
       if (this.#isStale || isAgain) await this.#load();
-      this.#isStale = !this.#isActive;
+      this.#isStale = !this.#presence.isLeading;
       const sent = new Set([...this.#inFlight].flatMap(([event, sender]) => (sender === null ? event : [])));
       this.#outbox = this.#outbox.without(sent);
       const { state, outbox } = reduce(this.#state, this.#outbox, await this.#ended());
@@ -357,7 +353,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     const due = this.#reducer.nextDue?.(this.#state) ?? null;
     this.#cancel();
     this.#cancel = () => undefined;
-    if (due === null || onDue === undefined || this.#hasEnded || !this.#isActive) return;
+    if (due === null || onDue === undefined || this.#hasEnded || !this.#presence.isLeading) return;
     const pauseMs = this.#fault === null ? minPauseMs : awayPauseMs;
     this.#cancel = clock.after(Math.max(pauseMs, due - clock.now()), onDue);
   }

@@ -36,7 +36,7 @@ export interface Finding {
   until: string | null;
   /** The missing scopes, of the node `label` where there is one. */
   scopes: readonly string[];
-  /** The label of a node; for a proxy, its host and port; for a shared store, its place and the machines of its other members. */
+  /** The label of a node; for a proxy, its host and port; for a shared store, its place and the machines of its other processes. */
   label: string | null;
 }
 
@@ -61,7 +61,7 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
   ];
 }
 
-/** Asks a shared store for its state, its persistence and its members. It never fails: a failure is a finding. */
+/** Asks a shared store for its state, its persistence and its processes. It never fails: a failure is a finding. */
 export async function checkStore(store: RedisStateStore, { others }: Presence): Promise<Finding[]> {
   const { place } = store;
   const report = await store.report().catch(asVehicleError);

@@ -29,8 +29,6 @@ export interface ReadOptions {
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
   maxAgeMs?: number;
-  /** Set by `readEach`: reads of one message are one request where one answer has them all, also where answers are not shared. */
-  batch?: string;
   /** True for a read on behalf of a command: it may use the part of the quota that is reserved for commands. */
   forCommand?: boolean;
   signal?: AbortSignal;
@@ -79,7 +77,7 @@ export class VehicleClient {
 
   /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
-    const { interface: choice = 'auto', maxAgeMs, batch, forCommand, signal } = options;
+    const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
     const vin = read === 'vehicles' ? null : await this.requireVin(options.vin, signal);
     const route = routeOf(read, this.service.availableInterfaces, choice);
     if (route === undefined) throw notOffered(read, choice);
@@ -98,7 +96,6 @@ export class VehicleClient {
         scopes: route.scopes,
         keep: read !== 'details',
         maxAgeMs,
-        batch,
         kind: forCommand ? 'follow' : 'read',
         signal,
       });

@@ -83,7 +83,7 @@ export class VehicleError extends Error {
   readonly httpStatus: number | null;
   readonly operationId: string | null;
   readonly status: StatusCause | null;
-  /** The message with its template and values, so that it can be worded in another language. */
+  /** The message with its template and values, so that it can be translated. */
   readonly sentence: Sentence;
 
   constructor(code: ErrorCode, message: string | Sentence, details: VehicleErrorDetails = {}) {

@@ -73,6 +73,7 @@ export { type CarEvent } from './car/facts';
 export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
 export { isOlder, receiptAsOf, timesOf } from './car/times';
+export { plainPayload } from './car/plain-payload';
 export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car/reading';
 
 // Commands: arming, sending, the journal, and following a command to its result.
@@ -80,7 +81,7 @@ export { Arming } from './commands/arming';
 export { CancelledByMessage, CommandAttempt } from './commands/attempt';
 export { cancelledId, parseRecord, type CommandRecord } from './commands/record';
 export { CommandLog } from './commands/log';
-export { LoggedCommand, type JournalEntry } from './commands/logged-command';
+export { Command, type JournalEntry } from './commands/command';
 export { followCommand, type FollowReport, type FollowUpdate } from './commands/follow';
 export { FollowedCommands, type FollowedCommand } from './commands/followed-commands';
 
@@ -126,7 +127,7 @@ export { combine, judge, parseCondition, parseRow, type Condition, type Conditio
 export { DirectoryOwner } from './state/owner';
 export { FilePresence } from './state/file-presence';
 export { LocalPresence, type Presence } from './state/presence';
-export { Membership } from './state/membership';
+export { RedisPresence } from './state/redis-presence';
 export { RedisStateStore } from './state/redis-store';
 export { FileStateStore } from './state/file-state-store';
 export { Seal } from './state/seal';

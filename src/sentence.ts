@@ -1,13 +1,13 @@
 /**
  * What an error says: an English template with numbered places (`{0}`), and the values that fill them. It is plain data, so it can be
- * stored, sent to a browser, and worded in the language of the reader.
+ * stored, sent to a browser, and translated for the reader.
  */
 export interface Sentence {
   readonly template: string;
   readonly values: readonly SentenceValue[];
 }
 
-/** A text or a number is shown as it is, a sentence is worded in the language of the reader, a list has commas between its items. */
+/** A text or a number is shown as it is, a sentence is translated for the reader, a list has commas between its items. */
 type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
 
 /** The tag of a template literal: each `${value}` becomes a place. The template is the key of the translations. */
@@ -48,13 +48,13 @@ export const mapSentence = ({ template, values }: Sentence, change: (text: strin
  * @param translations by English template; without one, the sentence is English
  */
 export function wordSentence({ template, values }: Sentence, translations?: ReadonlyMap<string, string>): string {
-  const word = (value: SentenceValue | undefined): string => {
-    if (Array.isArray(value)) return value.map(word).join(', ');
+  const textOf = (value: SentenceValue | undefined): string => {
+    if (Array.isArray(value)) return value.map(textOf).join(', ');
     // `isArray` does not exclude a readonly list for the compiler.
     return typeof value === 'object' ? wordSentence(value as Sentence, translations) : String(value);
   };
   if (values.length === 0) return translations?.get(template) ?? template;
   return (translations?.get(template) ?? template).replace(/\{(\d+)\}/g, (place, index) =>
-    Number(index) < values.length ? word(values[Number(index)]) : place,
+    Number(index) < values.length ? textOf(values[Number(index)]) : place,
   );
 }

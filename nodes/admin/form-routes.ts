@@ -124,7 +124,7 @@ function environmentOf(
 function refuseVariableNames(typed: object): void {
   const isName = (value: unknown): boolean => typeof value === 'string' && /^\$\{[^}]+\}$/.test(value.trim());
   if (Object.values(typed).some(isName))
-    throw config('Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
+    throw new VehicleError('CONFIG', 'Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
 }
 
 /** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
@@ -134,7 +134,8 @@ function refuseStoredSecrets(body: FormBody, stored: VehicleCredentials): void {
     ([name, value]) => value !== '' && body.credentials[name as keyof VehicleCredentials] === null,
   );
   if (wanted)
-    throw config(
+    throw new VehicleError(
+      'CONFIG',
       'The address of the service was changed. Type key, token and secrets again: the stored ones go to the stored address only.',
     );
 }
@@ -154,5 +155,3 @@ const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'] as const;
 
 const originOf = (service: AccountOptions['service'], name: (typeof addressNames)[number]): string =>
   service[name] === '' ? '' : new URL(service[name]).origin;
-
-const config = (sentence: string): Error => new VehicleError('CONFIG', sentence);

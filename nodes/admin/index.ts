@@ -3,7 +3,7 @@ import type { NodeAPI } from 'node-red';
 import { protectRoute } from './origin-check';
 import { routes, type Route } from './routes';
 import { signInsOf } from '../vehicle/sign-in';
-import { worded, wordsOf, wordsOfRequest } from '../node-red/i18n';
+import { translated, wordsOf, wordsOfRequest } from '../node-red/i18n';
 import { reportedError } from '../node-red/failures';
 import { editorsOf } from '../node-red/editors';
 import { parseBody } from '../node-red/options';
@@ -49,9 +49,9 @@ async function answer(RED: NodeAPI, action: string, row: Route, request: Request
     const body = parseBody(row.body, request.body);
     const result = await row.run({ RED, id: String(request.params['id']), words }, body);
     // Diagnostics are for a report to the maintainers, so they stay in English.
-    response.json(worded(result, action === 'diagnostics' ? wordsOf(RED, '', 'en-US') : words));
+    response.json(translated(result, action === 'diagnostics' ? wordsOf(RED, '', 'en-US') : words));
   } catch (error) {
     const { code, sentence, retryAt } = reportedError(RED, action, error, RED.log);
-    response.json({ error: worded({ code, message: sentence, retryAt }, words) });
+    response.json({ error: translated({ code, message: sentence, retryAt }, words) });
   }
 }

@@ -21,7 +21,7 @@ export function protectRoute(RED: NodeAPI): Handler {
   const requests = new Map<string, number[]>();
   return (request, response, next) => {
     const refuse = (status: number, sentence: string): void => {
-      const message = wordsOfRequest(RED, request).word(asSentence(sentence));
+      const message = wordsOfRequest(RED, request).translate(asSentence(sentence));
       response.status(status).json({ error: { code: 'INPUT_INVALID', message, retryAt: null } });
     };
     if (!isOwnEditor(RED, request)) return refuse(403, 'This address answers the editor of this Node-RED only.');

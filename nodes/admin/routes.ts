@@ -210,7 +210,7 @@ async function valuesOf(
   const names = [parseReads(reads)].flat();
   const options = { vin, interface: parseInterface(version) };
   const { payload, failures } = await withTimeLimit((signal) =>
-    readEach(names, (name, batch) => account.read(name, { ...options, batch, signal })),
+    readEach(names, (name) => account.read(name, { ...options, signal })),
   );
   return redactor.value({ payloads: payload, errors: [...failures].map(shownFailure) });
 }

@@ -15,7 +15,7 @@ export const commandOptions = nodeOptions(() => ({
   precheck: flag(false),
   /** While another command is under way to the same car. */
   whenBusy: z._default(z.enum(['refuse', 'queue']), 'refuse'),
-  /** While the car takes no commands. */
+  /** While the car is not available. */
   whenUnavailable: z._default(z.enum(['fail', 'wait']), 'fail'),
   /** Seconds. */
   deadline: number(600, 1, 86_400),

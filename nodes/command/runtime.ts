@@ -49,7 +49,7 @@ class CommandNode {
   readonly arming: Arming;
   readonly #own: FlowNode;
   readonly #forwarder: RecordForwarder;
-  /** The commands that wait here, for their turn or for a car that takes commands. */
+  /** The commands that wait here, for their turn or for a car that is not available. */
   readonly #waiting = new Set<CommandAttempt>();
 
   constructor(own: FlowNode) {
@@ -164,16 +164,18 @@ class RecordForwarder {
     isJoined = false,
   ): Promise<boolean> {
     const own = this.#own;
+    const { sharedId } = own;
     const { log } = own.pack;
-    const { id, vin, command, interface: iface } = record;
+    const { id, vin, command: name, interface: iface } = record;
+    const command = log.find(id);
     const send = (): void => {
-      next({ ...msg, payload: safeRecord(record), vehicle: { vin, command, interface: iface } });
+      next({ ...msg, payload: safeRecord(record), vehicle: { vin, command: name, interface: iface } });
       own.status.showOutcome(record);
     };
-    if (isJoined) return (await own.deploys.send({ send }, signal)) === 'sent';
+    if (isJoined || !command) return (await own.deploys.send({ send }, signal)) === 'sent';
     const message = {
-      claim: () => log.claim(id),
-      mayBeSent: () => log.mayBeSent(id),
+      claim: () => log.claim(command, sharedId),
+      mayBeSent: () => log.mayBeSent(command, sharedId),
       // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
       isDelivered: () => log.isTakenOver(id),
       send,
@@ -181,7 +183,7 @@ class RecordForwarder {
         if (await log.isTakenOver(id)) return;
         const mayBeFollowed = leadsTo(own, 'connected-vehicle-command-status');
         const at = mayBeFollowed ? clock().now() : null;
-        await log.markForwarded(id, at).catch(() => own.warn('commands.notKept'));
+        await log.markForwarded(command, at).catch(() => own.warn('commands.notKept'));
       },
     };
     return (await sendOnce(own, message, signal)) !== 'closed';
@@ -191,7 +193,7 @@ class RecordForwarder {
   async #resume(isStart = true): Promise<void> {
     const { pack, sharedId, node, closing } = this.#own;
     const send: Task['send'] = (msg) => node.send(msg);
-    for (const { record, origin } of await pack.log.unclaimed(sharedId, clock().now(), isStart))
+    for (const { record, origin } of await pack.log.openFor(sharedId, clock().now(), isStart))
       this.#resuming = this.#resuming.then(() => {
         // Every property of a message is optional.
         const msg = { ...origin?.msg } as Message;

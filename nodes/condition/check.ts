@@ -34,9 +34,7 @@ export async function judgeAll(
   { match, vin, maxAgeMs, signal }: { match: 'all' | 'any'; vin: string; maxAgeMs: number; signal: AbortSignal },
 ) {
   const reads = [...new Set(conditions.map(({ value }) => value.read))];
-  const { readings, failures } = await readAll(reads, (read, batch) =>
-    client.read(read, { vin, maxAgeMs, batch, signal }),
-  );
+  const { readings, failures } = await readAll(reads, (read) => client.read(read, { vin, maxAgeMs, signal }));
   if (signal.aborted) throw failures.values().next().value;
   const now = clock().now() + client.clockSkewMs;
   const judged = conditions.map((condition): Judged => {

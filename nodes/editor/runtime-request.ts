@@ -1,4 +1,4 @@
-import type { Worded } from '../node-red/i18n';
+import type { Translated } from '../node-red/i18n';
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
@@ -8,7 +8,7 @@ export interface Refusal {
   message: string;
 }
 
-export type Answer<Members> = Partial<Worded<Members>> & { error?: Refusal };
+export type Answer<Members> = Partial<Translated<Members>> & { error?: Refusal };
 
 /** Stands for the error when no answer came: Node-RED stopped, or the user may not do this. */
 export const unreached: Refusal = { code: 'unreached', message: '' };

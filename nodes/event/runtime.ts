@@ -31,14 +31,15 @@ export function connectedVehicleEvent(own: FlowNode): void {
     'event',
     async ({ options: runnerOptions, signal, wake }: RunnerContext<EventRead>) => {
       const options = own.options(eventOptions);
-      const { client, poller, signIn, cause, vin, value: level } = await openCar(own, options, 'level');
-      const events = new CarEvents({ ...options, level }, signIn);
-      const runner = await CarRunner.open(events, { ...runnerOptions, client, vin });
+      const { account, vin, value: level } = await openCar(own, options, 'level');
+      const events = new CarEvents({ ...options, level }, () => account.signIn());
+      const runner = await CarRunner.open(events, { ...runnerOptions, client: account.client, vin });
       if (!signal.aborted) nodeStatus.show('waiting', 'checking');
-      const beginPolling = () => (options.poll > 0 ? runner.startPolling(poller, options.poll, wake) : () => undefined);
+      const beginPolling = () =>
+        options.poll > 0 ? runner.startPolling(account.poller, options.poll, wake) : () => undefined;
       // Events of the sign-in need no read, so nothing else would show or report it.
       if (!signal.aborted) own.onCause(() => wake([]));
-      return { vin, events, runner, cause, beginPolling };
+      return { vin, events, runner, account, beginPolling };
     },
     ({ vin, events }, event) => {
       const sample = messageOf(events.sample(event, clock().now()), vin);
@@ -47,7 +48,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
   );
 
   onInput(own, async ({ msg, send, signal }) => {
-    const { vin, events: chosen, runner, cause } = await carNode.running();
+    const { vin, events: chosen, runner, account } = await carNode.running();
     const poll = carNode.ownPoll(msg);
     const sendEvent = (event: VehicleEvent): string => {
       send({ ...own.RED.util.cloneMessage(msg), ...messageOf(event, vin) });
@@ -59,7 +60,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
     const reads = poll?.reads ?? chosen.reads;
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
     await carNode.deliver(events, sendEvent, signal);
-    const unread = chosen.reads.length === 0 ? cause() : null;
+    const unread = chosen.reads.length === 0 ? account.cause() : null;
     if (failure !== null) nodeStatus.showFailure(failure);
     else if (unread !== null) nodeStatus.show('failed', `failed.${unread}`);
     // Without a read, the status of the last one stays.

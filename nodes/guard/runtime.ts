@@ -83,17 +83,17 @@ export function connectedVehicleGuard(own: FlowNode): void {
 
 async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }: RunnerContext<GuardRead>) {
   const options = own.options(guardOptions);
-  const { client, poller, vin, value: minutes } = await openCar(own, options, 'minutes');
+  const { account, vin, value: minutes } = await openCar(own, options, 'minutes');
   const guard = new Guard({ ...options, minutes });
-  const runner = await CarRunner.open(guard, { ...runnerOptions, client, vin });
+  const runner = await CarRunner.open(guard, { ...runnerOptions, client: account.client, vin });
   const polls = options.poll > 0;
   if (polls && !signal.aborted) own.status.show('waiting', 'checking');
   /** The result of the first read after the start, until a message carries it on. */
   const initial =
-    polls && runnerOptions.isActive?.() !== false && runner.state.at !== null
+    polls && own.pack.presence.isLeading && runner.state.at !== null
       ? await runner.initialRead(guard.readsFor(), signal)
       : null;
-  const beginPolling = () => (polls ? runner.startPolling(poller, options.poll, wake) : () => undefined);
+  const beginPolling = () => (polls ? runner.startPolling(account.poller, options.poll, wake) : () => undefined);
   return { vin, guard, runner, polls, initial, hasRead: initial !== null, beginPolling };
 }
 

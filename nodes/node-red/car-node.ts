@@ -1,5 +1,5 @@
-import type { Node } from 'node-red';
-import { VehicleError, type Account, type CarRunnerOptions, type DuePoll } from '../../src/index';
+import type { Node, NodeMessage } from 'node-red';
+import { VehicleError, type Account, type CarRunnerOptions, type DuePoll, type Pack } from '../../src/index';
 import { editorsOf } from './editors';
 import { sendOnce } from './send-once';
 import { throwIfInUse } from './storage';
@@ -59,21 +59,160 @@ export const testPayload = <Payload extends { text: string }>(
   payload: Payload,
 ): Payload & { test: true } => ({ ...payload, text: words.say('test', { text: payload.text }), test: true });
 
-interface CarNode<Read, Event, Opened> {
+/** The message of a test. */
+interface Sample extends NodeMessage {
+  topic: string;
+  payload: { text: string };
+}
+
+/**
+ * A node with a runner, which polls by messages to itself. The first such message has no reads: its step returns the events that were
+ * stored before a restart. Opening is tried again until it succeeds, and such a message reports each new reason.
+ */
+class CarNode<Read, Event, Opened> {
+  readonly #own: FlowNode;
+  /** As at the start: when the node closes, its vehicle may be gone. */
+  readonly #pack: Pack;
+  readonly #collection: 'event' | 'guard';
+  readonly #open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>;
+  readonly #polls;
+  #opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
+  #testedAt = -Infinity;
+
+  constructor(
+    own: FlowNode,
+    collection: 'event' | 'guard',
+    open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
+  ) {
+    this.#own = own;
+    this.#pack = own.pack;
+    this.#collection = collection;
+    this.#open = open;
+    this.#polls = own.selfMessages<OwnPoll<Read>>();
+  }
+
+  /** Opens the runner, and begins to poll. */
+  begin(): void {
+    const own = this.#own;
+    own.showCause(false);
+    const begin = async (): Promise<void> => void (await this.running());
+    own.beginWithRetries(begin, () => this.#wake([]));
+    const { presence } = this.#pack;
+    // What another process has stored and not sent may be taken over.
+    presence.onGone(() => (presence.isLeading ? this.#wake([]) : undefined), own.closing);
+    own.onClose((isDeleted) => this.#end(isDeleted));
+  }
+
   /** Resolves with the result of `open`, and calls it again after a failure. */
-  running(): Promise<Opened>;
+  running(): Promise<Opened & OpenedCar<Read, Event>> {
+    this.#opened ??= this.#open(this.#context()).then(
+      (found) => {
+        this.#own.runInOneProcess(() => this.#work(found));
+        return found;
+      },
+      (error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      },
+    );
+    return this.#opened;
+  }
+
   /** Undefined for a message that came from a flow. */
-  ownPoll(msg: Message): OwnPoll<Read> | undefined;
+  ownPoll(msg: Message): OwnPoll<Read> | undefined {
+    return this.#polls.contents.get(msg);
+  }
+
   /**
    * Sends stored events when no deploy is under way, then marks them as sent, and keeps them for the tab “Cars”.
    * @param sendEvent returns its sentence without the name of the car
    */
-  deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void>;
+  async deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void> {
+    if (events.length === 0) return;
+    const own = this.#own;
+    const { vin, runner } = await this.running();
+    let texts: string[] = [];
+    const message = {
+      // After a pause, another process may have taken them over. The next step returns them again where none has.
+      claim: async () => {
+        await this.#pack.presence.renew().catch(() => undefined);
+        return runner.mayBeSent(events);
+      },
+      mayBeSent: () => runner.mayBeSent(events),
+      send: () => void (texts = events.map(sendEvent)),
+      markSent: () => runner.markSent(events),
+    };
+    if ((await sendOnce(own, message, signal)) !== 'sent') {
+      runner.release(events);
+      if (!signal.aborted) this.#wake([]);
+      return;
+    }
+    const at = new Date(clock().now()).toISOString();
+    const sent = texts.map((text) => ({ at, text }));
+    await own.pack.facts.addEvents(vin, sent);
+    editorsOf(own.RED).notify();
+  }
+
+  /** Sends a sample. @throws VehicleError */
+  async sendTest(sampleOf: (opened: Opened) => Sample): Promise<string> {
+    const { RED, node, deploys, closing } = this.#own;
+    throwIfInUse(RED);
+    const now = clock().monotonic();
+    if (now < this.#testedAt + testPauseMs)
+      throw new VehicleError(
+        'INPUT_INVALID',
+        'A test was asked for less than a second ago. Wait a moment, then try again.',
+      );
+    this.#testedAt = now;
+    const sample = sampleOf(await this.running());
+    const end = await deploys.send({ send: () => node.send(sample) }, closing);
+    if (end !== 'sent')
+      throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');
+    return sample.payload.text;
+  }
+
+  #context(): RunnerContext<Read> {
+    const own = this.#own;
+    return {
+      options: {
+        store: this.#pack.store,
+        key: this.#key,
+        clock: clock(),
+        presence: this.#pack.presence,
+        onDue: () => this.#wake([]),
+        onSaveFailed: () => own.warn(`${this.#collection}.notKept`),
+        onDropped: () => own.warn(`${this.#collection}.undelivered`),
+      },
+      signal: own.closing,
+      wake: this.#wake,
+    };
+  }
+
+  get #key(): string {
+    return `${this.#collection}/${this.#own.node.id}`;
+  }
+
+  readonly #wake: RunnerContext<Read>['wake'] = (reads, due) => this.#polls.send({ reads, ...(due && { due }) });
+
+  #work({ runner, beginPolling }: OpenedCar<Read, Event>): () => void {
+    const endPolling = beginPolling();
+    this.#wake([]);
+    return () => {
+      endPolling();
+      if (!this.#own.closing.aborted) runner.standBy();
+    };
+  }
+
+  async #end(isDeleted: boolean): Promise<void> {
+    // A node that is closed while it opens still begins to poll.
+    const found = await this.#opened?.catch(() => undefined);
+    await found?.runner.end();
+    if (isDeleted) await this.#pack.store.remove(found?.runner.key ?? this.#key);
+  }
 }
 
 /**
- * Opens the runner of a node, and lets the node poll by messages to itself. The first such message has no reads: its step returns the
- * events that were stored before a restart. Opening is tried again until it succeeds, and such a message reports each new reason.
+ * Opens the runner of a node, and lets the node poll and send samples.
  * @param collection of the node's stored state, which is removed with the node
  * @param sampleOf the message of a test, for the first output
  */
@@ -81,113 +220,13 @@ export function startCarNode<Read, Event, Opened>(
   own: FlowNode,
   collection: 'event' | 'guard',
   open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
-  sampleOf: (opened: Opened, event: unknown) => { topic: string; payload: { text: string } },
+  sampleOf: (opened: Opened, event: unknown) => Sample,
 ): CarNode<Read, Event, Opened> {
-  const { node, deploys, closing } = own;
-  own.showCause(false);
-  const { store } = own.pack;
-  const presence = own.pack.presence.amongCopies;
-  const key = `${collection}/${node.id}`;
-  const polls = own.selfMessages<OwnPoll<Read>>();
-  let opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
-  /** False in a group, until this process holds the claim on the node. */
-  let isActive = presence.group === null;
-
-  const wake: RunnerContext<Read>['wake'] = (reads, due) => polls.send({ reads, ...(due && { due }) });
-  const options: RunnerContext<Read>['options'] = {
-    store,
-    key,
-    clock: clock(),
-    presence,
-    isActive: () => isActive,
-    onDue: () => wake([]),
-    onSaveFailed: () => own.warn(`${collection}.notKept`),
-    onDropped: () => own.warn(`${collection}.undelivered`),
-  };
-  const running = (): Promise<Opened & OpenedCar<Read, Event>> => {
-    opened ??= open({ options, signal: closing, wake }).then(
-      (found) => {
-        own.runInOneProcess(found.vin, () => becomeActive(found));
-        return found;
-      },
-      (error: unknown) => {
-        opened = undefined;
-        throw error;
-      },
-    );
-    return opened;
-  };
-  const becomeActive = ({ runner, beginPolling }: OpenedCar<Read, Event>): (() => void) => {
-    const endPolling = beginPolling();
-    if (isActive) return endPolling;
-    isActive = true;
-    wake([]);
-    return () => {
-      endPolling();
-      if (closing.aborted) return;
-      isActive = false;
-      runner.standBy();
-    };
-  };
-  const begin = async (): Promise<void> => {
-    await running();
-    if (!closing.aborted) wake([]);
-  };
-  own.beginWithRetries(begin, () => wake([]));
-
-  let testedAt = -Infinity;
+  const carNode = new CarNode(own, collection, open);
+  carNode.begin();
   // This adds the member.
-  (node as TestableNode).sendTest = async (event) => {
-    throwIfInUse(own.RED);
-    const now = clock().monotonic();
-    if (now < testedAt + testPauseMs)
-      throw new VehicleError(
-        'INPUT_INVALID',
-        'A test was asked for less than a second ago. Wait a moment, then try again.',
-      );
-    testedAt = now;
-    const sample = sampleOf(await running(), event);
-    const end = await deploys.send({ send: () => node.send(sample) }, closing);
-    if (end !== 'sent')
-      throw new VehicleError('CANCELLED', 'The node was stopped before the test was sent. Try again.');
-    return sample.payload.text;
-  };
-
-  own.onClose(async (isDeleted) => {
-    // A node that is closed while it opens still begins to poll.
-    const found = await opened?.catch(() => undefined);
-    await found?.runner.end();
-    if (isDeleted) await store.remove(found?.runner.key ?? key);
-  });
-
-  return {
-    running,
-    ownPoll: (msg) => polls.contents.get(msg),
-    async deliver(events, sendEvent, signal) {
-      if (events.length === 0) return;
-      const { vin, runner } = await running();
-      let texts: string[] = [];
-      const message = {
-        // After a pause, another process may have taken them over. The next step returns them again where none has.
-        claim: async () => {
-          await presence.renew().catch(() => undefined);
-          return runner.mayBeSent(events);
-        },
-        mayBeSent: () => runner.mayBeSent(events),
-        send: () => void (texts = events.map(sendEvent)),
-        markSent: () => runner.markSent(events),
-      };
-      if ((await sendOnce(own, message, signal)) !== 'sent') {
-        runner.release(events);
-        if (!signal.aborted) wake([]);
-        return;
-      }
-      const at = new Date(clock().now()).toISOString();
-      const sent = texts.map((text) => ({ at, text }));
-      await own.pack.facts.addEvents(vin, sent);
-      editorsOf(own.RED).notify();
-    },
-  };
+  (own.node as TestableNode).sendTest = (event) => carNode.sendTest((opened) => sampleOf(opened, event));
+  return carNode;
 }
 
 /** The VIN and another typed property are evaluated once, because what the node stores is of one car. */
@@ -195,13 +234,13 @@ export async function openCar<Name extends string>(
   own: FlowNode,
   options: Typed<'vin' | Name>,
   name: Name,
-): Promise<Pick<Account, 'client' | 'poller' | 'signIn' | 'cause'> & { vin: string; value: unknown }> {
+): Promise<{ account: Account; vin: string; value: unknown }> {
   const vehicle = own.vehicle();
   const started = { _msgid: '' };
   const vin = await typedProperty(own, options, 'vin', started);
   const value = await typedProperty(own, options, name, started);
-  const { client, poller, signIn, cause } = await vehicle.account();
-  const required = await client.requireVin(vehicle.chooseVin(vin));
+  const account = await vehicle.account();
+  const required = await account.client.requireVin(vehicle.chooseVin(vin));
   own.showsCar(required);
-  return { client, poller, signIn, cause, vin: required, value };
+  return { account, vin: required, value };
 }

@@ -48,7 +48,8 @@ export function errorLogOf(own: FlowNode): ErrorLog {
   if (flow !== undefined) {
     const log = (entry: { msg: unknown }): void => {
       const { msg } = entry;
-      if (isLogged) flow.log(msg instanceof VehicleError ? { ...entry, msg: own.words.word(msg.sentence) } : entry);
+      if (isLogged)
+        flow.log(msg instanceof VehicleError ? { ...entry, msg: own.words.translate(msg.sentence) } : entry);
     };
     const error = node.error.bind(
       Object.create(node, { _flow: { value: Object.create(flow, { log: { value: log } }) } }),

@@ -249,27 +249,22 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * Begins what one copy of the flow does for all copies: at once, and in a group while this process holds the claim on the node.
+   * Begins what one copy of the flow does for all copies: at once, and in a group while this process leads.
    * @param begin returns the function that ends it
    * @param closing aborted to end it. Default: when the node closes
    */
-  runInOneProcess(vin: string, begin: () => () => void, closing = this.closing): void {
-    const { node } = this;
+  runInOneProcess(begin: () => () => void, closing = this.closing): void {
     // A listener that is added after the abort is never called.
     if (closing.aborted) return;
-    const presence = this.pack.presence.amongCopies;
     let end: (() => void) | null = null;
-    const change = (isHeld: boolean): void => {
+    closing.addEventListener('abort', () => end?.());
+    this.pack.presence.onLeading((isLeading) => {
       end?.();
-      end = isHeld && !closing.aborted ? begin() : null;
+      end = isLeading && !closing.aborted ? begin() : null;
       this.#standsBy = end === null;
       // If this process begins the work, the status stays until the first read.
       if (this.#standsBy) this.#showCause();
-    };
-    closing.addEventListener('abort', () => end?.());
-    // Nodes with the same id in the copies can have different cars.
-    presence.hold(`node/${presence.group}/${node.id}/${vin}`, change, closing);
-    if (end === null) change(false);
+    }, closing);
   }
 
   /**

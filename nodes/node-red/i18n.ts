@@ -21,7 +21,7 @@ export interface Words {
   /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` of the values where there is none. @param key in `runtime.json` */
   say(key: string, values?: Values): string;
   /** A sentence of the library; English where a translation is missing. */
-  word(sentence: Sentence): string;
+  translate(sentence: Sentence): string;
 }
 
 /** The parts of a text: words, the name of a place, words, and so on. */
@@ -70,7 +70,7 @@ function wordsIn(language: string): Words {
         '',
       );
     },
-    word: (sentence) => wordSentence(sentence, translations),
+    translate: (sentence) => wordSentence(sentence, translations),
   };
 }
 
@@ -112,22 +112,22 @@ export const wordsOfRequest = (RED: NodeAPI, request: Request): Words =>
 
 /** A line in the log of Node-RED, in its language. */
 export const logWarning = (RED: NodeAPI, warning: Sentence): void =>
-  RED.log.warn(`[connected-vehicle] ${wordsOf(RED).word(warning)}`);
+  RED.log.warn(`[connected-vehicle] ${wordsOf(RED).translate(warning)}`);
 
 /** A value as a browser gets it: each sentence is a text in the language of the editor. */
-export type Worded<Value> = Value extends Sentence
+export type Translated<Value> = Value extends Sentence
   ? string
   : Value extends object
     ? {
         [Member in keyof Value]: Value[Member] extends ReadonlySet<unknown> | undefined
           ? Value[Member]
-          : Worded<Value[Member]>;
+          : Translated<Value[Member]>;
       }
     : Value;
 
-/** An answer to a browser with every sentence worded. */
-export const worded = (answer: unknown, { word }: Words): unknown =>
-  JSON.parse(JSON.stringify(answer, (_name, value: unknown) => (isSentence(value) ? word(value) : value)));
+/** An answer to a browser with every sentence translated. */
+export const translated = (answer: unknown, { translate }: Words): unknown =>
+  JSON.parse(JSON.stringify(answer, (_name, value: unknown) => (isSentence(value) ? translate(value) : value)));
 
 const isSentence = (value: unknown): value is Sentence =>
   isRecord(value) && typeof value['template'] === 'string' && Array.isArray(value['values']);

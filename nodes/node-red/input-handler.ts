@@ -94,7 +94,7 @@ function takeOver(msg: Message, sent: Message): void {
 /** `msg.vehicle.error` (docs/internals/contract.md 6). */
 export const errorOf = ({ words }: FlowNode, failure: VehicleError) => ({
   ...failure.report(),
-  text: words.word(failure.sentence),
+  text: words.translate(failure.sentence),
 });
 
 /** A Catch node gets the message that came in; a frozen one is caught without `msg.vehicle`. */

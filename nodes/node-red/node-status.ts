@@ -135,7 +135,7 @@ export class NodeStatus {
 
   /** `14:05`, or `23 Nov, 14:05`. @param at milliseconds since 1970 */
   time(at: number): string {
-    return this.own.words.word(clockTime(at, clock().now()));
+    return this.own.words.translate(clockTime(at, clock().now()));
   }
 
   #command(name = ''): string {

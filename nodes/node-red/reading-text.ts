@@ -144,9 +144,9 @@ function describeCharging(payload: Record<string, unknown>, words: Words): Readi
   return { style: isFault ? 'attention' : 'good', text: parts.join(', ') };
 }
 
-const chargedAt = (doneAt: unknown, { say, word }: Words): string | null =>
+const chargedAt = (doneAt: unknown, { say, translate }: Words): string | null =>
   isRecord(doneAt) && typeof doneAt['value'] === 'string'
-    ? say('reading.until', { time: word(clockTime(Date.parse(doneAt['value']), clock().now())) })
+    ? say('reading.until', { time: translate(clockTime(Date.parse(doneAt['value']), clock().now())) })
     : null;
 
 /** The numbers that a car has; one without a tank says 0 liters. */

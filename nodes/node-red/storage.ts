@@ -7,9 +7,9 @@ import {
   FileStateStore,
   LocalPresence,
   MemoryStateStore,
-  Membership,
   openSession,
   Pack,
+  RedisPresence,
   Seal,
   SealedStateStore,
   type Sentence,
@@ -49,7 +49,7 @@ class Storage {
         if (store.fault !== null) warn(store.fault.sentence);
         editorsOf(RED).notify();
       });
-      const presence = new Membership({ store, name: hostname(), group, joinsCommands, clock: clock() });
+      const presence = new RedisPresence({ store, name: hostname(), group, joinsCommands, clock: clock() });
       this.session = openSession({ state: store, scope, presence, onSecret, clock: clock() });
       this.pack = new Pack({ ...options, presence, store });
       // Ends with the process.

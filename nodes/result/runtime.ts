@@ -86,16 +86,16 @@ class ResultNode {
     const { vin, command: name } = command.record;
     const vehicle = options.vehicle || command.account;
     const { client } = await own.vehicle(vehicle).account();
-    const shown = overviewsOf(own.RED).find(vehicle)?.watch(command.record);
+    const shown = overviewsOf(own.RED).find(vehicle)?.follow(command.record);
     own.status.show('busy', 'watching', { count: this.#following.size });
-    const { say, word } = wordsOf(own.RED, vehicle);
+    const { say, translate } = wordsOf(own.RED, vehicle);
     const car = own.carName(vin, vehicle);
     own.showsCar(vin, vehicle);
     const { timeout, interval, verify } = options;
     const limits = { timeoutMs: timeout * 1000, intervalMs: interval * 1000, verify, signal, clock: clock() };
     try {
       for await (const update of followCommand(command, { ...followed, client, ...limits })) {
-        const text = `${say(`command.${name}`, { defaultValue: name })}: ${word(update.reason)}`;
+        const text = `${say(`command.${name}`, { defaultValue: name })}: ${translate(update.reason)}`;
         const report = safeRecord({ ...update.report, car, text: own.withCar(text, vin, vehicle) });
         const topic = msg.topic || report.command;
         const out: Message = { ...own.RED.util.cloneMessage(msg), topic, payload: report };

@@ -155,6 +155,7 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
         return isAsked && Number(value) > 0 ? say('reason.pollMessage') : shared.validatePoll.call(this, value, _opt);
       },
     },
+    payload: { value: 'object' },
     emit: { value: 'always' },
   },
   inputs: 1,

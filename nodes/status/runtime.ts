@@ -5,6 +5,7 @@ import {
   parseInterface,
   parseReads,
   placeOf,
+  plainPayload,
   readEach,
   type AnyReading,
   type AnyReadName,
@@ -40,15 +41,15 @@ export function connectedVehicleStatus(own: FlowNode): void {
       clear: msg['clear'] === true,
       ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
     };
-    const readOne = (name: AnyReadName, batch?: string): Promise<Reading> =>
-      account.read(name, { ...readOptions, ...(batch !== undefined && { batch }) }).catch((error: unknown) => {
+    const readOne = (name: AnyReadName): Promise<Reading> =>
+      account.read(name, readOptions).catch((error: unknown) => {
         duePoll?.failed(name, safeError(error));
         throw error;
       });
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-    const blockedUntil = Math.max(...due.map((name) => account.blockedUntil(name) ?? 0));
-    const wait = Math.ceil((blockedUntil - clock().now()) / 1000);
+    const pausedUntil = Math.max(...due.map((name) => account.pausedUntil(name) ?? 0));
+    const wait = Math.ceil((pausedUntil - clock().now()) / 1000);
     if (alone && wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
     else if (alone) nodeStatus.show('busy', 'reading');
     try {
@@ -63,15 +64,15 @@ export function connectedVehicleStatus(own: FlowNode): void {
       else nodeStatus.showWithTime(described.style, 'value', { value: described.text });
       const keeps = options.emit === 'changes' || options.poll > 0;
       const changed = keeps && last.remember(key(), reading, clock().now());
-      if (options.emit === 'always') send(fill(msg, reading));
+      if (options.emit === 'always') send(fill(options, msg, reading));
       // A change that gets lost would not be sent again.
-      else if (changed) await own.deploys.send({ send: () => send(fill(msg, reading)) }, signal);
+      else if (changed) await own.deploys.send({ send: () => send(fill(options, msg, reading)) }, signal);
     } catch (error) {
       if (duePoll !== undefined) last.failed(key(), due, safeError(error));
       // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.
       const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
       nodeStatus.keptNote = kept === undefined ? null : keptNote(own, kept);
-      if (kept !== undefined && options.emit === 'always') send(fill(msg, kept));
+      if (kept !== undefined && options.emit === 'always') send(fill(options, msg, kept));
       throw error;
     }
   });
@@ -84,8 +85,9 @@ export function connectedVehicleStatus(own: FlowNode): void {
 const readsOf = async (own: FlowNode, options: StatusOptions, msg: Message): Promise<unknown> =>
   options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 
-function fill(msg: Message, reading: AnyReading): Message {
-  const { payload, vehicle } = reading;
+function fill(options: StatusOptions, msg: Message, reading: AnyReading): Message {
+  const { vehicle } = reading;
+  const payload = options.payload === 'value' ? plainPayload(reading) : reading.payload;
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   const place = placeOf(reading);
   if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });
@@ -132,7 +134,7 @@ function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
       beginAgain();
     };
     const user = { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) };
-    own.runInOneProcess(vin, () => poller.start(user, (due) => void pollChosen(due)), plan.signal);
+    own.runInOneProcess(() => poller.start(user, (due) => void pollChosen(due)), plan.signal);
   };
 
   const beginAgain = own.beginWithRetries(begin, () => poll(nothingDue));

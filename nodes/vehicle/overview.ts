@@ -10,7 +10,7 @@ import {
   type ReadName,
 } from '../../src/index';
 import { clock } from '../node-red/time';
-import { factsOf, type Fact, type FactName, type Facts } from './facts';
+import { shownValuesOf, type ShownValue, type ShownName, type ShownValues } from './shown-values';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
@@ -19,10 +19,10 @@ interface KnownCar {
   /** Identifies the car in the browser, which never gets the VIN. It stays the same as long as the overview exists. */
   readonly key: string;
   readonly vin: string;
-  readonly facts: Facts;
+  readonly facts: ShownValues;
 }
 
-interface OpenWatchInfo {
+interface FollowedInfo {
   readonly vin: string;
   readonly command: string;
   /** ISO-8601 */
@@ -41,7 +41,7 @@ export class Overview {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */
   readonly #cars = new Map<string, KnownCar>();
-  readonly #watches = new Map<string, OpenWatchInfo>();
+  readonly #followed = new Map<string, FollowedInfo>();
 
   /** @param serviceKey identifies the service that the cars belong to, @param notify is called at each change */
   constructor(
@@ -53,8 +53,8 @@ export class Overview {
     return [...this.#cars.values()];
   }
 
-  get watches(): readonly OpenWatchInfo[] {
-    return [...this.#watches.values()];
+  get followed(): readonly FollowedInfo[] {
+    return [...this.#followed.values()];
   }
 
   /** The car of a VIN, without facts if no flow has read it since the start. */
@@ -68,9 +68,9 @@ export class Overview {
     const { facts } = car;
     let isNews = false;
     const now = clock().now();
-    const times = (one: Fact): ReturnType<typeof timesOf> =>
+    const times = (one: ShownValue): ReturnType<typeof timesOf> =>
       timesOf(one.measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(one.receivedAt), now) });
-    for (const [name, fact] of Object.entries(factsOf(read, reading, facts)) as [FactName, Fact][]) {
+    for (const [name, fact] of Object.entries(shownValuesOf(read, reading, facts)) as [ShownName, ShownValue][]) {
       const known = facts[name];
       if (known !== undefined && isOlder(times(fact), times(known))) continue;
       facts[name] = fact;
@@ -80,13 +80,13 @@ export class Overview {
   }
 
   /** A node follows a command from now on, until `end` is called. */
-  watch({ id, vin, command, sentAt, requestStatus }: CommandRecord): {
+  follow({ id, vin, command, sentAt, requestStatus }: CommandRecord): {
     update(status: string | null): void;
     end(): void;
   } {
-    const info = this.#watches.get(id) ?? { vin, command, sentAt, requestStatus, followers: 0 };
+    const info = this.#followed.get(id) ?? { vin, command, sentAt, requestStatus, followers: 0 };
     info.followers += 1;
-    this.#watches.set(id, info);
+    this.#followed.set(id, info);
     this.notify();
     return {
       update: (status) => {
@@ -95,7 +95,7 @@ export class Overview {
       },
       end: () => {
         info.followers -= 1;
-        if (info.followers === 0) this.#watches.delete(id);
+        if (info.followers === 0) this.#followed.delete(id);
         this.notify();
       },
     };

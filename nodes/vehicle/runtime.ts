@@ -112,7 +112,7 @@ class Vehicle {
     const account = openAccount({
       ...access,
       id: node.id,
-      warn: (sentence) => node.warn(words.word(asSentence(sentence))),
+      warn: (sentence) => node.warn(words.translate(asSentence(sentence))),
       observer: this.#observer(overview),
     });
     editorsOf(RED).notify();

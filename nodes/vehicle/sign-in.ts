@@ -147,15 +147,18 @@ class SignInRoutes {
 
   /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
-    const { say, word } = wordsOfRequest(this.#RED, request);
+    const { say, translate } = wordsOfRequest(this.#RED, request);
     const { originalUrl } = request;
     const isReloaded = await sessionOf(this.#RED)
       ?.signIns.isUsed(originalUrl)
       .catch(() => false);
     const { status, words } = await this.finish(originalUrl).then(
-      ({ warning }) => ({ status: 200, words: [say('callback.done'), ...(warning ? [word(warning)] : [])].join(' ') }),
+      ({ warning }) => ({
+        status: 200,
+        words: [say('callback.done'), ...(warning ? [translate(warning)] : [])].join(' '),
+      }),
       (error: unknown) => {
-        const why = word(safeError(error).sentence);
+        const why = translate(safeError(error).sentence);
         return { status: 400, words: isReloaded ? why : `${say('callback.failed')} ${why}` };
       },
     );

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { AnyReadName, InterfaceName, ReadName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
 import type { SharedAnswer } from '../http/requests';
 import type { Openness } from '../catalogue/openings';
-import { memberOf } from '../util/json';
+import { isRecord, memberOf } from '../util/json';
 import { positionOf } from './places';
 import { parsers, type Parser, type ReadPayload } from '../wire/parsers';
 import { oldest, type AnswerContext } from '../wire/readings';
@@ -18,6 +17,8 @@ export interface ReadingInfo extends Partial<Openness> {
   /** ISO-8601. */
   receivedAt: string;
   measuredAt: string | null;
+  /** Of a value, in words; for a group, an object with the unit of each member that has one. Absent if nothing has a unit. */
+  unit?: string | Readonly<Record<string, string>>;
   source: 'live' | 'shared' | 'kept';
   /** Only where `source` is `kept`. */
   ageSeconds?: number;
@@ -38,7 +39,7 @@ interface ReadFailure {
  * `msg.vehicle` of several reads at once (docs/internals/contract.md 3): `interface` is the one that answered, or null where several did, or
  * none was asked; `receivedAt` is the latest, `measuredAt` the oldest.
  */
-interface SeveralInfo extends Omit<ReadingInfo, 'read' | keyof Openness> {
+interface SeveralInfo extends Omit<ReadingInfo, 'read' | 'unit' | keyof Openness> {
   read: AnyReadName[];
   reads: Partial<Record<AnyReadName, ReadingInfo>>;
   errors: ReadFailure[];
@@ -70,6 +71,7 @@ export function readingOf<Name extends ReadName>(
   // A function that is chosen by a name that is a parameter has no single type.
   const parse = parsers[read] as Parser<ReadPayload<Name>>;
   const { payload, measuredAt, openness } = parse(body, { ...facts, receivedAt });
+  const unit = openness === undefined ? unitOfPayload(payload) : undefined;
   // The answer comes first, because Node-RED previews the first members of an object.
   const vehicle = Object.assign({}, openness, {
     vin,
@@ -77,23 +79,32 @@ export function readingOf<Name extends ReadName>(
     interface: facts.interface,
     receivedAt: new Date(receivedAt).toISOString(),
     measuredAt,
+    ...(unit !== undefined && { unit }),
     source,
   });
   return { payload, vehicle: keepAskedAt(vehicle, askedAt) };
 }
 
+/**
+ * The unit of a payload, in words; for a group an object with the units of its members. Undefined if nothing in it has a unit.
+ */
+function unitOfPayload(payload: unknown): string | Record<string, string> | undefined {
+  if (!isRecord(payload)) return undefined;
+  if (Object.hasOwn(payload, 'value')) return typeof payload['unit'] === 'string' ? payload['unit'] : undefined;
+  const units = Object.entries(payload).flatMap(([name, member]) =>
+    isRecord(member) && typeof member['unit'] === 'string' ? [[name, member['unit']] as const] : [],
+  );
+  return units.length > 0 ? Object.fromEntries(units) : undefined;
+}
+
 export type AnyReading = Reading | SeveralReading;
 
-/**
- * Several reads at once, each by its name: what was read, and what failed.
- * @param read gets the option `batch` of the client
- */
+/** Several reads at once, each by its name: what was read, and what failed. */
 export async function readAll<Name extends AnyReadName>(
   reads: readonly Name[],
-  read: (name: Name, batch: string) => Promise<Reading>,
+  read: (name: Name) => Promise<Reading>,
 ): Promise<{ readings: ReadonlyMap<Name, Reading>; failures: ReadonlyMap<Name, VehicleError> }> {
-  const batch = randomUUID();
-  const results = await Promise.all(reads.map((name) => read(name, batch).catch(asVehicleError)));
+  const results = await Promise.all(reads.map((name) => read(name).catch(asVehicleError)));
   const readings = new Map<Name, Reading>();
   const failures = new Map<Name, VehicleError>();
   for (const [at, name] of reads.entries()) {
@@ -107,7 +118,7 @@ export async function readAll<Name extends AnyReadName>(
 /** The same as one reading; it fails only when every read failed, with the first failure. */
 export async function readEach<Name extends AnyReadName>(
   reads: readonly Name[],
-  read: (name: Name, batch: string) => Promise<Reading>,
+  read: (name: Name) => Promise<Reading>,
 ): Promise<SeveralReading & { failures: ReadonlyMap<Name, VehicleError> }> {
   if (reads.length === 0)
     throw new VehicleError(

@@ -15,7 +15,7 @@ export interface CommandRoute {
   unlisted?: true;
 }
 
-export interface Command {
+export interface CommandRow {
   routes: Partial<Record<'connected-v1' | 'connected-v2', CommandRoute>>;
   /** Besides `openid`. */
   scopes: readonly string[];
@@ -96,14 +96,14 @@ function commandRows() {
       routes: { 'connected-v2': unlistedV2('engine-stop') },
       proof: { STOPPED: true, RUNNING: false },
     },
-  } as const satisfies Record<string, Command>;
+  } as const satisfies Record<string, CommandRow>;
 }
 
 export type CommandName = keyof typeof commands;
 export const commandNames = /* @__PURE__ */ Object.keys(commands) as CommandName[];
 export const isCommandName = (name: string): name is CommandName => Object.hasOwn(commands, name);
 /** Undefined for a command that only the vehicle's own list has. */
-export const commandRow = (name: string): Command | undefined => (isCommandName(name) ? commands[name] : undefined);
+export const commandRow = (name: string): CommandRow | undefined => (isCommandName(name) ? commands[name] : undefined);
 
 /** The read whose value shows that the car carried out a command; null where none does. */
 export function proofReadOf(name: string): 'doors' | 'engine-status' | null {
@@ -138,7 +138,7 @@ export function versionsOfCommand(
   name: CommandName,
   available: readonly InterfaceName[],
 ): { v1: boolean; v2: boolean; v1First: boolean } {
-  const { routes }: Command = commands[name];
+  const { routes }: CommandRow = commands[name];
   const [v1, v2] = [routes['connected-v1'], routes['connected-v2']];
   const v1First = v1 !== undefined && v2?.unlisted === true && isAsSpecified(available);
   return { v1: v1 !== undefined, v2: v2 !== undefined, v1First };

@@ -66,7 +66,7 @@ export class Arming {
     if (seconds === 0)
       throw new VehicleError(
         'INPUT_INVALID',
-        'This node needs no arming, so nothing was sent. Leave out msg.arm, or enter seconds under “Safety catch” in this node.',
+        'This node needs no arming, so nothing was sent. Leave out msg.arm, or enter seconds under “Arming” in this node.',
       );
     this.#end();
     this.#stopTimer = this.#clock.after(seconds * 1000, () => this.#end() && this.#onEnd());

@@ -3,12 +3,12 @@ import { interfaceNames } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
 import { addressOf } from '../http/addresses';
-import type { Requests } from '../http/requests';
+import type { ReadyToPost, Requests } from '../http/requests';
 import type { Clock } from '../util/clock';
 import { CommandAttempt } from './attempt';
 import type { CommandLog } from './log';
-import { LoggedCommand, maxActingMs, type Sender } from './logged-command';
-import type { CommandRecord } from './record';
+import { Command, maxActingMs, type Sender } from './command';
+import { begunRecord, endOf, type CommandEnd, type CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
 import type { Turn, Turns } from './turns';
 
@@ -41,6 +41,11 @@ interface DispatcherOptions {
   /** Called when a command could not be stored. */
   onSaveFailed?: () => void;
 }
+
+/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/internals/vendor-api.md 1.9). */
+const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
+
+const defaultWaitMs = 600_000;
 
 /** A sleeping car may stay asleep for days, so its accessibility is read less and less often. */
 const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
@@ -87,50 +92,82 @@ export class Dispatcher {
     await Promise.allSettled(this.#running.values());
   }
 
-  async #send(
-    name: unknown,
-    { whenBusy = 'refuse', waitMs = 600_000, ...options }: DispatchOptions,
-    attempt: CommandAttempt,
-  ): Promise<CommandRecord> {
-    const { client, turns, readOnly, requests } = this.#options;
-    const { signal } = attempt;
-    attempt.startDeadline(waitMs);
-    if (readOnly)
-      throw new VehicleError(
-        'READ_ONLY',
-        'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
-      );
+  /**
+   * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
+   * next process knows the commands that may be in progress.
+   */
+  async #send(name: unknown, options: DispatchOptions, attempt: CommandAttempt): Promise<CommandRecord> {
+    const { account, client, clock, log, readOnly, requests, turns } = this.#options;
+    const { id, signal } = attempt;
+    attempt.startDeadline(options.waitMs ?? defaultWaitMs);
+    if (readOnly) throw isReadOnly();
     // A command that is refused up to here does not affect the commands that wait or are in progress.
     const route = await commandRoute(name, options, client, signal);
-    const { vin } = route;
-    const waitsForCar = options.whenUnavailable === 'wait';
-    // Waiting for the car reads the accessibility anyway.
-    const precheck = async (): Promise<void> => {
-      if (options.precheck && !waitsForCar) await client.assertAccessible({ vin, signal });
-    };
-    await precheck();
-    let turn: Turn;
+    const turn = await this.#takeTurn(route, options, attempt);
+    if (turn.joined !== null) return turn.joined;
     try {
-      const node = options.origin?.node ?? null;
-      requests.expectCommand();
-      turn = await turns.take({ route, whenBusy, waitsForCar, waitMs, node, client, attempt });
+      if (turn.waited) await this.#precheck(route, options, signal);
+      if (options.whenUnavailable === 'wait') await this.#untilAvailable(route, turn, attempt, options.onWaiting);
+      const ready = await requests.ready('command', { api: 'connected', deadline: attempt.deadline, signal });
+      const now = clock.now();
+      const command = new Command(begunRecord(route, { id, sentAt: now }), account, options, now);
+      await Promise.all([this.#save(log.add(command, now)), turns.markSent(turn, command), attempt.confirm?.()]);
+      command.answer(await this.#post(route, turn, ready, attempt), clock.now());
+      await Promise.all([this.#save(log.save(command)), turns.markAnswered(turn, command)]);
+      command.whenOver(() => this.#noteLock(command));
+      return command.record;
+    } catch (error) {
+      await this.#abandon(turn, attempt, asVehicleError(error));
+      throw error;
+    }
+  }
+
+  async #takeTurn(route: CommandRoute, options: DispatchOptions, attempt: CommandAttempt): Promise<Turn> {
+    const { client, requests, turns } = this.#options;
+    const { whenBusy = 'refuse', waitMs = defaultWaitMs, origin, whenUnavailable } = options;
+    await this.#precheck(route, options, attempt.signal);
+    requests.expectCommand();
+    try {
+      const node = origin?.node ?? null;
+      const waitsForCar = whenUnavailable === 'wait';
+      return await turns.take({ route, whenBusy, waitsForCar, waitMs, node, client, attempt });
     } catch (error) {
       if (asVehicleError(error).status?.word !== 'BUSY') throw error;
       // Without a sign-in, this one could not be sent after the other one either.
-      const unsent = await requests.assertSignedIn(signal).then(() => null, asVehicleError);
+      const unsent = await requests.assertSignedIn(attempt.signal).then(() => null, asVehicleError);
       throw unsent?.code === 'TOKEN_MISSING' ? unsent : error;
     }
-    if (turn.joined !== null) return turn.joined;
+  }
+
+  /** Waiting for the car reads the accessibility anyway. */
+  async #precheck({ vin }: CommandRoute, options: DispatchOptions, signal: AbortSignal): Promise<void> {
+    if (options.precheck && options.whenUnavailable !== 'wait')
+      await this.#options.client.assertAccessible({ vin, signal });
+  }
+
+  /** @throws VehicleError if it was not sent or was refused */
+  async #post(route: CommandRoute, turn: Turn, ready: ReadyToPost, attempt: CommandAttempt): Promise<CommandEnd> {
+    const mayLeave = (): void => {
+      this.#options.turns.mayLeave(turn);
+      attempt.mayLeave();
+      this.#carChanges(route.vin);
+    };
+    const request = { ...route, timeoutMs: timeoutMs[route.interface], signal: attempt.closing, mayLeave };
     try {
-      if (turn.waited) await precheck();
-      if (waitsForCar) await this.#waitUntilAvailable(vin, turn, attempt, options.onWaiting);
-    } catch (error) {
-      await turns.end(turn);
-      throw error;
+      return await endOf(route, ready.post(request), attempt);
+    } finally {
+      // The car may have acted since the command left.
+      if (attempt.isSent) this.#carChanges(route.vin);
     }
-    const logged = await this.#sendLogged(route, turn, attempt, options);
-    logged.whenOver(() => this.#noteLock(logged));
-    return logged.record;
+  }
+
+  /** The command was not sent, or was refused. */
+  async #abandon(turn: Turn, { isSent }: CommandAttempt, failure: VehicleError): Promise<void> {
+    const { clock, log, turns } = this.#options;
+    const { command } = turn;
+    if (isSent) command?.refuse(failure, clock.now());
+    const stored = command && this.#save(isSent ? log.save(command) : log.remove(command.id));
+    await Promise.all([stored, turns.end(turn)]);
   }
 
   /** A command changes the answers of every interface, because all of them show the same car. */
@@ -141,7 +178,7 @@ export class Dispatcher {
       requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
   }
 
-  #noteLock({ record: { command, vin, outcome } }: LoggedCommand): void {
+  #noteLock({ record: { command, vin, outcome } }: Command): void {
     if (outcome === 'succeeded' && commandRow(command)?.access === 'lock') this.#options.onLocked(vin);
   }
 
@@ -149,7 +186,7 @@ export class Dispatcher {
    * The commands that may still be in progress; null while those of an earlier version may be, which are not known. A simulated service knows
    * nothing from before it was started.
    */
-  async #pending(): Promise<LoggedCommand[] | null> {
+  async #pending(): Promise<Command[] | null> {
     const { client, clock, log, account } = this.#options;
     const earlierAt = (await log.store.earlierFoundAt?.()) ?? -Infinity;
     if (client.service.since === undefined && clock.monotonic() - earlierAt < maxActingMs) return null;
@@ -158,8 +195,8 @@ export class Dispatcher {
   }
 
   /** Waits until the car can take a command. An unknown accessibility also ends the wait (docs/internals/service.md 2.7). */
-  async #waitUntilAvailable(
-    vin: string,
+  async #untilAvailable(
+    { vin }: CommandRoute,
     turn: Turn,
     attempt: CommandAttempt,
     onWaiting: DispatchOptions['onWaiting'],
@@ -179,44 +216,6 @@ export class Dispatcher {
     attempt.unavailable = null;
   }
 
-  /**
-   * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
-   * next process knows the commands that may be in progress.
-   */
-  async #sendLogged(route: CommandRoute, turn: Turn, attempt: CommandAttempt, sender: Sender): Promise<LoggedCommand> {
-    const { log, account, clock, turns, requests } = this.#options;
-    const { deadline, signal, id } = attempt;
-    let logged: LoggedCommand | null = null;
-    try {
-      const ready = await requests.ready('command', { api: 'connected', deadline, signal });
-      const begun = attempt.begin(route);
-      logged = new LoggedCommand(begun, account, sender, clock.now());
-      const stored = this.#save(log.add(logged, clock.now()));
-      await Promise.all([stored, turns.markSent(turn, begun), attempt.confirm?.()]);
-      const mayLeave = (): void => {
-        turns.mayLeave(turn);
-        attempt.mayLeave();
-        this.#carChanges(route.vin);
-      };
-      const record = await attempt.send(route, ready, mayLeave).finally(() => {
-        // The car may have acted since the command left.
-        if (attempt.status !== 'waiting') this.#carChanges(route.vin);
-      });
-      logged.answer(record, attempt, clock.now());
-      await Promise.all([this.#save(log.save(logged)), turns.markAnswered(turn, logged)]);
-      return logged;
-    } catch (error) {
-      const isUnsent = attempt.status === 'waiting';
-      if (logged === null) await turns.end(turn);
-      else if (isUnsent) await Promise.all([this.#save(log.remove(id)), turns.end(turn)]);
-      else {
-        logged.refuse(asVehicleError(error), clock.now());
-        await Promise.all([this.#save(log.save(logged)), turns.end(turn, logged.record)]);
-      }
-      throw error;
-    }
-  }
-
   /** A full disk must not stop a command. */
   async #save(stored: Promise<unknown>): Promise<void> {
     try {
@@ -226,6 +225,12 @@ export class Dispatcher {
     }
   }
 }
+
+const isReadOnly = (): VehicleError =>
+  new VehicleError(
+    'READ_ONLY',
+    'The vehicle configuration is read-only, so no command is sent. Untick “Read-only” there to allow commands.',
+  );
 
 const stopped = (): VehicleError =>
   new VehicleError('CANCELLED', 'The flow was stopped or redeployed before this command was sent. Send it again.');

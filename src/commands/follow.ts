@@ -1,15 +1,14 @@
-import { commandRow, proofReadOf, type Command } from '../catalogue/commands';
-import { isFinal, statusWord, type Outcome } from '../catalogue/outcomes';
-import { openingKeyOf } from '../catalogue/openings';
+import { isFinal, type Outcome } from '../catalogue/outcomes';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
-import { asSentence, clockTime, sentence, wordSentence, type Sentence } from '../sentence';
-import { part } from '../words/en-US.json';
-import { systemClock, type Clock } from '../util/clock';
-import type { LoggedCommand, StatusChange, Verdict } from './logged-command';
-import type { CommandRecord } from './record';
+import { sentence, wordSentence, type Sentence } from '../sentence';
 import { endingAt } from '../util/abort';
+import { systemClock, type Clock } from '../util/clock';
+import type { Command, StatusChange, Verdict } from './command';
+import { readProof, shareMs, type ProofClient } from './proof';
+import type { CommandRecord } from './record';
+import { resultSentence } from './result-text';
 
 /** `msg.payload` of both outputs of a result node (docs/internals/contract.md 5). */
 export interface FollowReport extends CommandRecord {
@@ -30,8 +29,7 @@ export interface FollowUpdate {
   reason: Sentence;
 }
 
-type FollowClient = Pick<VehicleClient, 'commandStatus' | 'read'> &
-  Partial<Pick<VehicleClient, 'clockSkewMs'>> & { service?: Pick<ServiceProfile, 'since'> };
+type FollowClient = ProofClient & Pick<VehicleClient, 'commandStatus'> & { service?: Pick<ServiceProfile, 'since'> };
 
 export interface FollowOptions {
   client: FollowClient;
@@ -41,7 +39,7 @@ export interface FollowOptions {
   intervalMs?: number;
   /** Read the doors or the engine at the end. Default true. */
   verify?: boolean;
-  /** Milliseconds since 1970; earlier than now where the following is resumed. */
+  /** Milliseconds since 1970; earlier than now if the command was followed before a restart. */
   startedAt?: number;
   /** What the flow added to the record. */
   added?: Record<string, unknown>;
@@ -56,17 +54,8 @@ const firstPollMs = 2_000;
 const growth = 1.5;
 /** The time that a poll in flight gets when the time is over. */
 const lastPollMs = 10_000;
-/** All that follow a command share a poll, and all that follow commands of one car a proof, that is not older than this. */
-const shareMs = 1_000;
 /** The number of polls in a row that must find an unclear status before it counts as the end, because a clear one may follow. */
 const maxUnclearPolls = 3;
-/** The doors lag behind the command (docs/internals/vendor-api.md 1.9): the pauses between reads until a value was measured after it. */
-const proofPollsMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
-/** The largest difference between the clocks of car and service. */
-const maxClockDifferenceMs = 5_000;
-/** A slow service must not hold back the result. */
-const maxProofMs = 30_000;
-
 /**
  * Follows a command to its end: an update for each change of its state, then the result, once. No order of states is assumed, and
  * a failed poll does not mean a failed command. Each follower of a command has its own pauses, time limit and client; all of them
@@ -74,7 +63,7 @@ const maxProofMs = 30_000;
  * @throws VehicleError UNTRUSTED_LINK before the first poll; CANCELLED through the signal
  */
 export async function* followCommand(
-  command: LoggedCommand,
+  command: Command,
   options: FollowOptions,
 ): AsyncGenerator<FollowUpdate, void, void> {
   const follower = new Follower(command, options);
@@ -95,7 +84,7 @@ interface PollOptions {
 
 /** Reads the link of a command, and keeps what it says: one poll for all that follow it. @throws VehicleError */
 export async function pollCommand(
-  command: LoggedCommand,
+  command: Command,
   client: Pick<VehicleClient, 'commandStatus'>,
   { clock, signal, maxAgeMs = shareMs }: PollOptions,
 ): Promise<Outcome> {
@@ -110,7 +99,7 @@ export async function pollCommand(
 
 /** One node that follows a command. */
 class Follower {
-  readonly #command: LoggedCommand;
+  readonly #command: Command;
   readonly #options: FollowOptions;
   readonly #clock: Clock;
   readonly #interval: number;
@@ -129,7 +118,7 @@ class Follower {
   /** A timer is not affected by a clock that is set back meanwhile. */
   #isTimedOut = false;
 
-  constructor(command: LoggedCommand, options: FollowOptions) {
+  constructor(command: Command, options: FollowOptions) {
     const { clock = systemClock, intervalMs = 5_000, timeoutMs = 180_000 } = options;
     const { record, states } = command;
     this.#command = command;
@@ -242,178 +231,5 @@ class Follower {
   }
 }
 
-const hasFailedByOpenDoor = ({ requestStatus }: CommandRecord): boolean =>
-  statusWord(requestStatus) === 'UNABLE_TO_LOCK_DOOR_OPEN';
-
 const retryDelay = (failure: VehicleError | null, now: number): number =>
   failure?.retryAt ? failure.retryAt.getTime() - now : 0;
-
-interface Proof {
-  verified: boolean | null;
-  /** Doors that are open in the newest reading; none where the engine was read. */
-  open: readonly string[];
-  /** What was read. */
-  source: NonNullable<ReturnType<typeof proofReadOf>>;
-}
-
-/** The value of a reading that can prove a command, and when the car measured it. */
-interface Evidence {
-  value: string | null;
-  measuredAt: string | null;
-  open: readonly string[];
-}
-
-/**
- * Reads the doors or the engine until the value was measured after the command, and once more where that reading may be from before
- * the car acted. Null where no read proves the command, or none succeeded.
- */
-async function readProof(
-  record: CommandRecord,
-  client: FollowClient,
-  clock: Clock,
-  signal?: AbortSignal,
-): Promise<Proof | null> {
-  const { proof } = commandRow(record.command) ?? {};
-  const source = proofReadOf(record.command);
-  if (proof === undefined || source === null) return null;
-  const mayDisprove = Object.values(proof).includes(false);
-  const endedAt = clock.now();
-  const at = (moment: number): number => moment + (client.clockSkewMs ?? 0);
-  const sentAt = Date.parse(record.sentAt);
-  let best: Proof | null = null;
-  for (const pause of proofPollsMs) {
-    if (clock.now() + pause >= endedAt + maxProofMs) break;
-    if (pause > 0) await clock.sleep(pause, signal);
-    const evidence = await endingAt(endedAt + maxProofMs, { clock, signal }, (ending) =>
-      readEvidence(source, record, client, ending),
-    ).catch((error: unknown) => {
-      if (signal?.aborted) throw asVehicleError(error);
-      return null;
-    });
-    if (evidence === null) continue;
-    const verified = verdictOf(proof, evidence, { sentAt: at(sentAt), now: at(clock.now()) });
-    best = { verified, open: evidence.open, source };
-    // A command that no value can disprove needs no second read.
-    if (!mayDisprove) break;
-    if (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))) break;
-    // A value against the command may be from before the car acted: it is read again while there is time.
-    if (isAfter(evidence.measuredAt, at(verified === false ? endedAt : sentAt))) break;
-  }
-  return best;
-}
-
-async function readEvidence(
-  source: Proof['source'],
-  { vin, interface: iface }: CommandRecord,
-  client: FollowClient,
-  signal: AbortSignal,
-): Promise<Evidence> {
-  const options = { vin, maxAgeMs: shareMs, signal };
-  if (source === 'engine-status') {
-    const engine = (await client.read(source, options)).payload['engineStatus'];
-    return { value: String(engine?.value).toUpperCase(), measuredAt: engine?.timestamp ?? null, open: [] };
-  }
-  const { payload, vehicle } = await client.read(source, {
-    ...options,
-    interface: iface === 'connected-v1' ? 'v1' : 'v2',
-  });
-  const { locked = null, open = [] } = vehicle;
-  return {
-    value: locked === null ? null : locked ? 'LOCKED' : 'UNLOCKED',
-    measuredAt: payload['carLocked']?.timestamp ?? null,
-    open,
-  };
-}
-
-/** @returns the proof of a value that was measured after the command was sent; null without a newer value, or for one that proves nothing */
-function verdictOf(
-  proof: NonNullable<Command['proof']>,
-  { value, measuredAt }: Evidence,
-  { sentAt, now }: { sentAt: number; now: number },
-): boolean | null {
-  // A value with a future timestamp may as well be from before the command.
-  if (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + maxClockDifferenceMs)) return null;
-  return Object.entries(proof).find(([word]) => word === value)?.[1] ?? null;
-}
-
-const isAfter = (timestamp: string | null | undefined, moment: number): boolean =>
-  timestamp != null && Date.parse(timestamp) > moment;
-
-interface Ending {
-  expired: boolean;
-  lastFailure: VehicleError | null;
-  now: number;
-  lastChangeAt: string | undefined;
-}
-
-/** What became of a command; the proof is added where it helps. */
-function resultSentence(command: LoggedCommand, proof: Proof | null, ending: Ending): Sentence {
-  const { record } = command;
-  const succeeded = record.outcome === 'succeeded';
-  const sentences = [endSentence(command, ending)];
-  if (hasFailedByOpenDoor(record) && proof !== null && proof.open.length > 0)
-    sentences.push(sentence`Open: ${proof.open.map(partOf)}.`);
-  if (record.command === 'unlock' && succeeded) sentences.push(...unlockSentences(record, ending));
-  if (!succeeded && proof?.verified === true) sentences.push(asSentence(proofSentences[proof.source].happened));
-  if (succeeded && proof?.verified === false) sentences.push(asSentence(proofSentences[proof.source].didNot));
-  if (succeeded && record.assumedUntil !== undefined)
-    sentences.push(
-      sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
-    );
-  return sentences.reduce((before, next) => sentence`${before} ${next}`);
-}
-
-const proofSentences = {
-  doors: {
-    happened: 'However, the doors say that it happened.',
-    didNot: 'But the doors say that it did not happen. Check the car.',
-  },
-  'engine-status': {
-    happened: 'However, the engine status says that it happened.',
-    didNot: 'But the engine status says that it did not happen. Check the car.',
-  },
-} as const;
-
-/** `frontLeft` as "front-left door". */
-function partOf(name: string): Sentence {
-  const key = openingKeyOf(name, 'doors');
-  return asSentence(key === undefined || key === 'carLocked' ? name : part[key]);
-}
-
-/** Only the tailgate is released, and for a limited time (docs/internals/service.md 4.1 rule 2, 4.2 rule 1). */
-function unlockSentences(record: CommandRecord, ending: Ending): Sentence[] {
-  const { now, lastChangeAt } = ending;
-  const { openUntil, sentAt } = record;
-  const seenAt = record.interface === 'connected-v1' ? lastChangeAt : undefined;
-  if (openUntil !== undefined && now > lastMomentOf(openUntil, sentAt, seenAt))
-    return [
-      sentence`The time to open the tailgate ended at ${timeOf(openUntil, ending)}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
-    ];
-  const released = asSentence('The tailgate can be opened now. The doors unlock when it is opened.');
-  return openUntil === undefined ? [released] : [released, sentence`Open it before ${timeOf(openUntil, ending)}.`];
-}
-
-const timeOf = (iso: string, { now }: Ending): Sentence => clockTime(Date.parse(iso), now);
-
-/** The time of a v1 unlock begins when the car acts, at the latest when its success was seen. */
-const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefined): number =>
-  Math.max(
-    Date.parse(openUntil),
-    seenAt === undefined ? 0 : Date.parse(seenAt) + Date.parse(openUntil) - Date.parse(sentAt),
-  );
-
-function endSentence({ record, message }: LoggedCommand, { expired, lastFailure }: Ending): Sentence {
-  if (record.outcome !== 'pending') return message;
-  if (!record.async?.href)
-    return sentence`${message} The service gives no link to follow it further. Check at the car whether it acted.`;
-  if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410)
-    return asSentence(
-      'The service removed the link to the state of the command before the car had answered. Check at the car whether it acted.',
-    );
-  const end = asSentence(
-    expired
-      ? 'The link to the state of the command expired before the car had answered. Check at the car whether it acted.'
-      : 'The time to watch the command ran out before the car had answered. Check at the car whether it acted.',
-  );
-  return lastFailure === null ? end : sentence`${end} The last poll failed: ${lastFailure.sentence}`;
-}

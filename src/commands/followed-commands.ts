@@ -1,16 +1,15 @@
 import { VehicleError } from '../errors';
 import { maxTries } from '../state/outbox';
-import { unlessAway } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import type { FollowUpdate } from './follow';
 import { keptProperties } from './kept-properties';
 import type { CommandLog } from './log';
-import { LoggedCommand, type Follower } from './logged-command';
+import { Command, type Follower } from './command';
 import type { CommandRecord } from './record';
 
-/** A command that a node follows. `msg` and `added` are whole as long as the process runs; `by` is the id under which this process follows it. */
-export interface FollowedCommand extends Follower {
-  command: LoggedCommand;
+/** A command that a node follows. `msg` and `added` are whole as long as the process runs. */
+export interface FollowedCommand extends Omit<Follower, 'by'> {
+  command: Command;
 }
 
 interface FollowedCommandsOptions {
@@ -56,20 +55,20 @@ export class FollowedCommands {
     const known = log.find(record.id);
     if (known !== undefined && known.record.vin !== record.vin) throw otherCar();
     const now = clock.now();
-    const command = known ?? LoggedCommand.adopt(record, account, now);
+    const command = known ?? Command.adopt(record, account, now);
     const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
     const added: Record<string, unknown> = Object.fromEntries(others);
-    const followed = { command, by: log.presence.id, startedAt: now, msg, added, result: null, tries: 0 };
+    const followed = { command, startedAt: now, msg, added, result: null, tries: 0 };
     if (command.followerOf(node) === null) return null;
     if (this.#isCleared) return followed;
     let isOwn = true;
     await this.#try(async () => {
       if (known === undefined) await log.add(command, now);
-      isOwn = await log.follow(command, node, storedOf(followed));
+      isOwn = await log.assign(command, node, this.#stored(followed));
     });
     if (!isOwn) return null;
     // What could not be stored is stored with the next change.
-    if (!command.followerOf(node)) command.setFollower(node, storedOf(followed));
+    if (!command.followerOf(node)) command.setFollower(node, this.#stored(followed));
     this.#own.set(record.id, followed);
     return followed;
   }
@@ -92,40 +91,21 @@ export class FollowedCommands {
    * @throws StateFault while a shared store is away, so that this is unknown
    */
   async settle(followed: FollowedCommand, { report, reason }: Omit<FollowUpdate, 'settled'>): Promise<boolean> {
+    const { log, node } = this.#options;
     const { command, result, tries } = followed;
-    if (!(await this.#isOwn(followed))) {
+    if (!this.#own.has(command.id) || !(await log.claim(command, node))) {
       this.#own.delete(command.id);
       return false;
     }
     const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
     const verdict = result ?? command.keepVerdict({ ...report, reason }, settledAt);
-    await this.#keep(command, { ...storedOf(followed), result: verdict, tries: tries + 1 });
+    await this.#keep(command, { ...this.#stored(followed), result: verdict, tries: tries + 1 });
     return true;
   }
 
   /** Whether a stored result may be sent. Call it in the statement before the result is sent. If it is false, call `settle` again, because another process may send the result. */
-  mayBeSent({ by }: FollowedCommand): boolean {
-    return this.#options.log.presence.isStill(by);
-  }
-
-  /** Whether this process still follows the command. @throws StateFault `unavailable` */
-  async #isOwn(followed: FollowedCommand): Promise<boolean> {
-    const { log, node } = this.#options;
-    const { command } = followed;
-    if (!this.#own.has(command.id)) return false;
-    try {
-      await log.presence.renew();
-      await log.fetch(command.id);
-      const stored = command.followerOf(node);
-      if (stored === null) return false;
-      const { by } = stored ?? followed;
-      if (by === log.presence.id) return true;
-      if (by !== followed.by || !(await log.follow(command, node, storedOf(followed)))) return false;
-      followed.by = log.presence.id;
-      return true;
-    } catch (error) {
-      return unlessAway(true)(error);
-    }
+  mayBeSent({ command }: FollowedCommand): boolean {
+    return this.#options.log.mayBeSent(command, this.#options.node);
   }
 
   /** The result was sent. */
@@ -138,14 +118,14 @@ export class FollowedCommands {
   async postpone(followed: FollowedCommand): Promise<void> {
     const { command } = followed;
     const { result } = command.followerOf(this.#options.node) ?? followed;
-    await this.#keep(command, { ...storedOf(followed), result });
+    await this.#keep(command, { ...this.#stored(followed), result });
   }
 
   /**
    * @param follower null: the node has had the result; undefined: it needs none
    * @param isLast it is stored later if it cannot be stored now
    */
-  async #keep(command: LoggedCommand, follower: Follower | null | undefined, isLast = false): Promise<void> {
+  async #keep(command: Command, follower: Follower | null | undefined, isLast = false): Promise<void> {
     const { log, node } = this.#options;
     const save = (): Promise<boolean> =>
       log.save(command, () => {
@@ -169,15 +149,13 @@ export class FollowedCommands {
    * @throws StateFault
    */
   async open(onLost: () => void): Promise<FollowedCommand[]> {
-    const { log, node } = this.#options;
-    await log.ready();
+    const { log, node, clock } = this.#options;
     const open: FollowedCommand[] = [];
-    for (const command of log.followedBy(node)) {
+    for (const command of await log.openFor(node, clock.now())) {
       const follower = command.followerOf(node);
       // A node that is created again takes over the commands of its predecessor; this node follows the command already.
       if (!follower || this.#own.has(command.id)) continue;
-      if (!(await this.#takeOver(command, follower))) continue;
-      const followed = { ...follower, by: log.presence.id, command };
+      const followed = { ...follower, command };
       if (follower.result !== null && follower.tries >= maxTries) {
         await this.#keep(command, null);
         onLost();
@@ -187,19 +165,17 @@ export class FollowedCommands {
     return open;
   }
 
-  /** Assigns a command to this process if the process that follows it has ended. @returns false if another process follows it */
-  async #takeOver(command: LoggedCommand, follower: Follower): Promise<boolean> {
-    const { log, node } = this.#options;
-    if (follower.by === log.presence.id) return true;
-    if (!(await log.presence.hasEnded(follower.by))) return false;
-    return log.follow(command, node, follower).catch(unlessAway(true));
-  }
-
   /** Removes everything of a deleted node; nothing is stored later. */
   async clear(): Promise<void> {
     const { log, node } = this.#options;
     this.#isCleared = true;
     for (const { id } of log.followedBy(node)) await this.end(id);
+  }
+
+  #stored({ command, startedAt, msg, added, result, tries }: FollowedCommand): Follower {
+    const { log, node } = this.#options;
+    const { by = log.presence.id } = command.followerOf(node) ?? {};
+    return { by, startedAt, msg: keptProperties(msg), added: keptProperties(added), result, tries };
   }
 
   async #try(change: () => Promise<unknown>): Promise<void> {
@@ -210,15 +186,6 @@ export class FollowedCommands {
     }
   }
 }
-
-const storedOf = ({ by, startedAt, msg, added, result, tries }: Follower): Follower => ({
-  by,
-  startedAt,
-  msg: keptProperties(msg),
-  added: keptProperties(added),
-  result,
-  tries,
-});
 
 const otherCar = (): VehicleError =>
   new VehicleError(

@@ -3,7 +3,7 @@ import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
 import { Serial } from '../util/serial';
-import { LoggedCommand, maxActingMs, type Follower, type JournalEntry } from './logged-command';
+import { Command, maxActingMs, type Follower, type JournalEntry } from './command';
 
 export interface CommandLogOptions {
   store: StateStore;
@@ -21,8 +21,8 @@ export interface CommandLogOptions {
 const journalLength = 100;
 
 /** A record is on its way through other nodes to one that follows it for at most as long as the car can act. */
-const isOnTheWay = ({ origin }: LoggedCommand, now: number): boolean =>
-  !origin?.handedOnAt || Math.abs(now - Date.parse(origin.handedOnAt)) < maxActingMs;
+const isOnTheWay = ({ origin }: Command, now: number): boolean =>
+  !origin?.forwardedAt || Math.abs(now - Date.parse(origin.forwardedAt)) < maxActingMs;
 
 /**
  * The commands of a Node-RED, one stored record each, `command/<id>`, entered before the first byte leaves. The log is the only owner of
@@ -33,7 +33,7 @@ export class CommandLog {
   readonly presence: Presence;
   readonly #options: Required<CommandLogOptions>;
   /** By id, the oldest first. */
-  #commands = new Map<string, LoggedCommand>();
+  #commands = new Map<string, Command>();
   /** The nodes of this process that begin to follow a command, by its id: the end of their writes. */
   readonly #beginning = new Map<string, Promise<unknown>>();
   readonly #reading = new Serial();
@@ -69,18 +69,18 @@ export class CommandLog {
     this.#commands = new Map([...stored.map((one) => [one.id, one] as const), ...others]);
   }
 
-  /** The command that is known already, with what is stored now; null where that cannot be read. */
-  #parse(id: string, entry: Stored, known = this.#commands.get(id)): LoggedCommand | null {
+  /** The command that is known already, with what is stored now; null if that cannot be read. */
+  #parse(id: string, entry: Stored, known = this.#commands.get(id)): Command | null {
     const { version } = entry;
     if (known?.version === version) return known;
-    const stored = LoggedCommand.parse(entry.value);
+    const stored = Command.parse(entry.value);
     if (stored === null) return null;
     known?.merge(stored);
     return Object.assign(known ?? Object.assign(stored, { isStored: true }), { version });
   }
 
   /** A command as it is stored now. @throws StateFault */
-  async fetch(id: string): Promise<LoggedCommand | undefined> {
+  async fetch(id: string): Promise<Command | undefined> {
     await this.#refresh(id);
     return this.find(id);
   }
@@ -93,14 +93,14 @@ export class CommandLog {
     else if (known !== undefined) known.version = stored?.version ?? null;
   }
 
-  find(id: string): LoggedCommand | undefined {
+  find(id: string): Command | undefined {
     return this.#commands.get(id);
   }
 
   /** Adds a command, and stores it. @throws StateFault */
-  async add(command: LoggedCommand, now: number): Promise<void> {
+  async add(command: Command, now: number): Promise<void> {
     this.#order = command.order = Math.max(now, this.#order + 1);
-    command.member ||= this.presence.id;
+    if (command.origin?.by === '') command.origin.by = this.presence.id;
     await this.save(command);
     for (const [id, oldest] of this.#commands) {
       if (this.#commands.size <= this.#options.limit) break;
@@ -114,7 +114,7 @@ export class CommandLog {
    * @returns false if `change` has returned it
    * @throws StateFault
    */
-  async save(command: LoggedCommand, change: () => Promise<boolean> | void = () => undefined): Promise<boolean> {
+  async save(command: Command, change: () => Promise<boolean> | void = () => undefined): Promise<boolean> {
     this.#commands.set(command.id, command);
     this.#options.onChange();
     const { stored } = await retryOnConflict(async (isAgain) => {
@@ -127,8 +127,8 @@ export class CommandLog {
     return stored;
   }
 
-  /** @returns false where another process has changed it */
-  async #write(command: LoggedCommand): Promise<boolean> {
+  /** @returns false if another process has changed it */
+  async #write(command: Command): Promise<boolean> {
     const version = await this.store.write(`command/${command.id}`, command, { expected: command.version });
     if (version !== null) command.version = version;
     return version !== null;
@@ -151,23 +151,8 @@ export class CommandLog {
   }
 
   /** The commands that a node follows. */
-  followedBy(node: string): LoggedCommand[] {
+  followedBy(node: string): Command[] {
     return [...this.#commands.values()].filter((one) => one.followerOf(node));
-  }
-
-  /**
-   * Stores that this process follows a command for a node, unless another process does that or has sent the result.
-   * @throws StateFault
-   */
-  follow(command: LoggedCommand, node: string, follower: Follower): Promise<boolean> {
-    const { presence } = this;
-    return this.save(command, async () => {
-      const known = command.followerOf(node);
-      const { by = presence.id } = known ?? {};
-      if (known === null || (by !== presence.id && !(await presence.hasEnded(by)))) return false;
-      command.setFollower(node, { ...follower, by: presence.id });
-      return true;
-    });
   }
 
   /** Whether a node follows the command, or has had its result. Fulfilled when that is stored. */
@@ -177,81 +162,102 @@ export class CommandLog {
   }
 
   /**
-   * The commands of a node whose record no node has taken over: those that it did not send on, and those that were on the way to another
-   * node when the process ended.
+   * The commands for which a node has a record or a result to send, and which this process may send: its own, and those of processes that have
+   * ended. A record that was forwarded is among them while it may be on its way to a node that follows the command.
    * @param isStart false: only those of another process that has ended since
    * @throws StateFault
    */
-  async unclaimed(node: string, now: number, isStart = true): Promise<LoggedCommand[]> {
+  async openFor(node: string, now: number, isStart = true): Promise<Command[]> {
     await this.ready();
-    const found = [...this.#commands.values()].filter(
-      (one) => one.origin?.node === node && !one.isTakenOver && isOnTheWay(one, now),
-    );
-    const own: LoggedCommand[] = [];
-    for (const one of found) if (one.member === this.presence.id ? isStart : await this.#takeOver(one)) own.push(one);
-    return own;
-  }
-
-  /** Assigns a command to this process if the process that it belongs to has ended. */
-  async #takeOver(command: LoggedCommand): Promise<boolean> {
-    if (!(await this.presence.hasEnded(command.member))) return false;
-    command.member = this.presence.id;
-    return this.#write(command).catch(unlessAway(true));
-  }
-
-  /** Whether the record of a command may be sent on. Call it in the statement before the record is sent. False if another process may have taken the command over. */
-  mayBeSent(id: string): boolean {
-    return this.presence.group === null || this.presence.isStill(this.find(id)?.member ?? '');
+    const isOpen = (one: Command): boolean =>
+      one.origin?.node === node ? !one.isTakenOver && isOnTheWay(one, now) : Boolean(one.followerOf(node));
+    const open: Command[] = [];
+    for (const one of [...this.#commands.values()].filter(isOpen)) {
+      const isOwn = one.unsentOf(node)?.by === this.presence.id;
+      if (isOwn ? isStart : await this.#takeOver(one, node)) open.push(one);
+    }
+    return open;
   }
 
   /**
-   * Makes sure that this process may send the record of a command on: takes the command over if the process that it belongs to has ended, such as the
-   * former id of this process.
-   * @returns false if another process sends the record, or has sent it, or if a node has taken it over
+   * Stores that this process sends what a node has to send for a command, unless another process does that or has sent it.
+   * @param follower given if the node begins to follow the command
    * @throws StateFault
    */
-  async claim(id: string): Promise<boolean> {
-    if (this.mayBeSent(id)) return true;
-    if (await this.isTakenOver(id)) return false;
+  assign(command: Command, node: string, follower?: Follower): Promise<boolean> {
     const { presence } = this;
-    return retryOnConflict(async () => {
-      await presence.renew();
-      const known = this.find(id)?.origin?.handedOnAt;
-      const command = await this.fetch(id);
-      if (command?.member === presence.id) return true;
-      // The command was removed, or another process has sent its record on.
-      if (command === undefined || command.origin?.handedOnAt !== known) return false;
-      return (await presence.hasEnded(command.member)) ? (await this.#takeOver(command)) || null : false;
+    const by = presence.id;
+    return this.save(command, async () => {
+      const known = command.unsentOf(node);
+      const isFree = !known || known.by === by || (await presence.hasEnded(known.by));
+      const unsent = follower ?? known;
+      if (known === null || !unsent || !isFree) return false;
+      if (follower) command.setFollower(node, { ...follower, by });
+      else unsent.by = by;
+      return true;
     });
   }
 
-  /** Whether a node has something to send for it. */
-  #isOpen = ({ isFollowed, isTakenOver, origin }: LoggedCommand): boolean =>
-    isFollowed || (!isTakenOver && origin?.handedOnAt === null);
+  /** What cannot be stored, although the store is there, is sent anyway. */
+  #takeOver(command: Command, node: string): Promise<boolean> {
+    return this.assign(command, node).catch(unlessAway(true));
+  }
+
+  /** Whether a node may send what it has to send for a command. Call it in the statement before that is sent. False if another process may have taken it over. */
+  mayBeSent(command: Command, node: string): boolean {
+    const { presence } = this;
+    // Without copies of its flow, no other process has the node that forwards the record.
+    if (presence.group === null && command.origin?.node === node) return true;
+    return presence.isStill(command.unsentOf(node)?.by ?? '');
+  }
 
   /**
-   * The node has sent the record on.
-   * @param at when, where a node may still take it over; null where none will, and it is not sent on again
+   * Makes sure that this process may send what a node has to send for a command: takes it over if the process that had it has ended, such as the
+   * former id of this process.
+   * @returns false if another process sends it, or has sent it
+   * @throws StateFault while a shared store is away, so that this is unknown
+   */
+  async claim(command: Command, node: string): Promise<boolean> {
+    if (this.mayBeSent(command, node)) return true;
+    const known = command.unsentOf(node);
+    try {
+      await this.presence.renew();
+      await this.#refresh(command.id, command);
+    } catch (error) {
+      return unlessAway(true)(error);
+    }
+    const unsent = command.unsentOf(node);
+    // Another process has sent it.
+    if (!unsent || unsent.forwardedAt !== known?.forwardedAt) return false;
+    return unsent.by === this.presence.id || this.#takeOver(command, node);
+  }
+
+  /** Whether a node has something to send for it. */
+  #isOpen = ({ isFollowed, isTakenOver, origin }: Command): boolean =>
+    isFollowed || (!isTakenOver && origin?.forwardedAt === null);
+
+  /**
+   * The node has forwarded the record.
+   * @param at when, if a node may still take it over; null if none will, and it is not forwarded again
    * @throws StateFault
    */
-  async markForwarded(id: string, at: number | null): Promise<void> {
-    const command = this.find(id);
-    if (!command?.origin) return;
-    command.origin = at === null ? null : { ...command.origin, handedOnAt: new Date(at).toISOString() };
+  async markForwarded(command: Command, at: number | null): Promise<void> {
+    if (command.origin === null) return;
+    command.origin = at === null ? null : { ...command.origin, forwardedAt: new Date(at).toISOString() };
     await this.save(command).catch(async (error: unknown) => {
       await this.presence.eventually(() => this.save(command));
       throw error;
     });
   }
 
-  /** A node that is deleted sends nothing on. @throws StateFault */
+  /** A node that is deleted forwards nothing. @throws StateFault */
   async forgetNode(node: string): Promise<void> {
     await this.ready();
-    for (const { id, origin } of this.#commands.values()) if (origin?.node === node) await this.markForwarded(id, null);
+    for (const one of this.#commands.values()) if (one.origin?.node === node) await this.markForwarded(one, null);
   }
 
   /** The commands of an account on which the car may still act. @throws StateFault */
-  async pending(account: string): Promise<LoggedCommand[]> {
+  async pending(account: string): Promise<Command[]> {
     await this.ready();
     return [...this.#commands.values()].filter((one) => one.account === account && one.mayAct);
   }

@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
 import { commandRow, commandPattern } from '../catalogue/commands';
-import { meaningOf, type Outcome } from '../catalogue/outcomes';
+import { isFinal, isUnderWay, meaningOf, type Outcome } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
+import { UnconfirmedCommandError, type CommandAnswer } from '../http/requests';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import { iso } from '../util/clock';
 import { parseVin } from '../vin';
-import type { Invocation } from '../wire/invocations';
+import { parseInvocation, type Invocation } from '../wire/invocations';
 import { toTimestamp } from '../wire/schemas';
 import type { CommandRoute } from './route';
 
@@ -49,14 +50,59 @@ const recordShape = z.lazy(() =>
 /**
  * The invocation record (docs/internals/contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the status that
  * the service gave, verbatim, or null. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
- * where that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
+ * if that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
  */
 export type CommandRecord = z.infer<typeof recordShape>;
+
+/** When a command was sent, in milliseconds since 1970. */
+interface Sent {
+  id: string;
+  sentAt: number;
+}
+
+/** What became of a command that was sent. */
+export interface CommandEnd {
+  record: CommandRecord;
+  /** `answered`: an answer or a refusal ended it. `unconfirmed`: the car may still act. */
+  status: 'answered' | 'unconfirmed';
+  /** Why the record has no answer, which its message says in English; null if the service gave one. */
+  fault: Sentence | null;
+}
+
+/**
+ * @param sent read when the answer is there
+ * @throws VehicleError if the command was not sent or was refused
+ */
+export async function endOf(
+  route: CommandRoute,
+  answer: Promise<CommandAnswer>,
+  sent: Readonly<Sent>,
+): Promise<CommandEnd> {
+  try {
+    const { body, receivedAt, operationId } = await answer;
+    const invocation = parseInvocation(body, receivedAt);
+    const { requestStatus, async } = invocation;
+    // Whether the command is over with this answer (docs/internals/contract.md 4).
+    const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
+    const record = recordOf(route, { ...invocation, operationId: invocation.operationId ?? operationId }, sent);
+    return { record, status: isOver ? 'answered' : 'unconfirmed', fault: null };
+  } catch (error) {
+    if (!(error instanceof UnconfirmedCommandError)) throw error;
+    const { reason, isAnswerOfCar } = error;
+    const fault = isAnswerOfCar ? reason.sentence : noAnswer(reason);
+    const record = recordOf(route, unanswered(fault, reason.operationId), sent);
+    return { record, status: isAnswerOfCar ? 'answered' : 'unconfirmed', fault };
+  }
+}
+
+/** The record that is valid if no answer comes. */
+export const begunRecord = (route: CommandRoute, sent: Sent): CommandRecord =>
+  recordOf(route, unanswered(noAnswer()), sent);
 
 export function recordOf(
   { command, vin, interface: iface, unlockSeconds }: CommandRoute,
   invocation: Invocation,
-  { id, sentAt }: { id: string; sentAt: number },
+  { id, sentAt }: Sent,
 ): CommandRecord {
   const meaning = meaningOf(invocation.requestStatus);
   const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : iso(sentAt + unlockSeconds * 1000));
@@ -109,7 +155,7 @@ export function parseRecord(input: unknown): CommandRecord {
 }
 
 /**
- * The watch that a message with `cancel` names: the id of a record, in `payload.id` or as the payload itself; null for all watches.
+ * The command that a message with `cancel` names, which is then no longer followed: the id of its record, in `payload.id` or as the payload itself; null for all commands.
  * @throws VehicleError INPUT_INVALID
  */
 export function cancelledId(payload: unknown): string | null {
@@ -117,7 +163,7 @@ export function cancelledId(payload: unknown): string | null {
   const id = named && 'id' in payload ? payload.id : named ? undefined : payload;
   if (typeof id === 'string' && id !== '') return id;
   if (id === null || id === undefined) return null;
-  // The payload of a button is a time or nothing, so it names no watch.
+  // The payload of a button is a time or nothing, so it names no command.
   if (!named && (id === '' || typeof id === 'number' || typeof id === 'boolean')) return null;
   throw new VehicleError(
     'INPUT_INVALID',

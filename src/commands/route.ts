@@ -1,4 +1,4 @@
-import { commandPattern, commands, isCommandName, type Command, type CommandName } from '../catalogue/commands';
+import { commandPattern, commands, isCommandName, type CommandRow, type CommandName } from '../catalogue/commands';
 import { json, newestOf, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
@@ -46,7 +46,7 @@ export async function commandRoute(
   const command = parseCommandName(name);
   if (!isCommandName(command)) return routeFromList(command, vin, input, client, signal);
   const { service } = client;
-  const { scopes }: Command = commands[command];
+  const { scopes }: CommandRow = commands[command];
   const { iface, route } = chooseInterface(command, input.interface ?? 'auto', service);
   const unlockDuration = command === 'unlock' ? parseUnlockDuration(input.unlockDuration) : undefined;
   const runtimeMinutes = command === 'engine-start' ? parseRuntimeMinutes(input.runtimeMinutes) : undefined;
@@ -65,7 +65,7 @@ export async function commandRoute(
 
 /** The route that a message or a node chose, or that `auto` takes (docs/internals/contract.md 3). */
 function chooseInterface(name: CommandName, choice: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
-  const { routes }: Command = commands[name];
+  const { routes }: CommandRow = commands[name];
   const usable = (choice === 'auto' ? (['v2', 'v1'] as const) : [choice]).flatMap((version) => {
     const iface = `connected-${version}` as const;
     const route = routes[iface];

@@ -19,7 +19,7 @@ import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { CancelledByMessage, type CommandAttempt } from './attempt';
 import { pollCommand } from './follow';
-import { LoggedCommand, maxActingMs } from './logged-command';
+import { Command, maxActingMs } from './command';
 import { parseRecord, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
 
@@ -99,7 +99,8 @@ export class Turn {
   sentBy = '';
   /** When it was sent, in monotonic time. */
   leftAt: number | null = null;
-  logged: LoggedCommand | null = null;
+  /** Once it is about to be sent. */
+  command: Command | null = null;
   /** Aborted when it has ended. */
   readonly over = new AbortController();
   /** Ends a pause in line. */
@@ -138,7 +139,7 @@ class Car {
   /** Since when, in monotonic time, this process knows that the holder was sent. */
   sentSince = 0;
   /** A command of another process that has the slot and was answered. */
-  logged: LoggedCommand | null = null;
+  answered: Command | null = null;
   frees = 0;
 
   constructor(readonly key: string) {}
@@ -189,7 +190,7 @@ export class Turns {
     // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots, new AbortController().signal);
-    if (presence.isShared) noteSlots();
+    noteSlots();
   }
 
   async #noteSlots(): Promise<void> {
@@ -203,9 +204,9 @@ export class Turns {
    * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
    * @param find returns null while they are not known
    */
-  restorePending(find: () => Promise<readonly LoggedCommand[] | null>): void {
-    // A shared slot has outlived the process.
-    if (this.#presence.isShared) return;
+  restorePending(find: () => Promise<readonly Command[] | null>): void {
+    // A stored slot has outlived the process.
+    if (this.#options.store !== undefined) return;
     const restoreOnce = async (): Promise<void> => {
       const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
       const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
@@ -219,8 +220,8 @@ export class Turns {
     void restore();
   }
 
-  async #restore(logged: LoggedCommand): Promise<void> {
-    const { record } = logged;
+  async #restore(restored: Command): Promise<void> {
+    const { record } = restored;
     // A clock that was set back must not block a car for longer.
     const age = Math.max(0, this.#clock.now() - Date.parse(record.sentAt));
     if (age >= maxActingMs) return;
@@ -229,13 +230,13 @@ export class Turns {
     const given = { id, command, fingerprint: '', by: this.#presence.id, sender: '', record } as const;
     const times = { askedAt: 0, until: 0, polledAt: 0 } as const;
     const turn = new Turn(car, null, { ...given, ...times, status: 'answered', givesWayTo: 'none' });
-    Object.assign(turn, { logged, leftAt: this.#clock.monotonic() - age, mayBeStored: true });
+    Object.assign(turn, { command: restored, leftAt: this.#clock.monotonic() - age, mayBeStored: true });
     const { own } = car;
     const isNewest = own === null || (own.attempt === null && (own.leftAt ?? 0) < (turn.leftAt ?? 0));
     if (own?.id === id || !isNewest) return;
     car.own = turn;
     await this.#change(car, ({ slot }) => ({ ...slot, holder: turn.holder }));
-    logged.whenOver(() => void this.end(turn, logged.record));
+    restored.whenOver(() => void this.end(turn));
   }
 
   /**
@@ -369,9 +370,9 @@ export class Turns {
   async #keepsAfterLoss(turn: Turn, wasMissing: boolean): Promise<boolean> {
     const { car, attempt } = turn;
     const isForgotten = this.#isForgotten({ isMissing: wasMissing });
-    if (isForgotten || this.#presence.settlesInMs > 0) {
-      if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
-      if (attempt !== null) await this.#presence.settled(attempt.signal);
+    if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
+    const hasSettled = await this.#presence.settled(attempt?.signal);
+    if (isForgotten || hasSettled) {
       const { slot } = await this.#read(car);
       const why = slot.recent.find(({ id }) => id === turn.id)?.why;
       if (why) throw droppedError(why);
@@ -451,11 +452,13 @@ export class Turns {
 
   /**
    * Records that this command is about to be sent. It keeps the slot until `markAnswered` or `end`.
-   * @param record the one that is valid if no answer comes
+   * @param command with the record that is valid if no answer comes
    * @throws VehicleError CANCELLED if it has lost the slot; STORE_UNAVAILABLE
    */
-  async markSent(turn: Turn, record: CommandRecord): Promise<void> {
+  async markSent(turn: Turn, command: Command): Promise<void> {
     const { car, attempt, id } = turn;
+    const { record } = command;
+    turn.command = command;
     const holder: Holder = { ...turn.holder, by: this.#presence.id, status: 'sent', record };
     const isNext = ({ holder: now }: Slot): boolean => now?.id === id && now.status === 'waiting';
     const { slot } = await this.#change(car, ({ slot: before }) => (isNext(before) ? { ...before, holder } : before));
@@ -472,23 +475,20 @@ export class Turns {
   }
 
   /** The command keeps the slot while the car may still act on it: until its link returns a final status, or for 150 s. */
-  async markAnswered(turn: Turn, logged: LoggedCommand): Promise<void> {
-    if (!logged.mayAct || (turn.leftAt ?? 0) + maxActingMs <= this.#clock.monotonic())
-      return this.end(turn, logged.record);
-    turn.logged = logged;
-    turn.holder = { ...turn.holder, status: 'answered', record: logged.record };
-    logged.whenOver(() => void this.end(turn, logged.record));
+  async markAnswered(turn: Turn, command: Command): Promise<void> {
+    turn.holder = { ...turn.holder, status: 'answered', record: command.record };
+    if (!command.mayAct || this.#actsForMs(turn) <= 0) return this.end(turn);
+    command.whenOver(() => void this.end(turn));
     await this.#presence.eventually(() => this.#hold(turn));
   }
 
-  /**
-   * Gives the slot back. Another copy of the flow that asks for the same finds what became of the command.
-   * @param record null if it was not sent
-   */
-  async end(turn: Turn, record: CommandRecord | null = null): Promise<void> {
-    const { car, id, attempt } = turn;
+  /** Gives the slot back. Another copy of the flow that asks for the same finds what became of the command. */
+  async end(turn: Turn): Promise<void> {
+    const { car, id, attempt, command } = turn;
+    const isSent = attempt === null || attempt.isSent;
+    const record = isSent && command !== null ? command.record : null;
     turn.over.abort();
-    turn.logged = null;
+    turn.command = null;
     if (car.own === turn) car.own = null;
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
     // Also if it was not taken: the store may have stored it, and its answer was lost.
@@ -504,19 +504,19 @@ export class Turns {
   }
 
   /**
-   * While other processes use the store: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
+   * If the slots are stored: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
    * that a message has cancelled, and ends the turn when the command is over.
    */
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
-    while (this.#presence.isShared) {
+    while (this.#options.store !== undefined) {
       const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
       const isOver = await this.#clock.sleep(pause, over.signal).then(
         () => over.signal.aborted,
         () => true,
       );
       if (isOver) return;
-      if (this.#actsForMs(turn) <= 0) return this.end(turn, turn.logged?.record ?? null);
+      if (this.#actsForMs(turn) <= 0) return this.end(turn);
       // `presence.fault` shows that the store cannot be reached.
       const known = await this.#hold(turn).catch(() => null);
       if (known === null) continue;
@@ -605,7 +605,7 @@ export class Turns {
     const { holder, recent } = car.known.slot;
     if (holder?.id !== before?.id || isSent(holder) !== isSent(before)) {
       car.sentSince = this.#clock.monotonic();
-      car.logged = null;
+      car.answered = null;
     }
     const { own } = car;
     // A slot that the store has lost is not lost to another command.
@@ -621,17 +621,17 @@ export class Turns {
     const { holder } = car.known.slot;
     if (holder?.status !== 'answered') return;
     const { id } = holder;
-    const logged =
-      (car.own?.id === id ? car.own.logged : car.logged) ??
-      LoggedCommand.adopt(parseRecord(holder.record), '', this.#clock.now());
-    car.logged = logged;
-    if (!logged.record.async?.href || !(await this.#claimPoll(car, id))) return;
+    const command =
+      (car.own?.id === id ? car.own.command : car.answered) ??
+      Command.adopt(parseRecord(holder.record), '', this.#clock.now());
+    car.answered = command;
+    if (!command.record.async?.href || !(await this.#claimPoll(car, id))) return;
     try {
-      await pollCommand(logged, client, { clock: this.#clock, signal });
+      await pollCommand(command, client, { clock: this.#clock, signal });
     } catch (error) {
       if (signal.aborted) throw error;
     }
-    const { record } = logged;
+    const { record } = command;
     if (!isFinal(record.outcome)) return;
     await this.#change(car, ({ slot }) =>
       slot.holder?.id === id

@@ -12,7 +12,7 @@ import {
 } from './reducer';
 import { VehicleError } from '../errors';
 import { parseHours, type QuietHours } from '../util/quiet';
-import { config, parseEventSettings } from './settings';
+import { eventConfigError, parseEventSettings } from './settings';
 import {
   eventNames,
   eventPolls,
@@ -58,7 +58,7 @@ export class CarEvents implements CarReducer<EventRead, EventState, EventStep, V
     settings: Parameters<typeof parseEventSettings>[0] & Parameters<typeof parseHours>[0],
     signIn: (() => SignInKnown) | null = null,
   ) {
-    this.#quiet = parseHours(settings, config);
+    this.#quiet = parseHours(settings, eventConfigError);
     this.#settings = parseEventSettings(settings);
     const { events } = this.#settings;
     this.#signIn = events.some(isOfSignIn) ? signIn : null;

@@ -20,32 +20,32 @@ export function parseEventSettings({
 }): EventSettings {
   const chosen = [...new Set((Array.isArray(events) ? events : []).map(parseEventName))];
   if (chosen.length === 0)
-    throw config('No event is chosen. Choose at least one.', { status: { word: 'CHOOSE_EVENT' } });
-  if (!isEmpty(places) && !Array.isArray(places)) throw config('The places must be a list.');
+    throw eventConfigError('No event is chosen. Choose at least one.', { status: { word: 'CHOOSE_EVENT' } });
+  if (!isEmpty(places) && !Array.isArray(places)) throw eventConfigError('The places must be a list.');
   const parsed = (isEmpty(places) ? [] : (places as unknown[])).map(placeOf);
   if (parsed.length === 0 && chosen.some(hasPlace))
-    throw config('“Arrived” and “left” need a place. Add one with its name, latitude and longitude.', {
+    throw eventConfigError('“Arrived” and “left” need a place. Add one with its name, latitude and longitude.', {
       status: { word: 'ADD_PLACE' },
     });
   const percent = isEmpty(level) ? 20 : numberIn(level);
-  if (!(percent >= 1 && percent <= 100)) throw config('The battery level must be a number from 1 to 100.');
+  if (!(percent >= 1 && percent <= 100)) throw eventConfigError('The battery level must be a number from 1 to 100.');
   return { events: chosen, level: percent, places: parsed };
 }
 
 function parseEventName(input: unknown): EventName {
   const name = eventNames.find((known) => known === input);
   if (name !== undefined) return name;
-  throw config(sentence`There is no event “${String(input)}”. Choose from: ${eventNames}.`);
+  throw eventConfigError(sentence`There is no event “${String(input)}”. Choose from: ${eventNames}.`);
 }
 
 function placeOf(input: unknown): Place {
   const place = parsePlace(input);
-  if (place === null) throw config(sentence`${asSentence(placeRule)} Check the list of places.`);
+  if (place === null) throw eventConfigError(sentence`${asSentence(placeRule)} Check the list of places.`);
   return place;
 }
 
 /** The error of faulty settings. */
-export const config = (
+export const eventConfigError = (
   problem: string | Sentence,
   details: ConstructorParameters<typeof VehicleError>[2] = {},
 ): VehicleError =>

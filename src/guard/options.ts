@@ -64,7 +64,9 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
   const allowed = milliseconds(minutes, untilAlert);
   const kinds: readonly string[] = openingKinds;
   if (!isRecord(minutesFor) || Object.keys(minutesFor).some((kind) => !kinds.includes(kind)))
-    throw config(sentence`The other times must be an object with minutes under these names: ${openingKinds}.`);
+    throw guardConfigError(
+      sentence`The other times must be an object with minutes under these names: ${openingKinds}.`,
+    );
   const allowedFor = new Map(
     Object.entries(minutesFor).map(([kind, input]) => [
       kind,
@@ -72,12 +74,12 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
     ]),
   );
   const repeatAfter = milliseconds(repeat, 'The time until an alert is repeated');
-  const quiet = parseHours(filled, config);
+  const quiet = parseHours(filled, guardConfigError);
   if (!Array.isArray(watch) || !watch.every(isWatchName))
-    throw config(sentence`The watched openings must be a list of these names: ${watchNames}.`);
-  if (typeof onlyWhileNotInUse !== 'boolean') throw config('“Parked only” must be true or false.');
+    throw guardConfigError(sentence`The watched openings must be a list of these names: ${watchNames}.`);
+  if (typeof onlyWhileNotInUse !== 'boolean') throw guardConfigError('“Parked only” must be true or false.');
   const watched = openingsNamed(watch);
-  if (watched.length === 0) throw config('No opening is chosen. Choose at least one kind of opening.');
+  if (watched.length === 0) throw guardConfigError('No opening is chosen. Choose at least one kind of opening.');
   return {
     allowed: (kind) => allowedFor.get(kind) ?? allowed,
     repeat: repeatAfter,
@@ -91,11 +93,11 @@ const untilAlert = 'The time until an alert';
 
 function milliseconds(input: unknown, what: string, explain = (fault: Sentence): Sentence => fault): number {
   const minutes = minutesOf(input, what);
-  if (typeof minutes !== 'number') throw config(explain(minutes));
+  if (typeof minutes !== 'number') throw guardConfigError(explain(minutes));
   return minutes * minute;
 }
 
 const isWatchName = (name: unknown): name is WatchName => watchNames.some((known) => known === name);
 
-const config = (problem: string | Sentence): VehicleError =>
+const guardConfigError = (problem: string | Sentence): VehicleError =>
   new VehicleError('CONFIG', sentence`The guard cannot start. ${asSentence(problem)}`);

@@ -40,11 +40,11 @@ export interface QuotaSnapshot {
   /** The part of day and minute that plain reads may use; the rest is reserved for commands. */
   readsPerDay: number;
   readsPerMinute: number;
-  /** ISO-8601: until when the connected vehicle API is blocked; null if it is not. */
-  blockedUntil: string | null;
+  /** ISO-8601: until when the connected vehicle API pauses; null if it does not. */
+  pausedUntil: string | null;
   rateLimitCode: RateLimitCode | null;
   waiting: number;
-  apis: Record<ApiName, { usedToday: number; blockedUntil: string | null }>;
+  apis: Record<ApiName, { usedToday: number; pausedUntil: string | null }>;
 }
 
 interface RateLimiterOptions {
@@ -177,7 +177,7 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
-    this.#endWatch ??= this.#options.presence.onForgotten(() => this.#record());
+    this.#endWatch ??= this.#recordWhenForgotten();
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
@@ -189,6 +189,17 @@ export class RateLimiter {
       for (const api of apiNames) Object.assign(this.#reservations[api], { left: 0, next: 0 });
       await this.#save();
     };
+  }
+
+  /** A shared store that has lost the record of this process may also have lost the counts. */
+  #recordWhenForgotten(): () => void {
+    const { presence } = this.#options;
+    let { id } = presence;
+    return presence.onChange(() => {
+      if (presence.id === id) return;
+      id = presence.id;
+      this.#record();
+    });
   }
 
   /** The strictest limit of all accounts and processes. */
@@ -221,10 +232,10 @@ export class RateLimiter {
   }
 
   /**
-   * Blocks requests until a time that the service has named, a day at most. A spent quota blocks its API, a rate limit every API.
+   * Pauses requests until a time that the service has named, a day at most. A spent quota pauses its API, a rate limit every API.
    * A later call never shortens a pause.
    */
-  blockUntil(code: RateLimitCode, until: Date, api: ApiName): void {
+  pauseUntil(code: RateLimitCode, until: Date, api: ApiName): void {
     const time = this.#clock.monotonic();
     const wait = until.getTime() - this.#clock.now();
     const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
@@ -239,8 +250,8 @@ export class RateLimiter {
     this.#serveWaiting();
   }
 
-  /** Until when the service has blocked an API, in milliseconds since 1970; null if it has not. */
-  blockedUntil(api: ApiName): number | null {
+  /** Until when the service pauses an API, in milliseconds since 1970; null if it does not. */
+  pausedUntil(api: ApiName): number | null {
     const pause = this.#counts.pauses[api];
     return pause === null || pause.until <= this.#clock.monotonic() ? null : this.#wallTimeOf(pause.until);
   }
@@ -250,11 +261,11 @@ export class RateLimiter {
     const requestsPerDay = this.#limit('requestsPerDay');
     const apis = byName(apiNames, (api) => ({
       usedToday: this.#counts.days[api].total(time),
-      blockedUntil: isoTime(this.blockedUntil(api)),
+      pausedUntil: isoTime(this.pausedUntil(api)),
     }));
     return {
       ...apis.connected,
-      rateLimitCode: apis.connected.blockedUntil === null ? null : (this.#counts.pauses.connected?.code ?? null),
+      rateLimitCode: apis.connected.pausedUntil === null ? null : (this.#counts.pauses.connected?.code ?? null),
       perDay: requestsPerDay,
       usedThisMinute: this.#counts.minute.total(time),
       commandsThisMinute: this.#counts.commands.total(time),

@@ -9,7 +9,7 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 import { anonymousAnswer, pathWithoutIds, type AnonymousAnswer } from '../wire/anonymous';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
-import { raceAbort, reasonOf } from '../util/abort';
+import { reasonOf } from '../util/abort';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
@@ -43,10 +43,8 @@ export interface GetRequest {
   accept: string;
   /** Besides `openid`; named in the error when the token lacks one. */
   scopes: readonly string[];
-  /** How old a shared answer may be, in milliseconds; 0 = none, undefined = the account's default. */
+  /** How old a shared answer may be, in milliseconds; 0 = only a request in progress is shared, undefined = the account's default. */
   maxAgeMs?: number | undefined;
-  /** Where answers are not shared, equal reads with the same batch are still one request. */
-  batch?: string | undefined;
   /** False for answers that must never be kept, such as image URLs (docs/internals/service.md 8). */
   keep?: boolean | undefined;
   /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
@@ -127,8 +125,6 @@ const maxWaitMs = 60_000;
  */
 const retries = { refusedKey: 1, refusedToken: 2, reset: 1, transient: 2 } as const;
 const maxFailing = 1_000;
-/** How long after its first answer a read of the same batch may begin. */
-const batchMs = 5_000;
 const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
 /** The number of requests that "Copy diagnostics" lists. */
@@ -197,12 +193,9 @@ export class Requests {
    */
   async get(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, tokenOwner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, kind, signal, batch } = request;
-    const sharers = shareForMs > 0 ? tokenOwner : batch;
-    if (sharers === undefined) return { source: 'live', ...(await raceAbort(this.#load(request, signal), signal)) };
-    const key = `${url.href} ${accept} ${sharers}`;
-    const keep = request.keep !== false;
-    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : batchMs, keep, isUrgent: kind === 'follow', signal };
+    const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
+    const key = `${url.href} ${accept} ${tokenOwner}`;
+    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'follow', signal };
     for (let isAgain = false; ; isAgain = true) {
       try {
         const { value, source } = await shared.read(key, options, (until) => this.#load(request, until));
@@ -371,7 +364,7 @@ export class Requests {
     const { limiter, redactor } = this.#options;
     const failure = failureOf(response, { scopes: this.#lacking(scopes), api, now: this.#clock.now() });
     if ((failure.code === 'RATE_LIMITED' || failure.code === 'QUOTA_SPENT') && failure.retryAt !== null)
-      limiter.blockUntil(failure.code, failure.retryAt, api);
+      limiter.pauseUntil(failure.code, failure.retryAt, api);
     return redactor.error(failure);
   }
 

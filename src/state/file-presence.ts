@@ -15,8 +15,8 @@ export class FilePresence extends LocalPresence {
     return this.#owner.role;
   }
 
-  override get isSure(): boolean {
-    return this.role === 'active';
+  override isStill(id: string): boolean {
+    return this.role === 'active' && super.isStill(id);
   }
 
   override get fault(): DirectoryInUse | null {

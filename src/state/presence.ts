@@ -10,28 +10,27 @@ export type Role = 'deciding' | 'active' | 'standby' | 'lost';
 
 /**
  * This process among those that use the same store. A process alone is no special case: each other id names a former run, which has
- * ended; it is always sure; it holds each claim that it asks for.
+ * ended; it may always act; it leads.
  */
 export interface Presence {
-  /** Names this process in records. */
+  /** Names this process in records. It changes if a shared store has lost the record of this process; it may also have lost others. */
   readonly id: string;
   readonly role: Role;
-  /** Whether this process may act: asked in the last statement before something is sent. */
-  readonly isSure: boolean;
   /** Why this process may not act, if a user can end it: a shared store that is away, or another process that uses the directory. */
   readonly fault: VehicleError | null;
   /** Names the copies of the same flows; null if each process has flows of its own. */
   readonly group: string | null;
   /** Whether the same command from the same node of two copies is one command. */
   readonly joinsCommands: boolean;
-  /** This process among the copies of its flows; a process alone if each process has flows of its own. */
-  readonly amongCopies: Presence;
   /** Whether other processes may change the store at any time. */
   readonly isShared: boolean;
   /** The names of the other processes, for people. */
   readonly others: readonly string[];
-  /** Milliseconds for which no command and no refresh token may be sent, because a shared store may have lost its last writes; otherwise 0. */
-  readonly settlesInMs: number;
+  /**
+   * Whether this process does what one copy of the flows does for all copies: polls, guards and events. True without a group. In a group, it is true
+   * for at most one process that `onLeading` has told so.
+   */
+  readonly isLeading: boolean;
   /** Milliseconds since 1970, by one clock for all that share the store. */
   now(): number;
   /** Whether this process may still act under an id that it had: asked in the last statement before something is sent. */
@@ -40,23 +39,24 @@ export interface Presence {
   hasEnded(id: string): Promise<boolean>;
   /** Makes sure after a pause of this process that it may act. @throws StateFault */
   renew(): Promise<void>;
-  /** Fulfilled when `settlesInMs` is 0. */
-  settled(signal: AbortSignal): Promise<void>;
+  /**
+   * Waits while no command and no refresh token may be sent, because a shared store may have lost its last writes.
+   * @returns whether it had to wait
+   */
+  settled(signal?: AbortSignal): Promise<boolean>;
   /** Begins to take part. @returns ends this use, once; after the last end, others may take over at once */
   use(): () => Promise<void>;
   /**
-   * Holds a claim as long as it can: takes it as soon as it is free, and again after it was lost.
-   * @param onChange called with whether it is held, at each change; first with true
-   * @param signal aborted: the claim is released, without a call
+   * Lets this process lead its group, whenever no other copy does and as long as anything here waits for it.
+   * @param listener called with `isLeading`: at once, and at each change
+   * @param signal ends the calls; with the last one, another copy may lead
    */
-  hold(name: string, onChange: (isHeld: boolean) => void, signal: AbortSignal): void;
+  onLeading(listener: (isLeading: boolean) => void, signal: AbortSignal): void;
   /** Changes the store now or, if a shared store cannot be reached, when it can be reached again. Never rejects. */
   eventually(change: () => Promise<unknown>): Promise<void>;
   /** Calls back when other processes have ended, until the signal is aborted: what they have left may be taken over. */
   onGone(call: () => void, signal: AbortSignal): void;
-  /** Calls back when a shared store has lost the record of this process: it may also have lost others. @returns ends the calls */
-  onForgotten(call: () => void): () => void;
-  /** Calls back when `role` or `fault` has changed. @returns ends the calls */
+  /** Calls back when `role`, `fault` or `id` has changed. @returns ends the calls */
   onChange(listener: () => void): () => void;
 }
 
@@ -69,7 +69,7 @@ export class LocalPresence implements Presence {
   readonly joinsCommands = false;
   readonly isShared = false;
   readonly others = [];
-  readonly settlesInMs = 0;
+  readonly isLeading = true;
   readonly #clock: Clock;
 
   constructor(clock: Clock = systemClock) {
@@ -78,14 +78,6 @@ export class LocalPresence implements Presence {
 
   get role(): Role {
     return 'active';
-  }
-
-  get amongCopies(): Presence {
-    return this;
-  }
-
-  get isSure(): boolean {
-    return true;
   }
 
   get fault(): VehicleError | null {
@@ -97,7 +89,7 @@ export class LocalPresence implements Presence {
   }
 
   isStill(id: string): boolean {
-    return id === this.id && this.isSure;
+    return id === this.id;
   }
 
   hasEnded(id: string): Promise<boolean> {
@@ -108,16 +100,16 @@ export class LocalPresence implements Presence {
     return Promise.resolve();
   }
 
-  settled(): Promise<void> {
-    return Promise.resolve();
+  settled(): Promise<boolean> {
+    return Promise.resolve(false);
   }
 
   use(): () => Promise<void> {
     return () => Promise.resolve();
   }
 
-  hold(_name: string, onChange: (isHeld: boolean) => void): void {
-    onChange(true);
+  onLeading(listener: (isLeading: boolean) => void): void {
+    listener(true);
   }
 
   async eventually(change: () => Promise<unknown>): Promise<void> {
@@ -126,10 +118,6 @@ export class LocalPresence implements Presence {
 
   onGone(): void {
     // Nobody else is there.
-  }
-
-  onForgotten(): () => void {
-    return nothing;
   }
 
   onChange(_listener: () => void): () => void {

@@ -57,12 +57,12 @@ export interface RedisReport {
 }
 
 /** The collections that every process shares; the others belong to the nodes of one scope. Keys of these name hashes of VIN, API key and service. */
-const sharedCollections = new Set(['store', 'member', 'claim', 'sign-in', 'quota', 'turn', 'car']);
+const sharedCollections = new Set(['store', 'process', 'sign-in', 'quota', 'turn', 'car']);
 
 const format = 1;
 const answerMs = 3_000;
 const pauseMs = 1_000;
-/** Longer than the 10 seconds for which a process relies on its claims without a beat. */
+/** Longer than the 10 seconds for which a process relies on its last beat. */
 const settleMs = 15_000;
 const oldestMajor = 6;
 const replicaMs = 1_000;

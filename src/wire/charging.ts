@@ -1,7 +1,7 @@
 import { chargingMemberNames, chargingMembers, type ChargingMemberName, type MemberKind } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
 import { isRecord, memberOf } from '../util/json';
-import { oddAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
+import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
 
 /** One member of the energy state (docs/internals/contract.md 3). Its unit is null where the service does not say kilometers or miles. */
@@ -107,7 +107,7 @@ const maxLevels = 20;
 /** A copy, because other readers hold the same body. */
 function copyOf(input: unknown, levels: number): unknown {
   if (typeof input !== 'object' || input === null) return input;
-  if (levels === 0) throw oddAnswer();
+  if (levels === 0) throw unexpectedAnswer();
   if (Array.isArray(input)) return input.map((item) => copyOf(item, levels - 1));
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, copyOf(value, levels - 1)]));
 }

@@ -51,7 +51,7 @@ interface CommandOffer {
 }
 
 /** An answer that is not what was asked for. */
-export const oddAnswer = (): VehicleError =>
+export const unexpectedAnswer = (): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
     'The service answered, but not as expected. If this stays, check the base URL and the interface.',
@@ -60,13 +60,13 @@ export const oddAnswer = (): VehicleError =>
 /** The body's `data`, or the body itself (docs/internals/vendor-api.md 1.2). */
 export function unwrap(body: unknown): Record<string, unknown> {
   const data = isRecord(body) && Object.hasOwn(body, 'data') ? (body['data'] ?? {}) : body;
-  if (!isRecord(data)) throw oddAnswer();
+  if (!isRecord(data)) throw unexpectedAnswer();
   return data;
 }
 
 export function unwrapList(body: unknown, name: string): unknown[] {
   const list = isRecord(body) ? (body['data'] ?? body[name]) : body;
-  if (!Array.isArray(list)) throw oddAnswer();
+  if (!Array.isArray(list)) throw unexpectedAnswer();
   return list;
 }
 
@@ -135,7 +135,7 @@ export const oldest = (timestamps: (string | null)[]): string | null =>
 
 /** docs/internals/service.md 2.8 in any envelope of docs/internals/vendor-api.md 3.1. */
 export function parseResource(name: ResourceName, body: unknown): Parsed<ResourceReading> {
-  if (!isRecord(body)) throw oddAnswer();
+  if (!isRecord(body)) throw unexpectedAnswer();
   const { data, resourceValue } = body;
   const candidates = [isRecord(data) ? data[name] : undefined, body[name], resourceValue, data, body];
   const found = candidates.find((candidate) => candidate !== null && isMeasured(candidate));
@@ -276,7 +276,7 @@ interface VehicleLocation {
 export function parseLocation(body: unknown): Parsed<VehicleLocation> {
   const feature = unwrap(body);
   const { geometry, properties } = feature;
-  if (!isRecord(geometry) && !isRecord(properties)) throw oddAnswer();
+  if (!isRecord(geometry) && !isRecord(properties)) throw unexpectedAnswer();
   const { coordinates = null, type = 'Point' } = isRecord(geometry) ? geometry : {};
   const [longitude, latitude, altitude] =
     type === 'Point' && Array.isArray(coordinates) ? coordinates.slice(0, 3).map(toNumber) : [];

@@ -1,6 +1,6 @@
 import { wallboxMembers, type WallboxMemberName } from '../catalogue/reads';
 import { isRecord } from '../util/json';
-import { oddAnswer, unwrapList, type Parsed } from './readings';
+import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
 import { toNumber, toTimestamp, type Measured } from './schemas';
 
 /** A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null. */
@@ -64,7 +64,7 @@ const beginOf = {
 } as const satisfies Partial<Record<WallboxMemberName, (now: Date) => number>>;
 
 function sessionOf(item: unknown): WallboxSession {
-  if (!isRecord(item)) throw oddAnswer();
+  if (!isRecord(item)) throw unexpectedAnswer();
   const { transactionId, start, end = null, chargedEnergy, connectorId, idToken } = item;
   const ended = toTimestamp(end);
   const kWh = toNumber(chargedEnergy);

@@ -18,7 +18,9 @@ export async function measured<Result>(
 
 export interface ServiceProcess {
   url: string;
+  /** Of the first car. */
   vin: string;
+  vins: readonly string[];
   /** Sockets and requests since the last time that they were asked for. */
   counts(): Promise<Counts>;
   /** Waits for this number of requests, and counts from 0 again. */
@@ -35,7 +37,8 @@ export interface Counts {
 /** The simulated service in a process of its own, as every benchmark needs it: it must not share a core's time with what is measured. */
 export async function startService(cars = 1): Promise<ServiceProcess> {
   const child = start('service-process', { cars });
-  const { url, vin } = await answerOf<{ url: string; vin: string }>(child, 'the simulated service');
+  const { url, vins } = await answerOf<{ url: string; vins: string[] }>(child, 'the simulated service');
+  const [vin = ''] = vins;
   const ask = async (message: { slow: number }): Promise<Counts> => {
     const answered = once(child, 'message');
     child.send(message);
@@ -45,6 +48,7 @@ export async function startService(cars = 1): Promise<ServiceProcess> {
   return {
     url,
     vin,
+    vins,
     counts: () => ask({ slow: 0 }),
     slow: (times) => ask({ slow: times }),
     stop: () => end(child),

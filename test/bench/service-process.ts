@@ -4,10 +4,8 @@ import { inputOf } from './processes';
 /** The child of `startService`. */
 async function main(): Promise<void> {
   const { cars = 1 } = inputOf<{ cars?: number }>();
-  const service = await startSimulator({
-    open: true,
-    cars: Array.from({ length: cars }, (_, i) => ({ ...demoCar, vin: `YV1CT9551B15${10_000 + i}` })),
-  });
+  const vins = Array.from({ length: cars }, (_, i) => `YV1CT9551B15${10_000 + i}`);
+  const service = await startSimulator({ open: true, cars: vins.map((vin) => ({ ...demoCar, vin })) });
   process.on('message', ({ slow }: { slow: number }) => {
     if (slow > 0) service.faults.add({ latencyMs: 20, times: slow });
     process.send?.({
@@ -17,7 +15,7 @@ async function main(): Promise<void> {
     });
     service.clearRequests();
   });
-  process.send?.({ url: service.url, vin: service.car().vin });
+  process.send?.({ url: service.url, vins });
 }
 
 void main();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   CommandAttempt,
   FileStateStore,
-  Membership,
+  RedisPresence,
   openAccount,
   Pack,
   pastedToken,
@@ -36,7 +36,7 @@ class Counted {
   over(store: SharedStore): SharedStore {
     const count = async <T>(key: string, call: () => Promise<T>): Promise<T> => {
       // A beat goes on beside the work.
-      if (key === '' || key.startsWith('member/')) return call();
+      if (key === '' || key.startsWith('process/')) return call();
       const trip = this.trips + 1;
       const round = this.#rounds;
       this.calls += 1;
@@ -70,7 +70,7 @@ export async function stores({ rounds = 40 } = {}): Promise<Row[]> {
   const redis = openRedis(server.url);
   const counted = new Counted();
   const presences = [1, 2].map(
-    () => new Membership({ store: counted.over(redis), group: 'bench', clock: systemClock }),
+    () => new RedisPresence({ store: counted.over(redis), group: 'bench', clock: systemClock }),
   );
   const endUses = presences.map((presence) => presence.use());
   const [shared, other] = presences.map((presence) =>

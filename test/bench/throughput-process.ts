@@ -34,6 +34,7 @@ module.exports = (RED) => RED.nodes.registerType('five-lines', function (config)
 
 interface BenchMessage extends NodeMessage {
   sentAt: number;
+  vin: string;
 }
 
 declare global {
@@ -43,7 +44,8 @@ declare global {
 /** No id may be the value of a property: Node-RED takes that for a reference. */
 const idOf = (name: Contestant): string => `the ${name}`;
 
-function flowsOf({ url, vin }: ThroughputInput): object[] {
+function flowsOf({ url, vins }: ThroughputInput): object[] {
+  const [vin] = vins;
   const path = `${url}/connected-vehicle/v2/vehicles/${vin}/windows`;
   const headers = { accept: 'application/json', authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' };
   const unlimited = { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 10 };
@@ -64,6 +66,8 @@ function flowsOf({ url, vin }: ThroughputInput): object[] {
       z: 'tab',
       type: 'connected-vehicle-status',
       vehicle: 'car',
+      vin: 'vin',
+      vinType: 'msg',
       read: 'windows',
       interface: 'v2',
       emit: 'always',
@@ -103,7 +107,7 @@ async function main(input: ThroughputInput): Promise<void> {
   const results: Throughput = { status: [], 'http request': [], 'five lines': [], 'five lines, six connections': [] };
   for (let round = -1; round < input.rounds; round += 1) {
     for (const name of contestants) {
-      const pace = await run((msg) => node(idOf(name)).receive(msg), input.inFlight, input.msPerRound);
+      const pace = await run((msg) => node(idOf(name)).receive(msg), input.vins, input.msPerRound);
       // The first round warms up.
       if (round >= 0) results[name].push(pace);
     }
@@ -111,19 +115,19 @@ async function main(input: ThroughputInput): Promise<void> {
   process.send?.(results);
 }
 
-/** Keeps so many messages on their way for so long. */
-function run(send: (msg: BenchMessage) => void, inFlight: number, ms: number): Promise<Pace> {
+/** Keeps a message for each car in flight for so long. */
+function run(send: (msg: BenchMessage) => void, vins: readonly string[], ms: number): Promise<Pace> {
   return new Promise((resolve, reject) => {
     const began = performance.now();
     const cpu = process.cpuUsage();
     const latencies: number[] = [];
-    let left = inFlight;
-    const next = (): void => send({ payload: '', sentAt: performance.now() });
+    let left = vins.length;
+    const next = (vin: string): void => send({ payload: '', sentAt: performance.now(), vin });
     globalThis.benchArrived = (msg) => {
       if (typeof msg.payload !== 'object') return reject(new Error('This is no reading'));
       latencies.push(performance.now() - msg.sentAt);
       const over = performance.now() - began;
-      if (over < ms) return next();
+      if (over < ms) return next(msg.vin);
       left -= 1;
       if (left > 0) return;
       const { user, system } = process.cpuUsage(cpu);
@@ -133,7 +137,7 @@ function run(send: (msg: BenchMessage) => void, inFlight: number, ms: number): P
         cpuPerRead: (user + system) / 1000 / latencies.length,
       });
     };
-    for (let i = 0; i < inFlight; i += 1) next();
+    for (const vin of vins) next(vin);
   });
 }
 

@@ -56,7 +56,6 @@ const flows = [
 ];
 
 describe(`A car that is put into the flows${pendingNote}`, function () {
-  this.timeout(60_000);
   skipAfterFailure(this);
   const started = useEditors();
   let page: Page;

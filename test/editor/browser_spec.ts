@@ -19,7 +19,6 @@ interface FlowNode {
 }
 
 describe(`The editor in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   skipAfterFailure(this);
   const started = useEditors();
   let page: Page;
@@ -345,8 +344,8 @@ describe(`The editor in a browser${pendingNote}`, function () {
       part('reads').locator('label').getByText(title, { exact: true }).click();
     await read('Odometer');
     assert.equal(await part('scopes').innerText(), 'Permissions (scopes): openid conve:odometer_status');
-    await read('Location');
-    assert.match(await part('access').innerText(), /^Not allowed in the configuration of the vehicle: Location\./);
+    await read('Position');
+    assert.match(await part('access').innerText(), /^Not allowed in the configuration of the vehicle: Position\./);
     await read('Cab open');
     assert.equal(await part('access').innerText(), '');
     assert.equal(await part('gone').innerText(), 'Not available at the service of this vehicle: Cab open.');

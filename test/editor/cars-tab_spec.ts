@@ -92,7 +92,6 @@ const withHistory: Install = async (userDir) => {
 };
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   skipAfterFailure(this);
   const started = useEditors(flows, { install: withHistory, args: ['--host-resolver-rules=MAP garage 127.0.0.1'] });
   let page: Page;

@@ -15,7 +15,6 @@ import {
 import { itLong } from '../support/long';
 
 describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   skipAfterFailure(this);
   let service: Simulator;
   const started = useEditors([], { args: ['--host-resolver-rules=MAP garage 127.0.0.1'] });

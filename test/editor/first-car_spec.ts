@@ -13,7 +13,6 @@ import {
 
 /** Each step by mouse, in an editor on another machine than Node-RED, from empty flows to a signed-in car. */
 describe(`The first car in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   skipAfterFailure(this);
   let service: Simulator;
   // On the machine of the driver, nothing answers at localhost.

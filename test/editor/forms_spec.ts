@@ -113,7 +113,6 @@ const configs = flow.filter(({ type }) => type === 'connected-vehicle').map(({ i
 const nodes = flow.filter((node) => 'vehicle' in node).map(({ id }) => id);
 
 describe(`The forms in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   const started = useEditors();
   let page: Page;
   /** By language. */
@@ -260,7 +259,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     'en-US': {
       one: [
         ['plugged', 'Charging cable'],
-        ['GPS', 'Location'],
+        ['GPS', 'Position'],
         ['tire pressure', 'Front left tire pressure'],
         ['tyre', 'Front left tire pressure'],
         ['mileage', 'Odometer'],

@@ -12,7 +12,6 @@ const flow = [
 ];
 
 describeLong(`The jobs of a new user, by mouse from the palette${pendingNote}`, function () {
-  this.timeout(240_000);
   const started = useEditors();
   let page: Page;
   const complaints: string[] = [];

@@ -46,7 +46,6 @@ const forms = nodes.map(({ id }) => id);
 const paneWidth = 313;
 
 describe(`The forms and labels of the nodes in a browser${pendingNote}`, function () {
-  this.timeout(120_000);
   const started = useEditors();
   let page: Page;
   const complaints: string[] = [];

@@ -158,7 +158,6 @@ function keepAccountOfNodeRed(): void {
 }
 
 describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   const started = useEditors(flow);
   let page: Page;
   const complaints: string[] = [];

@@ -109,7 +109,9 @@ export async function runFleet(random: Random, count: number): Promise<FleetMet>
     all.clock.after(random.between(0, 540) * second, () => {
       const { account } = alive();
       for (let reads = random.between(1, 40); reads > 0; reads -= 1)
-        void account.client.read('doors', { vin, maxAgeMs: 0, batch: String(reads) }).catch(() => undefined);
+        void account.client
+          .read('doors', { vin: `${vin.slice(0, -2)}${10 + reads}`, maxAgeMs: 0 })
+          .catch(() => undefined);
     });
   const readOn = async ({ account, line }: Process, until: number): Promise<void> => {
     while (all.clock.now() < until && !line.isDead)

@@ -19,7 +19,6 @@ const writes = [
 const reads = ['state', 'cars', 'equipment'];
 
 describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', function () {
-  this.timeout(240_000);
   let nodeRed: RealNodeRed;
   const flows = [
     { id: 'tab', type: 'tab', label: 'Car' },

@@ -34,8 +34,8 @@ describe('What the tab "Cars" asks of the runtime', () => {
     await load({ vin: demoCar.vin });
     const listed = await cars();
     assert.deepEqual(
-      listed.map(({ vin, facts, commands, watches }) => ({ vin, facts, commands, watches })),
-      [classicCar.vin, demoCar.vin].map((vin) => ({ vin: `…${vin.slice(-6)}`, facts: {}, commands: [], watches: [] })),
+      listed.map(({ vin, facts, commands, followed }) => ({ vin, facts, commands, followed })),
+      [classicCar.vin, demoCar.vin].map((vin) => ({ vin: `…${vin.slice(-6)}`, facts: {}, commands: [], followed: [] })),
     );
     assert.equal(service.requests.length, 0);
   });
@@ -123,11 +123,11 @@ describe('What the tab "Cars" asks of the runtime', () => {
     await flow.until(() => flow.badges.length > 0);
     const [watched] = await cars();
     assert.deepEqual(
-      watched?.watches.map(({ command, requestStatus }) => [command, typeof requestStatus]),
+      watched?.followed.map(({ command, requestStatus }) => [command, typeof requestStatus]),
       [['lock', 'string']],
     );
     await flow.fail({ cancel: true });
-    assert.deepEqual((await cars())[0]?.watches, []);
+    assert.deepEqual((await cars())[0]?.followed, []);
   });
 
   it('shows what a guard reported, and the values of the last days, also after a restart', async () => {

@@ -58,8 +58,8 @@ describe(type, () => {
     'service-due': 'Service is due',
     'warning-on': 'Warning: left brake light',
     'warning-off': 'Warning has ended: left brake light',
-    available: 'Car takes commands',
-    unavailable: 'Car takes no commands',
+    available: 'Car available',
+    unavailable: 'Car unavailable',
     'sign-in-ending': 'The sign-in ends on 15 June: sign in again in the configuration of the car',
     'sign-in-required':
       'The car cannot be read any more: sign in again or check the API key in the configuration of the car',

@@ -150,6 +150,41 @@ describe(type, () => {
     assert.equal(location, undefined);
   });
 
+  for (const [read, payload, unit] of [
+    ['odometer', 24817, 'kilometers'],
+    ['engineRunning', false, undefined],
+    ['brakeFluid', 'NORMAL', undefined],
+    ['accessibility', 'AVAILABLE', undefined],
+    ['windows', { frontLeft: false, frontRight: false, rearLeft: false, rearRight: true }, undefined],
+    ['fuel', { fuelAmount: 38, batteryChargeLevel: null }, { fuelAmount: 'l' }],
+  ] as const)
+    it(`sends the value of ${read} alone if it is asked to, and its unit in msg.vehicle`, async () => {
+      await load({ read, payload: 'value' });
+      const answer = await flow.ask();
+      assert.deepEqual(answer.payload, payload);
+      assert.deepEqual(answer.vehicle?.['unit'], unit);
+    });
+
+  it('sends null for an opening whose state is unknown', async () => {
+    await load({ read: 'windows', payload: 'value' });
+    const body = { data: { frontLeftWindow: { value: 'OPEN' }, frontRightWindow: { value: 'UNSPECIFIED' } } };
+    service.faults.add({ match: { path: '/windows' }, status: 200, body });
+    const windows = { frontLeft: true, frontRight: null, rearLeft: null, rearRight: null };
+    assert.deepEqual((await flow.ask()).payload, windows);
+  });
+
+  it('sends the values of several reads by their names, and whether doors are open and locked', async () => {
+    await load({ read: 'several', reads: ['odometer', 'doors', 'location'], payload: 'value' });
+    const { payload, location } = await flow.ask();
+    const doors = { frontLeft: false, frontRight: false, rearLeft: false, rearRight: false };
+    assert.deepEqual(payload, {
+      odometer: 24817,
+      doors: { carLocked: true, ...doors, tailGate: false, hood: false },
+      location: { latitude: 57.7087, longitude: 11.9745, altitude: 12, heading: 220 },
+    });
+    assert.deepEqual(location, { lat: 57.7087, lon: 11.9745 });
+  });
+
   it('reads several, chosen in the node or by the message', async () => {
     await load({ read: 'several', reads: ['doors', 'fuelAmount'] });
     assert.deepEqual(Object.keys((await flow.ask()).payload as object), ['doors', 'fuelAmount']);

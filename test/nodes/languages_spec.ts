@@ -138,8 +138,6 @@ describe('The language of a vehicle configuration', () => {
 });
 
 describe('A vehicle configuration without a language', function () {
-  this.timeout(240_000);
-
   const flows = [
     { id: 'tab', type: 'tab', label: 'Car' },
     { id: 'car', type: 'connected-vehicle', service: 'demo' },

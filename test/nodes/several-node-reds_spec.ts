@@ -12,7 +12,7 @@ interface Copy {
   service: Simulator;
 }
 
-/** In real time, because processes of their own keep the claims. */
+/** In real time, because processes of their own keep the lead. */
 describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   let server: RedisServer;
   let copies: Copy[];
@@ -41,12 +41,13 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     const connectedVehicle = { store: server.url, group };
     // A poll without a sign-in is an error.
     const logging = { console: { level: 'fatal', metrics: false, audit: false } };
-    const copy = { service, nodeRed: await startNodeRed([], undefined, { ...fewNodes, connectedVehicle, logging }) };
-    copies.push(copy);
+    const nodeRed = await startNodeRed([], undefined, { ...fewNodes, connectedVehicle, logging });
     const car = { id: 'v', type: 'connected-vehicle', ...customVehicle(service), ...config };
-    await copy.nodeRed.admin('POST', 'flows', {
-      flows: [{ id: 'tab', type: 'tab', label: 'test' }, car, { id: 's', z: 'tab', vehicle: 'v', ...node }, ...others],
-    });
+    const deploy = (...nodes: object[]) =>
+      nodeRed.admin('POST', 'flows', { flows: [{ id: 'tab', type: 'tab', label: 'test' }, car, ...nodes] });
+    const copy = { service, nodeRed, deploy };
+    copies.push(copy);
+    await deploy({ id: 's', z: 'tab', vehicle: 'v', ...node }, ...others);
     return copy;
   };
   /** @returns after how many milliseconds it has read the car once more */
@@ -60,7 +61,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   };
 
   itLong('are one that reads the car, and one that takes over when it has died or ended', async function () {
-    this.timeout(240_000);
     const first = await start('copies');
     await nextRead(first);
     const second = await start('copies');
@@ -74,12 +74,12 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     const third = await start('copies');
     await nextRead(second);
     assert.equal(third.service.requests.length, 0);
-    await second.nodeRed.admin('POST', 'flows', { flows: [] });
+    // Its vehicle configuration stays.
+    await second.deploy();
     assert.ok((await nextRead(third)) < 15_000);
   });
 
   it('complete the sign-in of each other, at the callback and by the pasted address, each once', async function () {
-    this.timeout(240_000);
     const service = await startSimulator();
     const [authorizeUrl, tokenUrl] = [`${service.url}/as/authorization.oauth2`, `${service.url}/as/token.oauth2`];
     const credentials = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
@@ -114,7 +114,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   });
 
   itLong('are neither armed nor disarmed for each other where they have different cars', async function () {
-    this.timeout(240_000);
     const command = {
       type: 'connected-vehicle-command',
       arming: 600,
@@ -165,7 +164,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   });
 
   itLong('are armed for each other where they write the VIN of their car in different ways', async function () {
-    this.timeout(240_000);
     const waits = { arming: 600, whenBusy: 'queue', waitUnlock: true };
     const command = { type: 'connected-vehicle-command', ...waits, wires: [[]] };
     const injects = Object.entries({ arm: 'true', command: '"unlock"' }).map(([p, v]) => {
@@ -185,7 +183,6 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
   });
 
   itLong('both read their cars where they are in different groups', async function () {
-    this.timeout(240_000);
     const [first, second] = [await start('one'), await start('other')];
     await nextRead(second);
     await nextRead(first);

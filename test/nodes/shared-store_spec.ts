@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import { chooseSharedStore } from '../../nodes/runtime';
-import { CommandLog, Membership, FollowedCommands, systemClock } from '../../src/index';
+import { CommandLog, RedisPresence, FollowedCommands, systemClock } from '../../src/index';
 import type { Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
@@ -46,7 +47,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       keys.some((key) => key.endsWith(':guard')),
       String(keys),
     );
-    assert.ok(!keys.includes('connected-vehicle:member'), 'the member is removed when Node-RED stops');
+    assert.ok(!keys.includes('connected-vehicle:process'), 'the record is removed when Node-RED stops');
   });
 
   it('keeps the state of a guard over a restart', async () => {
@@ -69,34 +70,70 @@ describeOnRedis('A Node-RED with a shared store', () => {
     await flow.endProcess();
   });
 
-  it('says in a group that another copy reads the car, and reads it when that copy has ended', async () => {
-    const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
-    const presence = new Membership({ store, group: 'copies', clock });
-    assert.ok(await presence.claim(`node/copies/n/${service.car().vin}`));
-    flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
-    await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
-    await flow.until(() => flow.badges.at(-1)?.code === 'standby');
-    assert.equal(service.requests.length, 0);
-    await store.remove(`member/${presence.id}`);
-    await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'value', 1_000);
-    await flow.endProcess();
-    await store.close();
-  });
+  for (const [config, badge] of [
+    [{ type: 'connected-vehicle-status', read: 'odometer' }, 'value'],
+    [{ type: 'connected-vehicle-guard', minutes: 5 }, 'value'],
+    [{ type: 'connected-vehicle-event', events: ['window-opened'] }, 'listening'],
+  ] as const)
+    it(`says in a group that another copy reads the car, and reads it when that copy has ended: ${config.type}`, async () => {
+      const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
+      const presence = new RedisPresence({ store, group: 'copies', clock });
+      const leading = new AbortController();
+      await new Promise<void>((resolve) => {
+        presence.onLeading((isLeading) => (isLeading ? resolve() : undefined), leading.signal);
+      });
+      flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
+      await load({ ...config, poll: 60 });
+      await flow.until(() => flow.badges.at(-1)?.code === 'standby');
+      await clock.advanceInSteps(5_000, 1_000);
+      assert.equal(flow.badges.at(-1)?.code, 'standby');
+      assert.equal(service.requests.length, 0);
+      await store.remove(`process/${presence.id}`);
+      await clock.advanceUntil(() => flow.badges.at(-1)?.code === badge, 1_000);
+      assert.ok(service.requests.length > 0);
+      await flow.endProcess();
+      await store.close();
+    });
+
+  for (const group of ['copies', null])
+    it(`sends what a killed ${group === null ? 'run' : 'copy'} has stored and not sent, within 25 seconds`, async () => {
+      const config = { type: 'connected-vehicle-guard', minutes: 5 };
+      flow.settings = { credentialSecret, connectedVehicle: { store: server.url, ...(group !== null && { group }) } };
+      const scope = group ?? `${hostname()}\n${resolve(flow.userDir)}`;
+      const store = openRedis(server.url, { scope, secret: () => credentialSecret, clock });
+      const key = `guard/n${group === null ? '' : `/${service.car().vin}`}`;
+      await load({ ...config, poll: 60 });
+      service.car().set({ windows: { frontLeft: 'OPEN' } });
+      await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
+      const alert = (): Record<string, unknown> => ({ ...(flow.outputs[0]?.[0]?.payload as object) });
+      const { text, car: _name, ...message } = alert();
+      await flow.endProcess();
+      flow.outputs = [[], []];
+      // As if it had been killed before it sent the alert.
+      const state = (await store.read(key))?.value as object;
+      await store.write(key, { ...state, unsent: [{ tries: 1, sender: 'killed', message }] });
+      await store.write('process/killed', { name: 'killed' });
+      await load({ ...config, poll: 600 });
+      await clock.advanceInSteps(25_000, 1_000);
+      await flow.until(() => flow.outputs[0]?.length === 1);
+      assert.equal(alert()['text'], text);
+      await flow.endProcess();
+      await store.close();
+    });
 
   it('takes no part in the store any more when a deploy has removed its nodes', async () => {
     flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
     await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
     await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'value', 1_000);
     const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
-    assert.equal((await store.entries('member/')).length, 1);
+    assert.equal((await store.entries('process/')).length, 1);
     await flow.unload();
     await clock.advanceInSteps(10_000, 1_000);
-    assert.deepEqual(await store.entries('member/'), []);
+    assert.deepEqual(await store.entries('process/'), []);
     await store.close();
   });
 
   it('commands nothing while the store is a replica, says so, and commands once when it is a primary again', async function () {
-    this.timeout(240_000);
     const own = await RedisServer.start();
     let other: RedisServer | undefined;
     try {
@@ -158,7 +195,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       const type = what === 'record' ? 'connected-vehicle-command' : 'connected-vehicle-command-status';
       await load({ type, command: 'flash', interface: 'v1', interval: 1, verify: false });
       const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
-      const presence = new Membership({ store, group: 'copies', clock });
+      const presence = new RedisPresence({ store, group: 'copies', clock });
       const record =
         what === 'result' &&
         (await openTestAccount(service, { clock }).client.send('flash', { vin: service.car().vin, interface: 'v1' }));
@@ -167,21 +204,21 @@ describeOnRedis('A Node-RED with a shared store', () => {
       flow.send(record ? { payload: record } : {});
       await clock.advanceUntil(() => service.requests.length > 1 || (!record && service.requests.length > 0), 1_000);
       await clock.advanceInSteps(5_000, 1_000);
-      for (const { key } of await store.entries('member/')) await store.remove(key);
+      for (const { key } of await store.entries('process/')) await store.remove(key);
       clock.skip(40_000);
       await presence.renew();
       const log = new CommandLog({ store, presence });
       const node = `n/${service.car().vin}`;
       const left =
         what === 'record'
-          ? await log.unclaimed(node, clock.now())
+          ? await log.openFor(node, clock.now())
           : await new FollowedCommands({ log, node, clock, onFault: assert.fail }).open(assert.fail);
       assert.equal(left.length, 1);
       await endDeploy();
       await clock.advanceInSteps(10_000, 1_000);
       assert.deepEqual(flow.outputs[0], []);
       await flow.endProcess();
-      await store.remove(`member/${presence.id}`);
+      await store.remove(`process/${presence.id}`);
       await store.close();
     });
 

@@ -117,7 +117,7 @@ describe('The status of a node that cannot work', () => {
     const vehicle = flow.node('v') as VehicleNode;
     let looks = 0;
     const account = await vehicle.account();
-    const { cause } = account;
+    const cause = account.cause.bind(account);
     Object.assign(account, { cause: () => ((looks += 1), cause()) });
     const ask = (): Promise<(string | null)[]> => Promise.all([1, 2, 3].map(() => vehicle.cause()));
     assert.deepEqual([await ask(), looks], [['NOT_SIGNED_IN', 'NOT_SIGNED_IN', 'NOT_SIGNED_IN'], 1]);

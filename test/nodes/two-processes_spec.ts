@@ -84,7 +84,6 @@ describe('two Node-RED processes on one user directory', () => {
   const isFree = (id: string): boolean => flow.badges.findLast(({ source }) => source?.id === id)?.code !== inUse;
 
   it('are one that works and one whose nodes say so and do nothing', async function () {
-    this.timeout(240_000);
     await pass(() => shown().filter((text) => text === inUse).length === nodes.length && warnings.length > 0);
     const before = stored();
     const requests = service.requests.length;
@@ -108,7 +107,6 @@ describe('two Node-RED processes on one user directory', () => {
     ['has ended', () => Promise.all([once(other, 'exit'), other.send('end')])],
   ] as const)
     it(`are one after the other: when the first ${how}, the second begins within a second, with what the first one began`, async function () {
-      this.timeout(240_000);
       await pass(() => shown().filter((text) => text === inUse).length === nodes.length);
       await end();
       // No time passes meanwhile: the second process learns the end of the first one from the system.

@@ -38,7 +38,6 @@ const earlier = [
 ];
 
 describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pendingNote}`, function () {
-  this.timeout(240_000);
   skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;
@@ -50,7 +49,7 @@ describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pe
     const nodes = examples.find(({ name }) => name.endsWith('A page with Dashboard 2'))?.nodes ?? [];
     nodeRed = await startNodeRed([...nodes, ...earlier], linkDashboard);
     page = await browser.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true });
-    page.setDefaultTimeout(120_000);
+    page.setDefaultTimeout(600_000);
     page.on('pageerror', ({ message }) => complaints.push(message));
     await page.goto(`${nodeRed.url}dashboard/car`);
   });

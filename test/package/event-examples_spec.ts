@@ -13,7 +13,6 @@ const minute = 60_000;
 
 /** The examples that wait for something to happen: it happens to a held car, in a real Node-RED. */
 describe('The examples with events', function () {
-  this.timeout(240_000);
   let nodeRed: RealNodeRed;
   let sidebar: DebugSidebar;
   let clock: ManualClock;

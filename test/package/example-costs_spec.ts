@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { electricCar } from '../../src/simulator/index';
 import { everyNth } from '../support/long';
-import { Stage } from '../transcripts/stage';
+import { TimedFlow } from '../transcripts/timed-flow';
 import { examples, type FlowNode } from './checkout';
 
 /** The interfaces of Volvo Cars. */
@@ -12,22 +12,22 @@ const partOf = (kind: string): string =>
 /** The requests that nodes send, by the part of the service, while this happens. */
 async function requestsOf(
   nodes: readonly FlowNode[],
-  happens: (stage: Stage) => Promise<void> = nothing,
+  happens: (timedFlow: TimedFlow) => Promise<void> = nothing,
 ): Promise<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (const { id: _id, x: _x, y: _y, z: _z, wires: _wires, vehicle: _vehicle, ...node } of nodes) {
-    const stage = await Stage.open({ node, vehicle: { interfaces }, service: { cars: [electricCar] } });
+    const timedFlow = await TimedFlow.open({ node, vehicle: { interfaces }, service: { cars: [electricCar] } });
     try {
       // The first time, it also asks what the car is, which it keeps.
-      await happens(stage);
-      await stage.pass(3600);
-      stage.forget();
-      await happens(stage);
-      await stage.pass(3600);
-      for (const [kind, count] of Object.entries(stage.heard()['requests'] as Record<string, number>))
+      await happens(timedFlow);
+      await timedFlow.pass(3600);
+      timedFlow.forget();
+      await happens(timedFlow);
+      await timedFlow.pass(3600);
+      for (const [kind, count] of Object.entries(timedFlow.heard()['requests'] as Record<string, number>))
         if (kind.startsWith('GET ')) sums[partOf(kind)] = (sums[partOf(kind)] ?? 0) + count;
     } finally {
-      await stage.end();
+      await timedFlow.end();
     }
   }
   return sums;
@@ -44,8 +44,6 @@ const together = (nodes: readonly FlowNode[]): FlowNode[] =>
 const nothing = async (): Promise<void> => undefined;
 
 describe('What an example costs with an own Volvo', function () {
-  this.timeout(240_000);
-
   for (const { name, nodes } of everyNth(3, examples)) {
     const stated = /\n\nRequests with your own Volvo, of 10,000 a day [^:]*: (.*)\.$/.exec(String(nodes[0]?.['info']));
     const parts = stated?.[1]?.split('; ') ?? [];
@@ -69,7 +67,7 @@ describe('What an example costs with an own Volvo', function () {
         nodes.some(({ type }) => type === 'connected-vehicle-command'),
       );
       const hourly = await requestsOf(polling);
-      const once = await requestsOf(together(asked), (stage) => stage.send());
+      const once = await requestsOf(together(asked), (timedFlow) => timedFlow.send());
       const times = timer === undefined ? 0 : 86_400 / (Number(timer['repeat']) || 86_400);
       const expected: Record<string, number> = {};
       for (const [part, count] of Object.entries(hourly)) expected[part] = (expected[part] ?? 0) + count * 24;

@@ -12,7 +12,6 @@ import { buttonOf, deployExample, pressButton } from './example-flow';
 
 /** The examples where something goes wrong, in a real Node-RED. */
 describe('The examples in trouble', function () {
-  this.timeout(240_000);
   let nodeRed: RealNodeRed;
   let service: Simulator;
   let sidebar: DebugSidebar;

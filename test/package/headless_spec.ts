@@ -5,8 +5,6 @@ import { fewNodes, linkCheckout, startNodeRed } from '../support/real-node-red';
 import { startSimulator } from '../support/simulator';
 
 describe('A Node-RED without an editor', function () {
-  this.timeout(240_000);
-
   it('takes addresses, key and token from the environment, as docs/nodes/vehicle.md says', async () => {
     const service = await startSimulator({ apiKey: 'key-of-env', accessToken: 'token-of-env' });
     const variables = {

@@ -14,7 +14,6 @@ interface Published {
 
 /** The example that speaks MQTT, in a real Node-RED with a real broker. */
 describe('The example “Home Assistant through MQTT”', function () {
-  this.timeout(240_000);
   let broker: Aedes;
   let server: Server;
   let port: number;

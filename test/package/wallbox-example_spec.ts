@@ -10,7 +10,6 @@ import { buttonOf, deployExample, pressButton } from './example-flow';
 
 /** The topics are those of the MQTT interface of a go-e charger, and of a custom vehicle of evcc. */
 describe('The example “Solar surplus through a wallbox”', function () {
-  this.timeout(240_000);
   let broker: Aedes;
   let server: Server;
   let service: Simulator;

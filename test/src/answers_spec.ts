@@ -20,7 +20,7 @@ import {
 import { anonymousAnswer } from '../../src/wire/anonymous';
 import { clock, now, reads, recorded, recordedFailures, vin, type Answer } from '../support/answers';
 import { saveSignIn } from '../support/saved-sign-in';
-import { Golden } from '../transcripts/golden';
+import { StoredTranscripts } from '../transcripts/stored-transcripts';
 
 const tokenPath = '/as/token.oauth2';
 
@@ -90,14 +90,14 @@ describe('An answer of a real car', () => {
     return { code, message, retryable, httpStatus, operationId, retryAt: waits };
   };
 
-  const compare = (golden: Golden, title: string, found: object): void => {
-    const texts = golden.compare(title, found);
+  const compare = (transcripts: StoredTranscripts, title: string, found: object): void => {
+    const texts = transcripts.compare(title, found);
     assert.equal(texts.found, texts.stored);
   };
 
   describe('gives each message', () => {
-    const goldens = recorded.map(({ name }) => new Golden(`../fixtures/messages/${name}.json`));
-    after(() => goldens.forEach((golden) => golden.save()));
+    const files = recorded.map(({ name }) => new StoredTranscripts(`../fixtures/messages/${name}.json`));
+    after(() => files.forEach((transcripts) => transcripts.save()));
 
     recorded.forEach(({ name, source, answers }, index) => {
       it(`of ${name}: ${source}`, async () => {
@@ -113,24 +113,24 @@ describe('An answer of a real car', () => {
           [...interfaces],
           answers.some(({ path }) => path === tokenPath),
         );
-        const golden = goldens[index] ?? assert.fail();
+        const transcripts = files[index] ?? assert.fail();
         for (const read of reads) {
           const message = await messageOf(read, opened).catch(failureOf);
           // No wallbox is entered.
           if (!('code' in message) || !['NOT_SUPPORTED', 'CONFIG'].includes(String(message.code)))
-            compare(golden, read, message);
+            compare(transcripts, read, message);
         }
         for (const { method, path } of answers) {
           const command = path.split('/').at(-1) ?? '';
-          if (method === 'POST' && isCommandName(command)) compare(golden, command, await sentBy(command, opened));
+          if (method === 'POST' && isCommandName(command)) compare(transcripts, command, await sentBy(command, opened));
         }
-        if (opened.token().kind === 'refreshing') compare(golden, 'token', opened.token());
+        if (opened.token().kind === 'refreshing') compare(transcripts, 'token', opened.token());
         assert.deepEqual(
           answers.filter((answer) => !asked.has(answer)),
           [],
           'answers that nothing asked for',
         );
-        assert.deepEqual(golden.unused, []);
+        assert.deepEqual(transcripts.unused, []);
       });
     });
   });
@@ -271,8 +271,8 @@ describe('An answer of a real car', () => {
   });
 
   describe('that is a failure gives its error', () => {
-    const golden = new Golden('../fixtures/messages/failures.json');
-    after(() => golden.save());
+    const transcripts = new StoredTranscripts('../fixtures/messages/failures.json');
+    after(() => transcripts.save());
 
     for (const { source, read: name, status, body } of recordedFailures) {
       const title = `${name} ${status} ${typeof body === 'string' ? body : JSON.stringify(body)}`;
@@ -286,10 +286,10 @@ describe('An answer of a real car', () => {
         const work = isCommandName(name)
           ? sentBy(name, opened)
           : messageOf(isReadName(name) ? name : 'windows', opened);
-        compare(golden, title, await work.catch(failureOf));
+        compare(transcripts, title, await work.catch(failureOf));
       });
     }
 
-    it('and no other', () => assert.deepEqual(golden.unused, []));
+    it('and no other', () => assert.deepEqual(transcripts.unused, []));
   });
 });

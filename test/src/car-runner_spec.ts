@@ -108,6 +108,7 @@ describe('The runner of guard and events', () => {
     /** The process of a copy: paused, it has beaten for the last time more than ten seconds ago. */
     class OtherProcess {
       isPaused = false;
+      isLeading = true;
       readonly group = 'flows';
       static ended = new Set<string>();
       constructor(public id: string) {}
@@ -124,12 +125,8 @@ describe('The runner of guard and events', () => {
       OtherProcess.ended.clear();
       [one, other] = [new OtherProcess('one'), new OtherProcess('other')];
     });
-    const openAs = (presence: OtherProcess, isActive = () => true) =>
-      CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), {
-        ...options(),
-        presence,
-        isActive,
-      });
+    const openAs = (presence: OtherProcess) =>
+      CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), { ...options(), presence });
 
     it('takes a step again on what another process has written meanwhile, so that a change is one event', async () => {
       const [first, second] = [await openAs(one), await openAs(other)];
@@ -210,7 +207,8 @@ describe('The runner of guard and events', () => {
     });
 
     it('leaves what was not sent at a deploy to the process that reads the car', async () => {
-      const first = await openAs(one, () => false);
+      one.isLeading = false;
+      const first = await openAs(one);
       await first.poll(['windows'], signal);
       windows = 'OPEN';
       const { events } = await first.poll(['windows'], signal);
@@ -221,12 +219,12 @@ describe('The runner of guard and events', () => {
     it('sends what another process has left although the store is away at first', async () => {
       const first = await openAs(one);
       await first.poll(['windows'], signal);
-      let isActive = false;
-      const second = await openAs(other, () => isActive);
+      other.isLeading = false;
+      const second = await openAs(other);
       windows = 'OPEN';
       const { events } = await first.poll(['windows'], signal);
       one.end();
-      isActive = true;
+      other.isLeading = true;
       store.away = true;
       assert.deepEqual(await unsentOf(second), []);
       store.away = false;

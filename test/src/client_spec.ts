@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { inspect } from 'node:util';
 import { commandNames, MemoryStateStore, type VehicleError } from '../../src/index';
-import { commands, type Command } from '../../src/catalogue/commands';
+import { commands, type CommandRow } from '../../src/catalogue/commands';
 import { groupedResources } from '../../src/catalogue/groups';
 import {
   connectedReadNames,
@@ -137,7 +137,7 @@ describe('the client', () => {
     it('are sent once on each version that has them, and refused on the others before anything is sent', async () => {
       const bodies = { unlockDuration: '{"unlockDuration":30}', runtimeMinutes: '{"runtimeMinutes":15}' };
       for (const name of commandNames) {
-        const { routes }: Command = commands[name];
+        const { routes }: CommandRow = commands[name];
         for (const [iface, choice] of [
           ['connected-v1', 'v1'],
           ['connected-v2', 'v2'],
@@ -173,7 +173,7 @@ describe('the client', () => {
 
     it('choose v2 where the specification offers it, and v1 for the rest, at a service as specified', async () => {
       for (const name of commandNames) {
-        const { routes }: Command = commands[name];
+        const { routes }: CommandRow = commands[name];
         const record = await another({ interfaces: specified }).send(name, { vin });
         const isListed = routes['connected-v2'] !== undefined && !routes['connected-v2'].unlisted;
         assert.equal(

@@ -1,7 +1,7 @@
 import {
   CommandAttempt,
   followCommand,
-  LoggedCommand,
+  Command,
   openAccount,
   Pack,
   pastedToken,
@@ -18,7 +18,7 @@ import {
   type ReadName,
 } from '../../src/index';
 import type { FollowOptions, FollowUpdate } from '../../src/commands/follow';
-import type { StatusChange } from '../../src/commands/logged-command';
+import type { StatusChange } from '../../src/commands/command';
 import type { CommandInput } from '../../src/commands/route';
 import type { ReadOptions, VehicleClient } from '../../src/client';
 import type { ServiceName } from '../../src/catalogue/services';
@@ -50,7 +50,7 @@ export const readSeveral = (
   client: VehicleClient,
   names: readonly ReadName[],
   options: ReadOptions,
-): ReturnType<typeof readEach> => readEach(names, (name, batch) => client.read(name, { ...options, batch }));
+): ReturnType<typeof readEach> => readEach(names, (name) => client.read(name, options));
 
 /** Every account of a test, ended by `closeAccounts`. */
 const accounts: Account[] = [];
@@ -115,7 +115,7 @@ type Follow = (
 
 /** Follows a command as a result node does, which keeps each update in the log. */
 export const follow: Follow = async function* (record, { log, history, ...options }) {
-  const command = log?.find(record.id) ?? LoggedCommand.adopt(record, 'a', options.clock.now());
+  const command = log?.find(record.id) ?? Command.adopt(record, 'a', options.clock.now());
   if (history !== undefined) command.states = [...history];
   for await (const update of followCommand(command, options)) {
     if (update.settled) command.keepVerdict({ ...update.report, reason: update.reason }, options.clock.now());

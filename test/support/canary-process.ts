@@ -27,7 +27,7 @@ const unique = (what: string): string => `canary-${what}-${randomBytes(9).toStri
 const uniqueVin = (): string => `CN${randomBytes(8).toString('hex').toUpperCase().slice(0, 15)}`;
 
 /** Members of a message that hold a whole VIN by contract (docs/internals/contract.md 3, 4 and 6): itself, and the addresses that the service gave. */
-const lawful = new Set(['vin', 'href', 'exteriorImageUrl', 'internalImageUrl']);
+const mayHoldVin = new Set(['vin', 'href', 'exteriorImageUrl', 'internalImageUrl']);
 
 /**
  * A process of its own that sends secrets and VINs that exist nowhere else through every success and every failure, and searches logs,
@@ -402,7 +402,7 @@ class Run {
 
   /** A message as text, without what holds a whole VIN by contract. */
   #plain(msg: unknown): string {
-    return JSON.stringify(msg, (key, value: unknown) => (lawful.has(key) ? undefined : errorsToo(key, value)));
+    return JSON.stringify(msg, (key, value: unknown) => (mayHoldVin.has(key) ? undefined : errorsToo(key, value)));
   }
 
   #searched = { logs: 0, messages: 0, statuses: 0, answers: 0, files: 0 };

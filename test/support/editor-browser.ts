@@ -99,7 +99,7 @@ export async function openEditor(
   ofBrowser.set(key, context);
   const page = await context.newPage();
   // Long enough for a busy machine: a verdict may come late, and is the same.
-  page.setDefaultTimeout(120_000);
+  page.setDefaultTimeout(600_000);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const text = message.text();
@@ -121,7 +121,7 @@ function showAtOnce(): void {
 
 /** Loads or reloads an editor, and waits until its palette and its flows are there. */
 export async function loadEditor(page: Page, url: string): Promise<void> {
-  await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 120_000 });
+  await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 600_000 });
   await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
   await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
   await page.evaluate(markOpenForms);

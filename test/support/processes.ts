@@ -1,4 +1,4 @@
-import { Membership, openAccount, Pack, pastedToken, resolveService, type Account } from '../../src/index';
+import { RedisPresence, openAccount, Pack, pastedToken, resolveService, type Account } from '../../src/index';
 import { asSentence } from '../../src/sentence';
 import { demoCar } from '../../src/simulator/index';
 import type { SimulatorOptions } from './simulator';
@@ -81,7 +81,7 @@ const away = (): StateFault => new StateFault('unavailable', asSentence('The sha
 export interface Process {
   readonly line: Line;
   readonly pack: Pack;
-  readonly presence: Membership;
+  readonly presence: RedisPresence;
   readonly account: Account;
 }
 
@@ -111,7 +111,7 @@ export class Processes {
   ): Process {
     const { clock, service } = this;
     const line = new Line(this.store, clock, isCut);
-    const presence = new Membership({ store: line, group, clock });
+    const presence = new RedisPresence({ store: line, group, clock });
     this.#ends.push(presence.use());
     const pack = new Pack({ clock, presence, store: line });
     const account = openAccount({

@@ -1,26 +1,26 @@
 import { strict as assert } from 'node:assert';
 import { cases } from './command-cases';
-import { Golden } from './golden';
-import { Stage } from './stage';
+import { StoredTranscripts } from './stored-transcripts';
+import { TimedFlow } from './timed-flow';
 
 describe('What a flow hears of a command', () => {
-  const golden = new Golden('commands.json');
-  let stage: Stage | undefined;
+  const transcripts = new StoredTranscripts('commands.json');
+  let timedFlow: TimedFlow | undefined;
 
-  afterEach(() => stage?.end());
-  after(() => golden.save());
+  afterEach(() => timedFlow?.end());
+  after(() => transcripts.save());
 
-  for (const { title, cast, play } of cases)
+  for (const { title, setup, run } of cases)
     it(title, async () => {
-      stage = await Stage.open(cast);
-      await play(stage);
-      const { found, stored } = golden.compare(title, stage.heard());
+      timedFlow = await TimedFlow.open(setup);
+      await run(timedFlow);
+      const { found, stored } = transcripts.compare(title, timedFlow.heard());
       assert.equal(found, stored);
     });
 
   it('has a case for each stored transcript', function () {
     // Only after all cases.
-    if (golden.count < cases.length) return this.skip();
-    assert.deepEqual(golden.unused, []);
+    if (transcripts.count < cases.length) return this.skip();
+    assert.deepEqual(transcripts.unused, []);
   });
 });

@@ -1,8 +1,8 @@
 import { electricCar } from '../../src/simulator/index';
-import type { Cast, Stage } from './stage';
+import type { FlowSetup, TimedFlow } from './timed-flow';
 
 /** What happens to the car, and at which minute of the day. */
-const day: readonly [minute: number, happens: (stage: Stage) => void][] = [
+const day: readonly [minute: number, happens: (timedFlow: TimedFlow) => void][] = [
   [30, ({ service }) => service.car().set({ lock: 'UNLOCKED', doors: { frontLeft: 'OPEN' } })],
   [31, ({ service }) => service.car().set({ doors: { frontLeft: 'CLOSED' } })],
   [32, ({ service }) => service.car().drive({ km: 24, minutes: 30, latitude: 57.8, longitude: 12 })],
@@ -20,21 +20,21 @@ const day: readonly [minute: number, happens: (stage: Stage) => void][] = [
 ];
 
 /** From 08:00 to 08:00, with a restart at noon that lasts half an hour. */
-export async function liveADay(stage: Stage): Promise<void> {
+export async function liveADay(timedFlow: TimedFlow): Promise<void> {
   let now = 0;
   const passTo = async (minute: number): Promise<void> => {
-    await stage.pass((minute - now) * 60);
+    await timedFlow.pass((minute - now) * 60);
     now = minute;
   };
   for (const [minute, happens] of day) {
     if (minute > 240 && now <= 240) {
       await passTo(245);
-      await stage.stop();
+      await timedFlow.stop();
       await passTo(275);
-      await stage.start();
+      await timedFlow.start();
     }
     await passTo(minute);
-    happens(stage);
+    happens(timedFlow);
   }
   await passTo(1440);
 }
@@ -75,9 +75,9 @@ const nodes = {
     level: 80,
     places: [{ name: 'home', latitude: 57.7087, longitude: 11.9745 }],
   },
-} satisfies Record<string, Cast['node']>;
+} satisfies Record<string, FlowSetup['node']>;
 
-export const days: { title: string; cast: Cast }[] = Object.entries(nodes).map(([title, node]) => ({
+export const days: { title: string; setup: FlowSetup }[] = Object.entries(nodes).map(([title, node]) => ({
   title,
-  cast: { node, service, vehicle: { polling: 'fixed' } },
+  setup: { node, service, vehicle: { polling: 'fixed' } },
 }));

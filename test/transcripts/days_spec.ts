@@ -1,23 +1,22 @@
 import { strict as assert } from 'node:assert';
 import { days, liveADay } from './day-cases';
-import { Golden } from './golden';
-import { Stage } from './stage';
+import { StoredTranscripts } from './stored-transcripts';
+import { TimedFlow } from './timed-flow';
 
 describe('What a flow hears in a day, and which requests it costs in each hour', function () {
-  this.timeout(240_000);
-  const golden = new Golden('days.json');
-  let stage: Stage | undefined;
+  const transcripts = new StoredTranscripts('days.json');
+  let timedFlow: TimedFlow | undefined;
 
-  afterEach(() => stage?.end());
-  after(() => golden.save());
+  afterEach(() => timedFlow?.end());
+  after(() => transcripts.save());
 
-  for (const { title, cast } of days)
+  for (const { title, setup } of days)
     it(title, async () => {
-      stage = await Stage.open(cast);
-      await liveADay(stage);
-      const { found, stored } = golden.compare(title, stage.heardInShort());
+      timedFlow = await TimedFlow.open(setup);
+      await liveADay(timedFlow);
+      const { found, stored } = transcripts.compare(title, timedFlow.heardInShort());
       assert.equal(found, stored);
     });
 
-  it('and no other is stored', () => assert.deepEqual(golden.unused, []));
+  it('and no other is stored', () => assert.deepEqual(transcripts.unused, []));
 });

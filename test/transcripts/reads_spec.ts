@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { isRecord } from '../../src/index';
-import { Golden } from './golden';
-import { Stage } from './stage';
+import { StoredTranscripts } from './stored-transcripts';
+import { TimedFlow } from './timed-flow';
 
 /** docs/internals/contract.md 3 and docs/internals/service.md 2.8. */
 const reads = [
@@ -24,13 +24,16 @@ const reads = [
   .split(' ');
 
 /** Of one car: what the node sends or how it fails, its status, and the requests, by read and interface. */
-async function readAll(stage: Stage, names: readonly (readonly [read: string, version: string])[]): Promise<unknown[]> {
+async function readAll(
+  timedFlow: TimedFlow,
+  names: readonly (readonly [read: string, version: string])[],
+): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const [read, version] of names) {
-    stage.forget();
-    await stage.send({ read, interface: version, topic: undefined });
-    await stage.pass(10);
-    const { node = {}, requests } = stage.heard();
+    timedFlow.forget();
+    await timedFlow.send({ read, interface: version, topic: undefined });
+    await timedFlow.pass(10);
+    const { node = {}, requests } = timedFlow.heard();
     const { 'output 1': sent = [], catch: caught = [], status = [] } = node as Record<string, unknown[]>;
     found.push({
       ...shortened(read, sent[0] ?? caught[0]),
@@ -56,34 +59,37 @@ function shortened(read: string, heard: unknown): object {
 }
 
 describe('What a flow hears of each read', function () {
-  this.timeout(240_000);
-  const golden = new Golden('reads.json');
+  const transcripts = new StoredTranscripts('reads.json');
   const names = [
     ...reads.map((read) => [read, 'auto'] as const),
     ...['windows', 'doors'].map((read) => [read, 'v1'] as const),
   ];
-  let stage: Stage | undefined;
+  let timedFlow: TimedFlow | undefined;
 
-  afterEach(() => stage?.end());
-  after(() => golden.save());
+  afterEach(() => timedFlow?.end());
+  after(() => transcripts.save());
 
   it('from a petrol car and an electric car, and which status a person sees in both languages', async () => {
     const of = async (car: typeof demoCar, language: 'en-US' | 'de'): Promise<unknown[]> => {
-      await stage?.end();
-      stage = await Stage.open({ node: { type: 'connected-vehicle-status' }, service: { cars: [car] }, language });
-      return readAll(stage, names);
+      await timedFlow?.end();
+      timedFlow = await TimedFlow.open({
+        node: { type: 'connected-vehicle-status' },
+        service: { cars: [car] },
+        language,
+      });
+      return readAll(timedFlow, names);
     };
     const petrol = await of(demoCar, 'en-US');
     const electric = await of(electricCar, 'en-US');
     const german = (await of(demoCar, 'de')) as { status: string }[];
     names.forEach(([read, version], index) => {
-      const { found, stored } = golden.compare(`${read}, ${version}`, {
+      const { found, stored } = transcripts.compare(`${read}, ${version}`, {
         petrol: petrol[index],
         electric: isDeepStrictEqual(electric[index], petrol[index]) ? 'the same' : electric[index],
         'status in German': german[index]?.status,
       });
       assert.equal(found, stored);
     });
-    assert.deepEqual(golden.unused, []);
+    assert.deepEqual(transcripts.unused, []);
   });
 });

@@ -1,17 +1,16 @@
 import { strict as assert } from 'node:assert';
-import { Golden } from './golden';
-import { Stage } from './stage';
+import { StoredTranscripts } from './stored-transcripts';
+import { TimedFlow } from './timed-flow';
 
 const names =
   'lock lock-reduced-guard unlock flash honk honk-flash climatization-start climatization-stop engine-start engine-stop';
 
 describe('The requests that each command costs', function () {
-  this.timeout(240_000);
-  const golden = new Golden('requests.json');
-  let stage: Stage | undefined;
+  const transcripts = new StoredTranscripts('requests.json');
+  let timedFlow: TimedFlow | undefined;
 
-  afterEach(() => stage?.end());
-  after(() => golden.save());
+  afterEach(() => timedFlow?.end());
+  after(() => transcripts.save());
 
   for (const [title, results] of [
     ['without a result node', []],
@@ -21,8 +20,12 @@ describe('The requests that each command costs', function () {
     it(title, async () => {
       const found: Record<string, unknown> = {};
       // Some commands of a petrol car are known to version 1 only, or to version 2 only.
-      stage = await Stage.open({ node: { type: 'connected-vehicle-command' }, results, service: { dialect: 'real' } });
-      stage.service.car().set({
+      timedFlow = await TimedFlow.open({
+        node: { type: 'connected-vehicle-command' },
+        results,
+        service: { dialect: 'real' },
+      });
+      timedFlow.service.car().set({
         commandPlan: {
           steps: [
             { afterMs: 0, status: 'RUNNING' },
@@ -33,14 +36,14 @@ describe('The requests that each command costs', function () {
       });
       for (const command of names.split(' '))
         for (const version of ['v1', 'v2']) {
-          stage.forget();
-          await stage.send({ command, interface: version });
-          await stage.pass(200);
-          const { node, requests } = stage.heard();
+          timedFlow.forget();
+          await timedFlow.send({ command, interface: version });
+          await timedFlow.pass(200);
+          const { node, requests } = timedFlow.heard();
           const sent = node?.['output 1'] !== undefined;
           found[`${command}, ${version}`] = sent ? requests : { ...requests, failed: true };
         }
-      const { found: text, stored } = golden.compare(title, found);
+      const { found: text, stored } = transcripts.compare(title, found);
       assert.equal(text, stored);
     });
 });

@@ -1,35 +1,38 @@
 import { strict as assert } from 'node:assert';
 import type { FaultOptions } from '../support/simulator';
-import { Golden } from './golden';
-import { Stage, type Cast } from './stage';
+import { StoredTranscripts } from './stored-transcripts';
+import { TimedFlow, type FlowSetup } from './timed-flow';
 
 const languages = ['en-US', 'de'] as const;
 
 /** How a flow gets each code of docs/internals/contract.md 6; nothing a service or a user does gives `INTERNAL`. */
 const status = { type: 'connected-vehicle-status' };
 const lock = { type: 'connected-vehicle-command', command: 'lock' };
-const read: Cast = { node: status };
-const failures: Record<string, { cast: Cast; msg?: Record<string, unknown>; fault?: FaultOptions; into?: string }> = {
-  CONFIG: { cast: { node: status, vehicle: { baseUrl: 'http://example.com' } } },
-  VIN_INVALID: { cast: read, msg: { vin: 'short' } },
-  INPUT_INVALID: { cast: read, msg: { read: 'tea' } },
-  TOKEN_MISSING: { cast: { node: status, credentials: { apiKey: 'demo-key' } } },
-  SIGN_IN_REQUIRED: { cast: read, fault: { error: 'token-refused' } },
-  API_KEY_REFUSED: { cast: read, fault: { error: 'key-refused' } },
-  SCOPE_MISSING: { cast: read, fault: { error: 'scope-missing' } },
-  VEHICLE_NOT_LINKED: { cast: read, fault: { error: 'not-linked' } },
-  NOT_SUPPORTED: { cast: read, fault: { error: 'not-supported' } },
-  QUOTA_SPENT: { cast: read, fault: { error: 'quota' } },
-  RATE_LIMITED: { cast: read, fault: { error: 'rate-limited', retryAfter: 900 } },
-  READ_ONLY: { cast: { node: lock, vehicle: { readOnly: true } } },
-  VEHICLE_UNAVAILABLE: { cast: { node: lock }, fault: { match: { method: 'POST' }, error: 'car-in-use' } },
-  VEHICLE_ERROR: { cast: read, fault: { error: 'car-error' } },
-  TIMEOUT: { cast: read, fault: { latencyMs: 9_000_000 } },
-  NETWORK: { cast: read, fault: { cut: 'before-headers' } },
-  SERVICE_ERROR: { cast: read, fault: { error: 'internal-error' } },
-  BAD_RESPONSE: { cast: read, fault: { html: true } },
+const read: FlowSetup = { node: status };
+const failures: Record<
+  string,
+  { setup: FlowSetup; msg?: Record<string, unknown>; fault?: FaultOptions; into?: string }
+> = {
+  CONFIG: { setup: { node: status, vehicle: { baseUrl: 'http://example.com' } } },
+  VIN_INVALID: { setup: read, msg: { vin: 'short' } },
+  INPUT_INVALID: { setup: read, msg: { read: 'tea' } },
+  TOKEN_MISSING: { setup: { node: status, credentials: { apiKey: 'demo-key' } } },
+  SIGN_IN_REQUIRED: { setup: read, fault: { error: 'token-refused' } },
+  API_KEY_REFUSED: { setup: read, fault: { error: 'key-refused' } },
+  SCOPE_MISSING: { setup: read, fault: { error: 'scope-missing' } },
+  VEHICLE_NOT_LINKED: { setup: read, fault: { error: 'not-linked' } },
+  NOT_SUPPORTED: { setup: read, fault: { error: 'not-supported' } },
+  QUOTA_SPENT: { setup: read, fault: { error: 'quota' } },
+  RATE_LIMITED: { setup: read, fault: { error: 'rate-limited', retryAfter: 900 } },
+  READ_ONLY: { setup: { node: lock, vehicle: { readOnly: true } } },
+  VEHICLE_UNAVAILABLE: { setup: { node: lock }, fault: { match: { method: 'POST' }, error: 'car-in-use' } },
+  VEHICLE_ERROR: { setup: read, fault: { error: 'car-error' } },
+  TIMEOUT: { setup: read, fault: { latencyMs: 9_000_000 } },
+  NETWORK: { setup: read, fault: { cut: 'before-headers' } },
+  SERVICE_ERROR: { setup: read, fault: { error: 'internal-error' } },
+  BAD_RESPONSE: { setup: read, fault: { html: true } },
   UNTRUSTED_LINK: {
-    cast: { node: lock, results: [{}] },
+    setup: { node: lock, results: [{}] },
     into: 'result 1',
     msg: {
       payload: {
@@ -43,7 +46,7 @@ const failures: Record<string, { cast: Cast; msg?: Record<string, unknown>; faul
       },
     },
   },
-  COMMAND_REFUSED: { cast: { node: lock }, fault: { match: { method: 'POST' }, error: 'invalid-body' } },
+  COMMAND_REFUSED: { setup: { node: lock }, fault: { match: { method: 'POST' }, error: 'invalid-body' } },
 };
 
 /** Every word of docs/internals/vendor-api.md 1.9, one that is not there, and none. */
@@ -65,34 +68,33 @@ const fail = (): never => {
 };
 
 describe('What a person reads, in both languages', function () {
-  this.timeout(240_000);
-  const golden = new Golden('words.json');
-  let stage: Stage | undefined;
+  const transcripts = new StoredTranscripts('words.json');
+  let timedFlow: TimedFlow | undefined;
   let count = 0;
 
-  afterEach(() => stage?.end());
-  after(() => golden.save());
+  afterEach(() => timedFlow?.end());
+  after(() => transcripts.save());
 
   const statusOf = (heard: unknown): unknown => (Array.isArray(heard) ? heard.at(-1) : heard);
   const inBoth = async (title: string, run: (language: 'en-US' | 'de') => Promise<unknown>): Promise<void> => {
     const found: Record<string, unknown> = {};
     for (const language of languages) {
-      await stage?.end();
+      await timedFlow?.end();
       found[language] = await run(language);
     }
     count += 1;
-    const { found: text, stored } = golden.compare(title, found);
+    const { found: text, stored } = transcripts.compare(title, found);
     assert.equal(text, stored);
   };
 
-  for (const [code, { cast, msg, fault, into = 'n' }] of Object.entries(failures))
+  for (const [code, { setup, msg, fault, into = 'n' }] of Object.entries(failures))
     it(`of a failure ${code}`, () =>
       inBoth(code, async (language) => {
-        stage = await Stage.open({ ...cast, language });
-        if (fault !== undefined) stage.service.faults.add(fault);
-        await stage.send(msg, into);
-        await stage.pass(120);
-        const heard = stage.heard()[into === 'n' ? 'node' : into] ?? {};
+        timedFlow = await TimedFlow.open({ ...setup, language });
+        if (fault !== undefined) timedFlow.service.faults.add(fault);
+        await timedFlow.send(msg, into);
+        await timedFlow.pass(120);
+        const heard = timedFlow.heard()[into === 'n' ? 'node' : into] ?? {};
         const [caught] = heard['catch'] as { vehicle: { error: Record<string, unknown> } }[];
         const { error } = caught?.vehicle ?? fail();
         assert.equal(error['code'], code);
@@ -102,21 +104,25 @@ describe('What a person reads, in both languages', function () {
 
   it('of each state that the service names for a command', () =>
     inBoth('states of a command', async (language) => {
-      stage = await Stage.open({ node: { ...lock, command: 'lock', interface: 'v2' }, language });
+      timedFlow = await TimedFlow.open({ node: { ...lock, command: 'lock', interface: 'v2' }, language });
       const found: Record<string, unknown> = {};
       for (const word of words) {
-        stage.service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: word }], answerAfterMs: 0 } });
-        await stage.send();
-        await stage.pass(160);
-        const [answer] = stage.flow.outputs[0]?.splice(0) ?? fail();
+        timedFlow.service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: word }], answerAfterMs: 0 } });
+        await timedFlow.send();
+        await timedFlow.pass(160);
+        const [answer] = timedFlow.flow.outputs[0]?.splice(0) ?? fail();
         const { outcome, message } = (answer ?? fail()).payload as { outcome: string; message: string };
-        found[word] = [outcome, statusOf(stage.heard()['node']?.['status']), ...(language === 'de' ? [] : [message])];
+        found[word] = [
+          outcome,
+          statusOf(timedFlow.heard()['node']?.['status']),
+          ...(language === 'de' ? [] : [message]),
+        ];
       }
       return found;
     }));
 
   it('has a case for each stored text', function () {
     if (count < Object.keys(failures).length + 1) return this.skip();
-    assert.deepEqual(golden.unused, []);
+    assert.deepEqual(transcripts.unused, []);
   });
 });

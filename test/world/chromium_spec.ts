@@ -16,7 +16,6 @@ const ways = [
 ];
 
 describe('Chromium at an editor behind nginx', function () {
-  this.timeout(240_000);
   let service: Simulator;
   let certificate: Certificate;
   let browser: Browser;

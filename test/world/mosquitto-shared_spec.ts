@@ -11,7 +11,6 @@ import { Subscriber } from './support/subscriber';
 const recipe = JSON.parse(readText('docs/several-node-reds/one-message.json')) as FlowNode[];
 
 describe('mosquitto between two Node-REDs with the flow “One message, one copy”', function () {
-  this.timeout(240_000);
   let services: Simulator[];
   let copies: RealNodeRed[];
   let client: Subscriber;

@@ -15,7 +15,6 @@ const moments = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60, 100, 140, 180, 
 const ends = ['SIGTERM', 'SIGKILL', 'SIGHUP'] as const;
 
 describe('A command while nginx restarts', function () {
-  this.timeout(240_000);
   let service: Simulator;
   let nginx: Nginx;
 

@@ -31,7 +31,6 @@ const credentials = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret:
 
 /** The files of the recipe, with servers of this machine instead of containers: redis-server takes the arguments of valkey-server. */
 describe('Two Node-REDs, redis-server and nginx, as the compose file starts them', function () {
-  this.timeout(240_000);
   let service: Simulator;
   let nginx: Nginx;
   let copies: NodeRedProgram[];

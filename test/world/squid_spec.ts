@@ -23,7 +23,6 @@ import { printTable } from './support/table';
 const hosts = ['service.example', 'identity.example'];
 
 describe('squid as the proxy', function () {
-  this.timeout(240_000);
   let service: Simulator;
   let nginx: Nginx;
   let squid: Squid;

@@ -4,7 +4,7 @@ import { openingNames, type CarViewWords } from '../../../src/drawing/car-view';
 import { element } from '../../../src/drawing/elements';
 import { LiveDrawing, wordsOfDrawing } from '../../../src/drawing/live-drawing';
 import type { CarSummary } from '../runtime/cars';
-import type { FactName } from '../../vehicle/facts';
+import type { ShownName } from '../../vehicle/shown-values';
 
 const { wordsOf } = connectedVehicle;
 
@@ -19,15 +19,15 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
     const known: readonly unknown[] = ['open', 'ajar', 'closed', 'absent'] satisfies OpeningState[];
     return known.includes(fact.value) ? (fact.value as OpeningState) : 'unknown';
   };
-  const flag = (name: FactName): boolean | null => {
+  const flag = (name: ShownName): boolean | null => {
     const value = facts[name]?.value;
     return typeof value === 'boolean' ? value : null;
   };
-  const number = (name: FactName): number | null => {
+  const number = (name: ShownName): number | null => {
     const value = facts[name]?.value;
     return typeof value === 'number' ? value : null;
   };
-  const has = (name: FactName): boolean => facts[name] !== undefined && facts[name].value !== 'absent';
+  const has = (name: ShownName): boolean => facts[name] !== undefined && facts[name].value !== 'absent';
   const plug = facts.chargerConnectionStatus?.value;
   const charging = facts.chargingStatus?.value;
   return {

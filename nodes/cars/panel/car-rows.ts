@@ -1,7 +1,7 @@
 import { openingKeys, openings } from '../../../src/index';
 import type { OpeningName } from '../../../src/simulator/index';
 import type { CarSummary } from '../runtime/cars';
-import type { Fact, FactName } from '../../vehicle/facts';
+import type { ShownValue, ShownName } from '../../vehicle/shown-values';
 
 const { isReadName, numberText, wordsOf } = connectedVehicle;
 
@@ -9,11 +9,11 @@ const say = wordsOf('connected-vehicle-cars');
 
 /** A line of the list beside the drawing. */
 export interface CarRow {
-  name: FactName;
+  name: ShownName;
   label: string;
   text: string;
   tone: 'plain' | 'attention' | 'unknown';
-  fact: Fact | undefined;
+  fact: ShownValue | undefined;
 }
 
 interface CarRowGroup {
@@ -21,14 +21,14 @@ interface CarRowGroup {
   rows: CarRow[];
 }
 
-type Facts = CarSummary['facts'];
+type ShownValues = CarSummary['facts'];
 
 /** All but the lock, which has a line of its own. */
-const isOpening = (name: FactName): name is OpeningName => name !== 'carLocked' && Object.hasOwn(openings, name);
+const isOpening = (name: ShownName): name is OpeningName => name !== 'carLocked' && Object.hasOwn(openings, name);
 const openingsIn = (read: 'windows' | 'doors') =>
   openingKeys.filter((key) => isOpening(key) && openings[key].read === read);
 
-const groups: readonly (readonly [title: string, names: readonly FactName[]])[] = [
+const groups: readonly (readonly [title: string, names: readonly ShownName[]])[] = [
   ['car', ['carLocked', 'availability', 'engineRunning', 'location']],
   ['windows', openingsIn('windows')],
   ['doors', openingsIn('doors')],
@@ -47,11 +47,11 @@ const groups: readonly (readonly [title: string, names: readonly FactName[]])[] 
 ];
 
 /** Every car has these: they are shown before they were read. */
-const isAlwaysShown = (name: FactName): boolean =>
+const isAlwaysShown = (name: ShownName): boolean =>
   name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
 
 /** The read of a *car status* node that gives the value of a line; a door is read together with the others. */
-export const readFor = (name: FactName): string =>
+export const readFor = (name: ShownName): string =>
   name === 'availability'
     ? 'accessibility'
     : ([`${name}Open`, name].find(isReadName) ?? (isOpening(name) ? openings[name].read : name));
@@ -62,14 +62,14 @@ const unitNames: Readonly<Record<string, string>> = { km: 'kilometers', mi: 'mil
 /** A word or a unit of the service; one that the catalogue does not have is shown as it came. */
 const translated = (group: 'word' | 'unit', key: string): string => say(`${group}.${key}`, { defaultValue: key });
 
-export function rowGroupsOf(facts: Facts): CarRowGroup[] {
+export function rowGroupsOf(facts: ShownValues): CarRowGroup[] {
   return groups.flatMap(([title, names]) => {
     const rows = names.flatMap((name) => rowOf(name, facts));
     return rows.length === 0 ? [] : [{ title: say(`group.${title}`), rows }];
   });
 }
 
-function rowOf(name: FactName, facts: Facts): CarRow[] {
+function rowOf(name: ShownName, facts: ShownValues): CarRow[] {
   const fact = facts[name];
   if ((fact === undefined && !isAlwaysShown(name)) || fact?.value === 'absent') return [];
   const { text, tone } = meaningOf(name, fact, facts);
@@ -81,7 +81,7 @@ function rowOf(name: FactName, facts: Facts): CarRow[] {
   return hasTank ? [{ name, label: say('name.tankRange'), text, tone, fact }] : [];
 }
 
-function meaningOf(name: FactName, fact: Fact | undefined, facts: Facts): Pick<CarRow, 'text' | 'tone'> {
+function meaningOf(name: ShownName, fact: ShownValue | undefined, facts: ShownValues): Pick<CarRow, 'text' | 'tone'> {
   if (fact === undefined) return { text: say('state.notRead'), tone: 'unknown' };
   const { value, unit } = fact;
   if (value === null) return { text: say('state.unknown'), tone: 'unknown' };

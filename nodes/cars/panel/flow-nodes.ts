@@ -1,5 +1,5 @@
 import type { CarSummary } from '../runtime/cars';
-import type { FactName } from '../../vehicle/facts';
+import type { ShownName } from '../../vehicle/shown-values';
 import { readFor } from './car-rows';
 
 const { presetLanguage } = connectedVehicle;
@@ -67,7 +67,7 @@ function openNew(vehicle: string): void {
 }
 
 /** Adds the node that reads what a line of the list shows. @returns the key of the text that says what became of it */
-export function addNode(car: CarSummary | undefined, name: FactName): string {
+export function addNode(car: CarSummary | undefined, name: ShownName): string {
   const vin = car && vinFor(car);
   if (vin === undefined) return 'use.noVin';
   const why = whyClosed();

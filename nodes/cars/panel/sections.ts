@@ -90,13 +90,13 @@ function sessionText({ service, session }: Pick<CarSummary, 'service' | 'session
   return say('session.since', { until: timeText(endsAt), at: timeText(lastRefreshAt ?? signedInAt) });
 }
 
-function quotaElements({ api, used, limit, blockedUntil }: CarSummary['quota'][number]): Node[] {
+function quotaElements({ api, used, limit, pausedUntil }: CarSummary['quota'][number]): Node[] {
   const label = say(`quota.${api}`);
   return [
     limit === null ? element('p', {}, `${label}: ${numberText(used)}`) : quotaBar(label, used, limit),
-    ...(blockedUntil === null
+    ...(pausedUntil === null
       ? []
-      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(blockedUntil) }))]),
+      : [element('p', { class: 'cars-problem' }, say('quota.stopped', { at: timeText(pausedUntil) }))]),
   ];
 }
 
@@ -137,19 +137,19 @@ const maxHappenings = 20;
 export function commandsOf({
   commands,
   events,
-  watches,
-}: Pick<CarSummary, 'commands' | 'events' | 'watches'>): (Node | false)[] {
+  followed,
+}: Pick<CarSummary, 'commands' | 'events' | 'followed'>): (Node | false)[] {
   const happened = [
     ...commands.map((command) => ({ at: command.sentAt, made: commandElement(command) })),
     ...events.map(({ at, text }) => ({ at, made: eventElement(at, text) })),
   ].sort((one, other) => other.at.localeCompare(one.at));
   return [
     element('h4', {}, say('heading.commands')),
-    watches.length > 0 &&
+    followed.length > 0 &&
       element(
         'ul',
         { 'aria-label': say('heading.watches') },
-        ...watches.map(({ command, sentAt, requestStatus }) =>
+        ...followed.map(({ command, sentAt, requestStatus }) =>
           element(
             'li',
             { class: 'cars-watch' },

@@ -19,14 +19,14 @@ import { packOf } from '../../node-red/storage';
 import { storedNodes } from '../../node-red/flows';
 import { findVehicle, type VehicleNode } from '../../node-red/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from '../../vehicle/demo-car';
-import type { Worded } from '../../node-red/i18n';
-import type { Facts } from '../../vehicle/facts';
+import type { Translated } from '../../node-red/i18n';
+import type { ShownValues } from '../../vehicle/shown-values';
 import { overviewsOf, type Overview } from '../../vehicle/overview';
 import { parseOptions } from '../../node-red/options';
 import { vehicleOptions } from '../../vehicle/options';
 
 /** A car as the browser gets it: no secret, no whole VIN, no position. Times are ISO-8601. */
-export type CarSummary = Worded<CarReport>;
+export type CarSummary = Translated<CarReport>;
 
 interface CarReport {
   key: string;
@@ -40,7 +40,7 @@ interface CarReport {
   /** The configuration chooses this car where nothing else is said. */
   isDefault: boolean;
   /** The position is only `known`. */
-  facts: Facts;
+  facts: ShownValues;
   /** The values of the last seven days. */
   lines: Lines;
   /** The demo car as it really is; null for any other car. */
@@ -53,8 +53,8 @@ interface CarReport {
   /** The dialog in which a person corrects the problem; null without a problem, or if it ends by itself. */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
-  quota: { api: string; used: number; limit: number | null; blockedUntil: string | null }[];
-  watches: { command: string; sentAt: string; requestStatus: string | null }[];
+  quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
+  followed: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
   /** The events that guards and event nodes sent, oldest first. */
   events: CarEvent[];
@@ -65,7 +65,7 @@ interface FoundCar {
   key: string;
   vin: string | null;
   isDefault: boolean;
-  facts: Facts;
+  facts: ShownValues;
   /** The config node that names it first. */
   config: string;
   name: string;
@@ -79,7 +79,8 @@ interface Source {
   problem: Sentence | null;
   /** Undefined before an account was opened. */
   overview: Overview | undefined;
-  journals: Account['journal'][];
+  /** Each may have sent commands to its cars. */
+  accounts: Account[];
 }
 
 const maxCommands = 20;
@@ -101,7 +102,7 @@ export async function readCar(
 ): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
-  const { failures } = await readEach(readsFor(facts), (read, batch) => client.read(read, { ...options, batch }));
+  const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
@@ -125,7 +126,10 @@ export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> 
   (await knownCar(RED, key)).facts.location?.value ?? null;
 
 /** @throws VehicleError CONFIG where the car cannot be read any more */
-async function knownCar(RED: NodeAPI, key: string): Promise<{ client: Account['client']; vin: string; facts: Facts }> {
+async function knownCar(
+  RED: NodeAPI,
+  key: string,
+): Promise<{ client: Account['client']; vin: string; facts: ShownValues }> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.account == null || car.vin === null)
     throw new VehicleError('CONFIG', 'This car is not known any more. Deploy again, or choose another car.');
@@ -140,7 +144,7 @@ export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): 
 }
 
 /** Windows, doors and availability always; of tank and battery the one that the car has, or both as long as that is unknown. */
-function readsFor({ fuelAmount, batteryChargeLevel }: Facts): ReadName[] {
+function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [
     'windows',
@@ -189,7 +193,7 @@ function withoutTwins(cars: readonly FoundCar[]): FoundCar[] {
     const twin = found.get(car.key);
     const key = car.isDefault && car.source.options.service !== 'demo' && twin ? car.key + car.config : car.key;
     if (!found.has(key)) found.set(key, { ...car, key });
-    else if (twin) twin.source.journals = [...new Set([...twin.source.journals, ...car.source.journals])];
+    else if (twin) twin.source.accounts = [...new Set([...twin.source.accounts, ...car.source.accounts])];
   }
   return [...found.values()];
 }
@@ -200,12 +204,12 @@ async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
     account: null,
     problem: null,
     overview: undefined,
-    journals: [],
+    accounts: [],
   };
   try {
     source.options = parseOptions(vehicleOptions, node.config);
     source.account = await node.account();
-    source.journals.push(source.account.journal);
+    source.accounts.push(source.account);
   } catch (error) {
     source.problem = safeError(error).sentence;
   }
@@ -215,11 +219,11 @@ async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
 
 async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
   const { key, vin, isDefault, facts, config, name, source } = car;
-  const { options, account, problem, overview, journals } = source;
+  const { options, account, problem, overview, accounts } = source;
   const { location } = facts;
   const { lines, events } =
     vin === null ? { lines: {}, events: [] } : await packOf(RED, options.service).facts.known(vin);
-  const entries = (await Promise.all(journals.map((journal) => journal().catch(() => [])))).flat();
+  const entries = (await Promise.all(accounts.map((one) => one.journal().catch(() => [])))).flat();
   const token = account?.token() ?? null;
   const isDemo = options.service === 'demo' && vin !== null;
   return {
@@ -239,7 +243,7 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     problem,
     remedy: remedyOf(problem, token, vin),
     quota: account === null ? [] : quotaOf(account),
-    watches: (overview?.watches ?? [])
+    followed: (overview?.followed ?? [])
       .filter((watch) => watch.vin === vin)
       .slice(-maxWatches)
       .map(({ command, sentAt, requestStatus }) => ({ command, sentAt, requestStatus })),
@@ -273,8 +277,8 @@ function quotaOf(account: Account): CarReport['quota'] {
   const { perDay, apis } = account.quota();
   // Nobody pays for requests to the simulated service.
   const limit = perDay < Number.MAX_SAFE_INTEGER ? perDay : null;
-  return Object.entries(apis).flatMap(([api, { usedToday: used, blockedUntil }]) =>
-    api === 'connected' || used > 0 || blockedUntil !== null ? [{ api, used, limit, blockedUntil }] : [],
+  return Object.entries(apis).flatMap(([api, { usedToday: used, pausedUntil }]) =>
+    api === 'connected' || used > 0 || pausedUntil !== null ? [{ api, used, limit, pausedUntil }] : [],
   );
 }
 

@@ -7,7 +7,7 @@ import {
   requestDetails,
   runtimeMinutesLimits,
   unlockDurationLimits,
-  type Command,
+  type CommandRow,
 } from '../../catalogue/commands';
 import {
   interfaces,
@@ -153,7 +153,7 @@ const unsupported = (call: Call, name: string): Answer =>
 /** The commands that every car of its kind takes. */
 const commandEndpoints = (parts: EndpointParts): Endpoint[] =>
   standardCommands.flatMap((name) => {
-    const { routes, scopes }: Command = commands[name];
+    const { routes, scopes }: CommandRow = commands[name];
     return (['connected-v1', 'connected-v2'] as const).flatMap((from): Endpoint[] => {
       const route = routes[from];
       if (route === undefined) return [];

@@ -136,7 +136,6 @@ for (const way of [
 ] satisfies Way[]) {
   const { version, isDelayed, expected } = way;
   describe(`A ${version} command with a result node${isDelayed ? ' behind a slow node' : ''}`, function () {
-    this.timeout(240_000);
     let run: Run | undefined;
     afterEach(() => run?.end());
 

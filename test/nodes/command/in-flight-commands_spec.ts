@@ -29,7 +29,7 @@ describe('a command whose answer nobody was there for', () => {
   const kept = (): string[] => {
     const names = existsSync(directory()) ? readdirSync(directory()).filter((name) => name.endsWith('.json')) : [];
     const texts = names.map((name) => readFileSync(join(directory(), name), 'utf8'));
-    return texts.filter((text) => /"handedOnAt":null\}/.test(text) && !/"results":\{"/.test(text));
+    return texts.filter((text) => /"forwardedAt":null\}/.test(text) && !/"results":\{"/.test(text));
   };
   const pass = (look: () => boolean): Promise<void> => clock.advanceUntil(look);
   const underWay = async (): Promise<void> => {

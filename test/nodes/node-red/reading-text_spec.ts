@@ -95,15 +95,11 @@ describe('The status text of a reading', () => {
     [reading('chargerPowerStatus', value('FAULT')), 'attention: charger fault', 'attention: Störung beim Laden'],
     [reading('chargingType', value('DC')), 'good: DC', 'good: Gleichstrom'],
     [reading('oilLevel', value('SOMETHING_NEW')), 'good: something new', 'good: something new'],
-    [
-      reading('accessibility', { value: 'AVAILABLE', unavailableReason: null }),
-      'good: takes commands',
-      'good: nimmt Befehle an',
-    ],
+    [reading('accessibility', { value: 'AVAILABLE', unavailableReason: null }), 'good: available', 'good: verfügbar'],
     [
       reading('accessibility', { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' }),
-      'attention: takes no commands: in use',
-      'attention: nimmt keine Befehle an: in Benutzung',
+      'attention: unavailable: in use',
+      'attention: nicht verfügbar: in Benutzung',
     ],
     [reading('accessibility', { value: 'UNSPECIFIED', unavailableReason: null }), null, null],
     [reading('vehicles', [{ vin: 'x' }]), 'good: 1 vehicle', 'good: 1 Fahrzeug'],

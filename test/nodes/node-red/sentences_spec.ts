@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { followCommand, type FollowOptions } from '../../../src/commands/follow';
-import { LoggedCommand } from '../../../src/commands/logged-command';
+import { Command } from '../../../src/commands/command';
 import { noAnswer, parseRecord, type CommandRecord } from '../../../src/commands/record';
 import { VehicleError } from '../../../src/errors';
 import { parseGuardSettings } from '../../../src/guard/options';
@@ -56,20 +56,20 @@ describe('The sentences of errors', () => {
     );
   });
 
-  it('are worded with what is filled in, also where a value is a sentence or a list of its own', () => {
+  it('are translated with what is filled in, also where a value is a sentence or a list of its own', () => {
     const refused = sentence`The sign-in service is out of order (it answered with status ${503}).`;
     assert.equal(
-      wordsIn('de').word(sentence`${refused} The pack tries again by itself.`),
+      wordsIn('de').translate(sentence`${refused} The pack tries again by itself.`),
       'Der Anmeldedienst ist gestört (er antwortete mit Status 503). Das Paket versucht es von selbst wieder.',
     );
     assert.match(
-      wordsIn('de').word(
+      wordsIn('de').translate(
         sentence`The ${asSentence('access token')} contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`,
       ),
       /ASCII: Zugriffstoken\./,
     );
     assert.equal(
-      wordsIn('de').word(sentence`Choose ${['one', asSentence('client ID')]} {1}`),
+      wordsIn('de').translate(sentence`Choose ${['one', asSentence('client ID')]} {1}`),
       'Choose one, Client-ID {1}',
     );
   });
@@ -79,7 +79,7 @@ describe('The sentences of errors', () => {
       try {
         parseGuardSettings(settings);
       } catch (error) {
-        return error instanceof VehicleError ? wordsIn('de').word(error.sentence) : String(error);
+        return error instanceof VehicleError ? wordsIn('de').translate(error.sentence) : String(error);
       }
       return '';
     };
@@ -99,25 +99,25 @@ describe('The sentences of errors', () => {
     limiter.use({ requestsPerDay: 10_000, requestsPerMinute: 0, commandsPerMinute: 1 });
     const reason = async (kind: 'read' | 'command'): Promise<string> => {
       const refused: unknown = await limiter.acquire(kind, { api: 'connected', deadline: 0 }).catch((error) => error);
-      return refused instanceof VehicleError ? wordsIn('de').word(refused.sentence) : String(refused);
+      return refused instanceof VehicleError ? wordsIn('de').translate(refused.sentence) : String(refused);
     };
     assert.match(await reason('read'), /^Die Grenze von 0 Anfragen je Minute ist erreicht\. Die nächste Anfrage /);
-    limiter.blockUntil('RATE_LIMITED', new Date(clock.now() + 3_600_000), 'connected');
+    limiter.pauseUntil('RATE_LIMITED', new Date(clock.now() + 3_600_000), 'connected');
     assert.match(await reason('command'), /^Der Dienst hat um eine Pause gebeten\. Die nächste Anfrage /);
   });
 
   it('name in German the source of a property that has no value', () => {
     const label = sentence`${asSentence('The expression')} for “${'vin'}” of this node`;
     assert.equal(
-      wordsIn('de').word(sentence`${label} cannot be evaluated. Correct it in the node.`),
+      wordsIn('de').translate(sentence`${label} cannot be evaluated. Correct it in the node.`),
       'Der Ausdruck für „vin“ dieses Nodes lässt sich nicht auswerten. Berichtigen Sie ihn im Node.',
     );
   });
 
   it('stay English in English, and where a translation is missing', () => {
     const known = 'This vehicle configuration is not deployed yet. Close the form, press Deploy, then try again.';
-    assert.equal(wordsIn('en-US').word(asSentence(known)), known);
-    assert.equal(wordsIn('de').word(asSentence('Something new.')), 'Something new.');
+    assert.equal(wordsIn('en-US').translate(asSentence(known)), known);
+    assert.equal(wordsIn('de').translate(asSentence('Something new.')), 'Something new.');
   });
 });
 
@@ -136,14 +136,14 @@ describe('The reasons of commands', () => {
       sentAt: new Date(clock.now() - 1_000).toISOString(),
       ...answer,
     });
-    const command = LoggedCommand.adopt(record, 'a', clock.now());
-    command.answer(record, { status: 'unconfirmed', fault }, clock.now());
+    const command = Command.adopt(record, 'a', clock.now());
+    command.answer({ record, status: 'unconfirmed', fault }, clock.now());
     const payload = { carLocked: { value: 'UNLOCKED', timestamp: new Date(clock.now() + 1_000).toISOString() } };
     const client = {
       read: () => Promise.resolve({ payload, vehicle: { locked: false, open: isOpen ? ['frontLeft', 'odd'] : [] } }),
     } as unknown as FollowOptions['client'];
     for await (const { settled, reason } of followCommand(command, { client, clock }))
-      if (settled) return wordsIn(language).word(reason);
+      if (settled) return wordsIn(language).translate(reason);
     return '';
   };
 

@@ -24,7 +24,7 @@ describe('The times in sentences for a driver', () => {
     const claims = Buffer.from(JSON.stringify({ exp: Date.parse(at) / 1000 })).toString('base64url');
     const problem = pastedToken(`e30.${claims}.x`, { clock: new ManualClock(now) }).describe().problem;
     assert.ok(problem);
-    return ['en-US', 'de'].map((language) => /\((.*?)\)/.exec(wordsIn(language).word(problem))?.[1] ?? '');
+    return ['en-US', 'de'].map((language) => /\((.*?)\)/.exec(wordsIn(language).translate(problem))?.[1] ?? '');
   };
 
   it('are local, and of today without the date', () => {
@@ -72,7 +72,7 @@ describe('The times in sentences for a driver', () => {
       'The car carried out the command. The car does not report whether the climate control is still on. It is assumed to be on until 23 Nov, 00:20.',
     );
     assert.equal(
-      wordsIn('de').word(reason),
+      wordsIn('de').translate(reason),
       'Das Auto hat den Befehl ausgeführt. Ob die Klimatisierung noch läuft, meldet das Auto nicht. Vermutlich läuft sie bis 23. Nov., 00:20.',
     );
   });
@@ -80,7 +80,7 @@ describe('The times in sentences for a driver', () => {
   it('say until when the tailgate can be opened', async () => {
     const { reason, report } = await resultOf('unlock', new ManualClock('2026-11-22T13:03:50Z'));
     assert.match(report.reason, /Open it before 14:0\d\.$/);
-    assert.match(wordsIn('de').word(reason), /Öffnen Sie sie vor 14:0\d\.$/);
+    assert.match(wordsIn('de').translate(reason), /Öffnen Sie sie vor 14:0\d\.$/);
   });
 
   it('say when the command was sent that another one waits for', async () => {
@@ -94,7 +94,7 @@ describe('The times in sentences for a driver', () => {
       (error: unknown) => error as VehicleError,
     );
     assert.match(refused.message, /\(lock, sent at 14:05\)/);
-    assert.match(wordsIn('de').word(refused.sentence), /\(lock, gesendet um 14:05\)/);
+    assert.match(wordsIn('de').translate(refused.sentence), /\(lock, gesendet um 14:05\)/);
   });
 
   it('round the time of the next request up to a minute', async () => {

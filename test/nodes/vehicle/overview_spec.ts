@@ -113,8 +113,8 @@ describe('What the tab "Cars" knows of a car', () => {
 
   it('lists a command until the last of the nodes that follow it has ended', () => {
     const record = { id: 'x', vin, command: 'lock', sentAt: '2026-11-22T10:00:00.000Z', requestStatus: null };
-    const [one, other] = [overview.watch(record as CommandRecord), overview.watch(record as CommandRecord)];
-    const listed = (): unknown[] => overview.watches.map(({ requestStatus }) => requestStatus);
+    const [one, other] = [overview.follow(record as CommandRecord), overview.follow(record as CommandRecord)];
+    const listed = (): unknown[] => overview.followed.map(({ requestStatus }) => requestStatus);
     one.update('DELIVERED');
     assert.deepEqual(listed(), ['DELIVERED']);
     other.end();

@@ -15,7 +15,7 @@ const words: readonly [value: string | null, unavailableReason: string | null, i
   [null, null, null],
 ];
 
-describe('A car that takes no commands', () => {
+describe('A car that is not available', () => {
   const reasons: [reason: string | null, sentence: string][] = [
     ['NO_INTERNET', 'it has no connection'],
     ['POWER_SAVING_MODE', 'it is asleep after some days without use, and wakes up when somebody starts it'],

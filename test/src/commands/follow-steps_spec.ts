@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { parseRecord, VehicleError, type CommandRecord } from '../../../src/index';
 import type { VehicleClient } from '../../../src/client';
 import { followCommand, type FollowOptions, type FollowUpdate } from '../../../src/commands/follow';
-import { LoggedCommand } from '../../../src/commands/logged-command';
+import { Command } from '../../../src/commands/command';
 import { ManualClock } from '../../support/manual-clock';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
@@ -21,7 +21,7 @@ interface Service {
   doors?: (seconds: number) => Doors | VehicleError | null;
   record?: Partial<CommandRecord>;
   /** Called each second. */
-  meanwhile?: (seconds: number, command: LoggedCommand) => void;
+  meanwhile?: (seconds: number, command: Command) => void;
 }
 
 interface Seen {
@@ -82,7 +82,7 @@ async function follow(
     },
     // What a watch uses of a client.
   } as unknown as VehicleClient;
-  const command = LoggedCommand.adopt(recordOf(record), 'a', clock.now());
+  const command = Command.adopt(recordOf(record), 'a', clock.now());
   const updates: FollowUpdate[] = [];
   let over = 0;
   let failure: unknown = null;

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { CommandLog, LoggedCommand, MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
+import { CommandLog, Command, MemoryStateStore, VehicleError, type CommandRecord } from '../../../src/index';
 import type { CommandLogOptions } from '../../../src/commands/log';
-import type { Sender } from '../../../src/commands/logged-command';
+import type { Sender } from '../../../src/commands/command';
 import { asSentence, sentence, wordSentence } from '../../../src/sentence';
 import { StateFault } from '../../../src/state/state-store';
 
@@ -39,15 +39,15 @@ describe('The log of the commands', () => {
   const logOf = (options: Omit<CommandLogOptions, 'store'> = {}): CommandLog => new CommandLog({ store, ...options });
   const ids = async (log: CommandLog, account = 'a'): Promise<string[]> =>
     (await log.journal(account)).map(({ id }) => id);
-  const begin = async (log: CommandLog, id: string, sender: Sender = {}, account = 'a'): Promise<LoggedCommand> => {
+  const begin = async (log: CommandLog, id: string, sender: Sender = {}, account = 'a'): Promise<Command> => {
     const begun = record(id, { requestStatus: null, outcome: 'undetermined', message: 'Nobody knows.' });
-    const command = new LoggedCommand(begun, account, sender, now);
+    const command = new Command(begun, account, sender, now);
     await log.add(command, now);
     return command;
   };
-  const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<LoggedCommand> => {
+  const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<Command> => {
     const command = await begin(log, id);
-    command.answer(record(id, answer), { status: 'unconfirmed', fault: null }, now);
+    command.answer({ record: record(id, answer), status: 'unconfirmed', fault: null }, now);
     await log.save(command);
     return command;
   };
@@ -62,7 +62,7 @@ describe('The log of the commands', () => {
     const open = { reason: null, verified: null, settledAt: null };
     const states = [{ requestStatus: null, at }];
     assert.deepEqual(await log.journal('a'), [{ ...sent, operationId: 'op-1', states, outcome: 'pending', ...open }]);
-    command.answer(record('x'), { status: 'unconfirmed', fault: null }, now);
+    command.answer({ record: record('x'), status: 'unconfirmed', fault: null }, now);
     command.addStatus({ requestStatus: 'COMPLETED', message: null }, now + 4_000);
     command.keepVerdict(result, now + 5_000);
     await log.save(command);
@@ -84,12 +84,12 @@ describe('The log of the commands', () => {
   it('lists the commands newest first, also after the clock was set back', async () => {
     const log = logOf();
     for (const id of ['x', 'y']) await send(log, id);
-    const late = new LoggedCommand(record('z'), 'a', {}, now - 3_600_000);
+    const late = new Command(record('z'), 'a', {}, now - 3_600_000);
     await log.add(late, now - 3_600_000);
     assert.deepEqual(await ids(log), ['z', 'y', 'x']);
     const next = logOf();
     await next.ready();
-    await next.add(new LoggedCommand(record('last'), 'a', {}, now - 3_000_000), now - 3_000_000);
+    await next.add(new Command(record('last'), 'a', {}, now - 3_000_000), now - 3_000_000);
     assert.deepEqual(await ids(logOf()), ['last', 'z', 'y', 'x']);
   });
 
@@ -116,14 +116,13 @@ describe('The log of the commands', () => {
     await send(log, 'accepted');
     await send(log, 'completed', done);
     (await send(log, 'answered by the car')).answer(
-      record('answered by the car', unclear),
-      { status: 'answered', fault: null },
+      { record: record('answered by the car', unclear), status: 'answered', fault: null },
       now,
     );
     await log.save(log.find('answered by the car') ?? assert.fail());
     (await begin(log, 'refused')).refuse(new VehicleError('COMMAND_REFUSED', 'Refused.'), now);
     await log.save(log.find('refused') ?? assert.fail());
-    await log.add(LoggedCommand.adopt(record('of somebody else'), 'a', now), now);
+    await log.add(Command.adopt(record('of somebody else'), 'a', now), now);
     assert.deepEqual(
       (await logOf().pending('a')).map(({ id }) => id),
       ['no answer', 'accepted'],
@@ -175,7 +174,7 @@ describe('The log of the commands', () => {
   it('keeps an old command that a node still has to send on or follows', async () => {
     const log = logOf({ limit: 2 });
     await begin(log, 'to send on', { origin: { node: 'n', msg: {} } });
-    await log.follow(await begin(log, 'followed'), 'r', follower);
+    await log.assign(await begin(log, 'followed'), 'r', follower);
     for (const id of ['x', 'y', 'z']) await send(log, id);
     assert.deepEqual(await ids(logOf()), ['z', 'followed', 'to send on']);
   });
@@ -208,7 +207,7 @@ describe('The log of the commands', () => {
   it('is emptied, but for what a node needs for its result, which comes back with the result', async () => {
     const log = logOf();
     for (const id of ['x', 'y']) await send(log, id);
-    await log.follow(log.find('y') ?? assert.fail(), 'r', follower);
+    await log.assign(log.find('y') ?? assert.fail(), 'r', follower);
     await log.clear('a');
     assert.deepEqual([await ids(log), await ids(logOf())], [[], []]);
     assert.equal((await store.entries('command/')).length, 1);
@@ -254,7 +253,7 @@ describe('The log of the commands', () => {
     const fault = sentence`No answer came (${'NETWORK'}).`;
     const log = logOf();
     const command = await begin(log, 'x');
-    command.answer(record('x', unclear), { status: 'unconfirmed', fault }, now);
+    command.answer({ record: record('x', unclear), status: 'unconfirmed', fault }, now);
     await log.save(command);
     const next = logOf();
     const [entry] = await next.journal('a');

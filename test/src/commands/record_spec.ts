@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { asSentence, cancelledId, LoggedCommand, parseRecord, resolveService, VehicleError } from '../../../src/index';
+import { asSentence, cancelledId, Command, parseRecord, resolveService, VehicleError } from '../../../src/index';
 import { keptProperties } from '../../../src/commands/kept-properties';
 import { journalReading } from '../../../src/commands/log';
 import { noAnswer, recordOf, unanswered, type CommandRecord } from '../../../src/commands/record';
-import type { Follower } from '../../../src/commands/logged-command';
+import type { Follower } from '../../../src/commands/command';
 import { commandRoute, type CommandInput, type CommandRoute } from '../../../src/commands/route';
 import { wordSentence } from '../../../src/sentence';
 import type { InterfaceName } from '../../../src/catalogue/reads';
@@ -231,13 +231,12 @@ describe('The record of a command', () => {
 
 describe('A command in the journal', () => {
   const status = { status: 'unconfirmed', fault: null } as const;
-  const sent = (changes: Partial<CommandRecord> = {}): LoggedCommand => {
-    const command = new LoggedCommand({ ...record, requestStatus: null }, 'a', { sentBy: 'Evening' }, now);
-    command.answer({ ...record, ...changes }, status, now);
+  const sent = (changes: Partial<CommandRecord> = {}): Command => {
+    const command = new Command({ ...record, requestStatus: null }, 'a', { sentBy: 'Evening' }, now);
+    command.answer({ record: { ...record, ...changes }, ...status }, now);
     return command;
   };
-  const restored = (command: LoggedCommand): LoggedCommand =>
-    LoggedCommand.parse(JSON.parse(JSON.stringify(command))) ?? assert.fail();
+  const restored = (command: Command): Command => Command.parse(JSON.parse(JSON.stringify(command))) ?? assert.fail();
   const verdict = (outcome: 'succeeded' | 'failed' | 'undetermined', verified: boolean | null) => ({
     outcome,
     verified,
@@ -247,7 +246,7 @@ describe('A command in the journal', () => {
   it('is a reading that no request gave, in English and without secrets', () => {
     const command = sent();
     command.keepVerdict(verdict('failed', null), now + 1_000);
-    const open = new LoggedCommand(record, 'a', {}, now);
+    const open = new Command(record, 'a', {}, now);
     const { payload, vehicle } = journalReading([command.journalEntry(), open.journalEntry()], new Date(now), (text) =>
       text.replace('failed', '[removed]'),
     );
@@ -278,63 +277,16 @@ describe('A command in the journal', () => {
     });
   });
 
-  const results: [first: ReturnType<typeof verdict>, second: ReturnType<typeof verdict>, kept: string][] = [
-    [verdict('undetermined', null), verdict('succeeded', null), 'succeeded null'],
-    [verdict('succeeded', null), verdict('failed', true), 'succeeded null'],
-    [verdict('succeeded', null), verdict('succeeded', true), 'succeeded true'],
-    [verdict('succeeded', true), verdict('undetermined', null), 'succeeded true'],
-    [verdict('undetermined', true), verdict('succeeded', null), 'succeeded true'],
-    [verdict('undetermined', null), verdict('undetermined', false), 'undetermined false'],
-  ];
-  for (const [first, second, kept] of results)
-    it(`keeps ${kept} of ${first.outcome} ${first.verified}, then ${second.outcome} ${second.verified}`, () => {
-      const command = sent();
-      command.keepVerdict(first, now);
-      const returned = command.keepVerdict(second, now + 1_000);
-      assert.deepEqual(returned, { ...second, settledAt: at(1) });
-      assert.equal(`${command.verdict?.outcome} ${command.verdict?.verified}`, kept);
-    });
-
-  it('ends with the first final status of its link, and calls back once', () => {
-    const command = sent();
-    let calls = 0;
-    command.whenOver(() => (calls += 1));
-    command.addStatus({ requestStatus: null, message: 'x' }, now);
-    command.addStatus({ requestStatus: 'RUNNING', message: 'x' }, now);
-    command.addStatus({ requestStatus: 'DELIVERED', message: null }, now + 1_000);
-    assert.deepEqual(
-      [calls, command.mayAct, wordSentence(command.message)],
-      [0, true, 'The command reached the car; the car has not confirmed that it acted.'],
-    );
-    command.addStatus({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 2_000);
-    assert.deepEqual([calls, command.mayAct, wordSentence(command.message)], [1, false, 'Done.']);
-    command.whenOver(() => (calls += 1));
-    assert.equal(calls, 2);
-    assert.deepEqual(command.journalEntry().states, [
-      { requestStatus: 'RUNNING', at: at(0) },
-      { requestStatus: 'DELIVERED', at: at(1) },
-      { requestStatus: 'COMPLETED', at: at(2) },
-    ]);
-  });
-
-  it('keeps the last 50 statuses', () => {
-    const command = sent();
-    for (let count = 1; count <= 60; count += 1)
-      command.addStatus({ requestStatus: count % 2 === 0 ? 'SENT' : 'WAITING', message: null }, now + count * 1_000);
-    for (const states of [command.journalEntry().states, restored(command).states])
-      assert.deepEqual([states.length, states[0]?.at, states.at(-1)?.at], [50, at(11), at(60)]);
-  });
-
   it('that somebody else sent blocks no car, and has the meaning of its status where it has no text', () => {
-    const command = LoggedCommand.adopt({ ...record, outcome: 'succeeded', message: '' }, 'a', now);
+    const command = Command.adopt({ ...record, outcome: 'succeeded', message: '' }, 'a', now);
     assert.deepEqual([command.mayAct, command.record.outcome, command.verdict], [false, 'pending', null]);
     assert.equal(wordSentence(command.message), 'The command is on its way to the car.');
-    assert.equal(wordSentence(LoggedCommand.adopt(record, 'a', now).message), 'Under way.');
+    assert.equal(wordSentence(Command.adopt(record, 'a', now).message), 'Under way.');
   });
 
   it('that was refused is over, and nobody sends it on', () => {
-    const command = new LoggedCommand(record, 'a', { origin: { node: 'n', msg: { topic: 't', payload: 1 } } }, now);
-    assert.deepEqual(command.origin, { node: 'n', msg: { topic: 't' }, handedOnAt: null });
+    const command = new Command(record, 'a', { origin: { node: 'n', msg: { topic: 't', payload: 1 } } }, now);
+    assert.deepEqual(command.origin, { node: 'n', by: '', msg: { topic: 't' }, forwardedAt: null });
     command.refuse(new VehicleError('COMMAND_REFUSED', 'No.', { operationId: 'other' }), now);
     assert.deepEqual(
       [command.mayAct, command.origin, command.record.operationId, command.record.outcome],
@@ -346,30 +298,6 @@ describe('A command in the journal', () => {
       verified: null,
       settledAt: at(0),
     });
-  });
-
-  it('without an answer is pending while its process runs, and undetermined after it ended', () => {
-    const command = new LoggedCommand(record, 'a', {}, now);
-    assert.deepEqual([command.journalEntry().outcome, command.journalEntry().reason], ['pending', null]);
-    const { outcome, reason } = restored(command).journalEntry();
-    assert.deepEqual(
-      [outcome, reason && /Node-RED ended before an answer came/.test(wordSentence(reason))],
-      ['undetermined', true],
-    );
-  });
-
-  it('is read as far as it can be: without order, account or record it is lost', () => {
-    const stored = JSON.parse(JSON.stringify(sent())) as object;
-    assert.deepEqual(restored(sent()).journalEntry(), sent().journalEntry());
-    for (const changes of [{ order: 'x' }, { account: null }, { record: { id: 'x' } }])
-      assert.equal(LoggedCommand.parse({ ...stored, ...changes }), null);
-    const damaged = { member: 7, sentBy: 7, fault: 7, status: 'odd', states: 7, verdict: 7, origin: 7, followers: 7 };
-    const command = LoggedCommand.parse({ ...stored, ...damaged, isCleared: 7 }) ?? assert.fail();
-    const { member, sentBy, fault, status: read, states, verdict: kept, origin, isCleared } = command;
-    assert.deepEqual(
-      [member, sentBy, fault, read, states, kept, origin, command.followers, isCleared],
-      ['', null, null, 'unconfirmed', [], null, null, {}, false],
-    );
   });
 
   it('takes over what another process knows better', () => {
@@ -388,7 +316,7 @@ describe('A command in the journal', () => {
     const newer = sent({ requestStatus: 'DELIVERED' });
     newer.merge(sent());
     assert.equal(newer.record.requestStatus, 'DELIVERED', 'a process knows its own command best');
-    const begun = new LoggedCommand(record, 'a', {}, now);
+    const begun = new Command(record, 'a', {}, now);
     begun.merge(sent({ requestStatus: 'SENT' }));
     assert.deepEqual([begun.status, begun.record.requestStatus], ['unconfirmed', 'SENT']);
     const read = restored(sent());
@@ -397,9 +325,9 @@ describe('A command in the journal', () => {
   });
 
   it('keeps the followers of both processes, but for one that has its result, and is sent on by nobody where one has ended that', () => {
-    const withOrigin = (handedOnAt: string | null): LoggedCommand => {
+    const withOrigin = (forwardedAt: string | null, by = 'own'): Command => {
       const command = sent();
-      command.origin = { node: 'n', msg: {}, handedOnAt };
+      command.origin = { node: 'n', by, msg: {}, forwardedAt };
       return command;
     };
     const by = (process: string): Follower => ({
@@ -411,12 +339,12 @@ describe('A command in the journal', () => {
       tries: 0,
     });
     const own = Object.assign(withOrigin(null), { followers: { a: null, b: by('own'), c: by('own'), d: by('own') } });
-    const other = Object.assign(withOrigin(at(5)), { followers: { a: by('other'), b: null, c: by('other') } });
-    own.merge(Object.assign(other, { isCleared: true, order: 7, member: 'm' }));
+    const other = Object.assign(withOrigin(at(5), 'other'), { followers: { a: by('other'), b: null, c: by('other') } });
+    own.merge(Object.assign(other, { isCleared: true, order: 7 }));
     assert.deepEqual(own.followers, { a: null, b: null, c: by('other'), d: by('own') });
-    assert.deepEqual([own.origin?.handedOnAt, own.isCleared, own.order, own.member], [at(5), true, 7, 'm']);
+    assert.deepEqual([own.origin?.forwardedAt, own.origin?.by, own.isCleared, own.order], [at(5), 'other', true, 7]);
     own.merge(withOrigin(at(6)));
-    assert.equal(own.origin?.handedOnAt, at(5));
+    assert.equal(own.origin?.forwardedAt, at(5));
     own.merge(sent());
     assert.equal(own.origin, null);
     own.merge(withOrigin(at(5)));

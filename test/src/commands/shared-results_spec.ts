@@ -238,11 +238,12 @@ describe('the results of commands, of several processes with the same flows', ()
     it('records', async () => {
       const { id } = await lock(one);
       const { log } = one.pack;
-      assert.ok((await log.claim(id)) && log.mayBeSent(id));
+      const command = log.find(id) ?? assert.fail();
+      assert.ok((await log.claim(command, 'command')) && log.mayBeSent(command, 'command'));
       cutAtWrite(one, () => true);
-      await assert.rejects(log.markForwarded(id, null), /away/);
+      await assert.rejects(log.markForwarded(command, null), /away/);
       const { pack } = await restart();
-      assert.deepEqual(await pack.log.unclaimed('command', all.clock.now()), []);
+      assert.deepEqual(await pack.log.openFor('command', all.clock.now()), []);
     });
   });
 
@@ -329,35 +330,37 @@ describe('the results of commands, of several processes with the same flows', ()
   it('leave the record of a command to another process where its own ended before it handed the record on', async () => {
     const record = await lock(one);
     const left = async (isStart: boolean): Promise<string[]> =>
-      (await other.pack.log.unclaimed('command', all.clock.now(), isStart)).map(({ id }) => id);
+      (await other.pack.log.openFor('command', all.clock.now(), isStart)).map(({ id }) => id);
     assert.deepEqual(await left(true), []);
     one.line.isCut = true;
     await all.clock.advance(20 * second);
     assert.deepEqual(await left(false), [record.id]);
     const third = all.start();
     await all.clock.advance(2 * second);
-    assert.deepEqual(await third.pack.log.unclaimed('command', all.clock.now()), []);
+    assert.deepEqual(await third.pack.log.openFor('command', all.clock.now()), []);
   });
 
   it('leave the record of a command to the copy that took it over while its own process stood still', async () => {
     const record = await lock(one);
     const { log } = one.pack;
-    assert.ok(log.mayBeSent(record.id));
+    const command = log.find(record.id) ?? assert.fail();
+    assert.ok(log.mayBeSent(command, 'command'));
     one.line.isCut = true;
     await all.clock.advance(12 * second);
-    assert.ok(!log.mayBeSent(record.id), 'after 10 s another copy may soon take it over');
-    await assert.rejects(log.claim(record.id), /away/);
+    assert.ok(!log.mayBeSent(command, 'command'), 'after 10 s another copy may soon take it over');
+    await assert.rejects(log.claim(command, 'command'), /away/);
     one.line.isCut = false;
-    assert.ok((await log.claim(record.id)) && log.mayBeSent(record.id));
+    assert.ok((await log.claim(command, 'command')) && log.mayBeSent(command, 'command'));
     one.line.isCut = true;
     await all.clock.advance(20 * second);
     one.line.isCut = false;
-    assert.ok((await log.claim(record.id)) && log.mayBeSent(record.id), 'no copy took it over');
+    assert.ok((await log.claim(command, 'command')) && log.mayBeSent(command, 'command'), 'no copy took it over');
     one.line.isCut = true;
     await all.clock.advance(20 * second);
-    await other.pack.log.unclaimed('command', all.clock.now(), false);
+    await other.pack.log.openFor('command', all.clock.now(), false);
     one.line.isCut = false;
-    assert.ok(!(await log.claim(record.id)) && !log.mayBeSent(record.id));
-    assert.ok(other.pack.log.mayBeSent(record.id));
+    assert.ok(!(await log.claim(command, 'command')) && !log.mayBeSent(command, 'command'));
+    const theirs = other.pack.log.find(record.id) ?? assert.fail();
+    assert.ok(other.pack.log.mayBeSent(theirs, 'command'));
   });
 });

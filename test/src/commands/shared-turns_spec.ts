@@ -394,7 +394,7 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['honk']);
     sleeper.line.isCut = false;
     await all.clock.advance(second);
-    assert.ok(sleeper.presence.isSure);
+    assert.ok(sleeper.presence.isStill(sleeper.presence.id));
     wake();
     await all.clock.advance(30 * second);
     await next;
@@ -412,7 +412,7 @@ describe('commands of several processes to one car', () => {
       const ended = send(process, 'lock', { interface: 'v2', node: `node ${index}` }).then(() => all.clock.now());
       await all.clock.advance(3 * second);
       assert.ok((await ended) - begun <= 500, `${(await ended) - begun} ms`);
-      const ofCommand = line.calls.slice(calls).filter((key) => key !== '' && !key.startsWith('member/'));
+      const ofCommand = line.calls.slice(calls).filter((key) => key !== '' && !key.startsWith('process/'));
       assert.ok(ofCommand.length <= 8, ofCommand.join());
     }
     assert.equal(posts().length, 8);

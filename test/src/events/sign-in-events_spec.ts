@@ -21,7 +21,6 @@ const keyRefused = { match: { path: '/connected-vehicle/' }, error: 'key-refused
 const { signal } = new AbortController();
 
 describe('The events of a sign-in', function () {
-  this.timeout(240_000);
   let clock: ManualClock;
   let identity: Identity;
   let session: Session;
@@ -68,8 +67,10 @@ describe('The events of a sign-in', function () {
       tokens: createTokenSource({ client: identity.client, configNodeId: 'car', session }),
       limits: { requestsPerDay: 10_000, requestsPerMinute: 100, commandsPerMinute: 10 },
     });
-    runner = await CarRunner.open(new CarEvents({ events: ['sign-in-ending', 'sign-in-required'] }, account.signIn), {
-      client: account.client,
+    const { client } = account;
+    const signIn = account.signIn.bind(account);
+    runner = await CarRunner.open(new CarEvents({ events: ['sign-in-ending', 'sign-in-required'] }, signIn), {
+      client,
       vin: demoCar.vin,
       store,
       key: 'event/one',

@@ -41,7 +41,7 @@ describe('the rate limiter of an API key', () => {
     { maxWaitMs = 30 * second, ...options }: Partial<AcquireOptions> & { maxWaitMs?: number } = {},
   ): Promise<void> => limiter.acquire(kind, { api: 'connected', deadline: clock.monotonic() + maxWaitMs, ...options });
   const block = (limiter: RateLimiter, code: RateLimitCode, until: Date, api: ApiName = 'connected'): void =>
-    limiter.blockUntil(code, until, api);
+    limiter.pauseUntil(code, until, api);
 
   beforeEach(() => {
     clock = new ManualClock(start);
@@ -63,14 +63,14 @@ describe('the rate limiter of an API key', () => {
         commandsThisMinute: 1,
         readsPerDay: 10_000,
         readsPerMinute: 100,
-        blockedUntil: null,
+        pausedUntil: null,
         rateLimitCode: null,
         waiting: 0,
         apis: {
-          connected: { usedToday: 2, blockedUntil: null },
-          energy: { usedToday: 0, blockedUntil: null },
-          location: { usedToday: 0, blockedUntil: null },
-          'energy-device': { usedToday: 0, blockedUntil: null },
+          connected: { usedToday: 2, pausedUntil: null },
+          energy: { usedToday: 0, pausedUntil: null },
+          location: { usedToday: 0, pausedUntil: null },
+          'energy-device': { usedToday: 0, pausedUntil: null },
         },
       });
     });
@@ -323,7 +323,7 @@ describe('the rate limiter of an API key', () => {
     it('sends nothing until its time, then goes on with what waited', async () => {
       const limiter = limiterOf();
       block(limiter, 'RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { blockedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
+      assert.deepEqual(pick(limiter), { pausedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
       const waiting = [
         watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute })),
         watched(acquire(limiter, 'command', { maxWaitMs: 2 * minute })),
@@ -338,7 +338,7 @@ describe('the rate limiter of an API key', () => {
         waiting.map(({ done }) => done),
         [true, true],
       );
-      assert.deepEqual(pick(limiter), { blockedUntil: null, rateLimitCode: null });
+      assert.deepEqual(pick(limiter), { pausedUntil: null, rateLimitCode: null });
     });
 
     it('keeps requests waiting that may wait so long, and rejects the others at once with the time', async () => {
@@ -369,16 +369,16 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf();
       block(limiter, 'QUOTA_SPENT', new Date(start + 3 * hour));
       block(limiter, 'RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { blockedUntil: '2026-06-01T11:00:00.000Z', rateLimitCode: 'QUOTA_SPENT' });
+      assert.deepEqual(pick(limiter), { pausedUntil: '2026-06-01T11:00:00.000Z', rateLimitCode: 'QUOTA_SPENT' });
     });
 
     it('lasts at most a day, and a minute where its time makes no sense', () => {
       const long = limiterOf();
       block(long, 'QUOTA_SPENT', new Date(start + 400 * hour));
-      assert.equal(long.snapshot().blockedUntil, '2026-06-02T08:00:00.000Z');
+      assert.equal(long.snapshot().pausedUntil, '2026-06-02T08:00:00.000Z');
       const odd = limiterOf();
       block(odd, 'RATE_LIMITED', new Date(Number.NaN));
-      assert.equal(odd.snapshot().blockedUntil, '2026-06-01T08:01:00.000Z');
+      assert.equal(odd.snapshot().pausedUntil, '2026-06-01T08:01:00.000Z');
     });
   });
 
@@ -414,15 +414,15 @@ describe('the rate limiter of an API key', () => {
       await clock.advance(5 * second);
       const after = limiterOf({ store });
       await refused(acquire(after, 'read'), 'QUOTA_SPENT');
-      const { usedToday, usedThisMinute, commandsThisMinute, blockedUntil, apis } = after.snapshot();
+      const { usedToday, usedThisMinute, commandsThisMinute, pausedUntil, apis } = after.snapshot();
       assert.deepEqual(
-        { usedToday, usedThisMinute, commandsThisMinute, blockedUntil, energy: apis.energy },
+        { usedToday, usedThisMinute, commandsThisMinute, pausedUntil, energy: apis.energy },
         {
           usedToday: 50,
           usedThisMinute: 51,
           commandsThisMinute: 3,
-          blockedUntil: '2026-06-01T10:00:00.000Z',
-          energy: { usedToday: 1, blockedUntil: null },
+          pausedUntil: '2026-06-01T10:00:00.000Z',
+          energy: { usedToday: 1, pausedUntil: null },
         },
       );
     });
@@ -703,8 +703,8 @@ describe('the rate limiter of an API key', () => {
       block(limiter, 'QUOTA_SPENT', new Date(start + hour), 'energy');
       await refused(acquire(limiter, 'read', { api: 'energy' }), 'QUOTA_SPENT');
       await acquire(limiter, 'read', { maxWaitMs: 0 });
-      assert.equal(limiter.snapshot().apis.energy.blockedUntil, '2026-06-01T09:00:00.000Z');
-      assert.equal(limiter.snapshot().blockedUntil, null);
+      assert.equal(limiter.snapshot().apis.energy.pausedUntil, '2026-06-01T09:00:00.000Z');
+      assert.equal(limiter.snapshot().pausedUntil, null);
       block(limiter, 'RATE_LIMITED', new Date(start + minute), 'energy');
       await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
     });
@@ -835,8 +835,8 @@ async function refused(promise: Promise<void>, expected: ErrorCode): Promise<Veh
 
 const code = (error: unknown): unknown => (error instanceof VehicleError ? error.code : error);
 const pick = (limiter: RateLimiter): object => {
-  const { blockedUntil, rateLimitCode } = limiter.snapshot();
-  return { blockedUntil, rateLimitCode };
+  const { pausedUntil, rateLimitCode } = limiter.snapshot();
+  return { pausedUntil, rateLimitCode };
 };
 /** The minute after, so that no attempt is too early. */
 const shown = (at: number): string => new Date(Math.ceil(at / 60_000) * 60_000).toTimeString().slice(0, 5);

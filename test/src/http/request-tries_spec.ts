@@ -32,7 +32,7 @@ describe('A request', () => {
   let clock: ManualClock;
   let sent: TransportRequest[];
   let slots: string[];
-  let blocked: string[];
+  let paused: string[];
   let token: number;
   let isWorthIt: boolean;
   let answers: (Given | VehicleError)[];
@@ -42,7 +42,7 @@ describe('A request', () => {
   let failsAfterLeaving: boolean;
   beforeEach(() => {
     clock = new ManualClock(start);
-    [sent, slots, blocked, token, isWorthIt, answers] = [[], [], [], 1, true, []];
+    [sent, slots, paused, token, isWorthIt, answers] = [[], [], [], 1, true, []];
     [deadlines, waitsMs, failsAfterLeaving] = [[], 0, false];
   });
   const requestsOf = (shareForMs = 0): Requests => {
@@ -64,8 +64,8 @@ describe('A request', () => {
         deadlines.push((deadline - started) / 1000);
         if (waitsMs > 0) await clock.advance(waitsMs);
       },
-      blockUntil: (code: string, until: Date, api: string) =>
-        void blocked.push(`${code} ${+until - clock.now()} ${api}`),
+      pauseUntil: (code: string, until: Date, api: string) =>
+        void paused.push(`${code} ${+until - clock.now()} ${api}`),
     };
     return new Requests({
       apiKeyHeader: 'vendor-api-key',
@@ -183,7 +183,7 @@ describe('A request', () => {
     await outcome(requestsOf().get({ ...get, api: 'energy' }));
     answers = [{ status: 503, headers: { 'retry-after': '61' } }];
     await outcome(requestsOf().get(get));
-    assert.deepEqual(blocked, ['RATE_LIMITED 61000 connected', 'QUOTA_SPENT 1800000 energy']);
+    assert.deepEqual(paused, ['RATE_LIMITED 61000 connected', 'QUOTA_SPENT 1800000 energy']);
   });
 
   it('names the scopes that the token lacks, or all where it has them', async () => {
@@ -222,7 +222,7 @@ describe('A request', () => {
     }
   });
 
-  it('is shared as long as its answer may be old, or with its batch', async () => {
+  it('is shared as long as its answer may be old, and while it is in progress', async () => {
     const requests = requestsOf(10_000);
     const source = async (of: Requests, more: Partial<GetRequest> = {}) => (await of.get({ ...get, ...more })).source;
     assert.deepEqual([await source(requests), await source(requests)], ['live', 'shared']);
@@ -235,10 +235,7 @@ describe('A request', () => {
     assert.equal(await source(requests), 'live');
     const alone = requestsOf(0);
     assert.deepEqual([await source(alone), await source(alone)], ['live', 'live']);
-    const batch = 'b';
-    assert.deepEqual([await source(alone, { batch }), await source(alone, { batch })], ['live', 'shared']);
-    await clock.advance(5_000);
-    assert.equal(await source(alone, { batch }), 'live');
+    assert.deepEqual(await Promise.all([source(alone), source(alone)]), ['live', 'shared']);
   });
 
   it('is listed with its answer, the last 30 of each, and no very long one', async () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Membership, VehicleError } from '../../../src/index';
+import { RedisPresence, VehicleError } from '../../../src/index';
 import { asSentence } from '../../../src/sentence';
 import { RateLimiter, type RequestKind } from '../../../src/http/rate-limiter';
 import type { Quota } from '../../../src/http/quota-counts';
@@ -33,7 +33,7 @@ describe('a limiter that shares its counts', () => {
   });
 
   const start = async (own = limits): Promise<RateLimiter & { end: () => Promise<void> }> => {
-    const presence = new Membership({ store, group: 'flows', clock });
+    const presence = new RedisPresence({ store, group: 'flows', clock });
     ends.push(presence.use());
     const limiter = new RateLimiter({ clock, store, presence, key: 'quota/key' });
     const end = limiter.use(own);
@@ -120,7 +120,7 @@ describe('a limiter that shares its counts', () => {
   it('pauses with the others until the time that the service has named to one of them', async () => {
     const [one, other] = [await start(), await start()];
     await take(other);
-    one.blockUntil('QUOTA_SPENT', new Date(begin + 5 * minute), 'connected');
+    one.pauseUntil('QUOTA_SPENT', new Date(begin + 5 * minute), 'connected');
     await clock.advance(0);
     await take(other, 'read', 0, undefined, 'energy');
     const error = await take(other).then(
@@ -128,15 +128,15 @@ describe('a limiter that shares its counts', () => {
       (refusal: unknown) => refusal as VehicleError,
     );
     assert.deepEqual([error.code, error.retryAt?.getTime()], ['QUOTA_SPENT', begin + 5 * minute]);
-    assert.equal(other.snapshot().blockedUntil, new Date(begin + 5 * minute).toISOString());
+    assert.equal(other.snapshot().pausedUntil, new Date(begin + 5 * minute).toISOString());
     // A shorter pause changes nothing.
-    one.blockUntil('RATE_LIMITED', new Date(begin + minute), 'energy');
+    one.pauseUntil('RATE_LIMITED', new Date(begin + minute), 'energy');
     await clock.advance(0);
     await assert.rejects(take(other, 'read', 0, undefined, 'energy'), { code: 'RATE_LIMITED' });
     assert.equal(other.snapshot().rateLimitCode, 'QUOTA_SPENT');
     await clock.advance(5 * minute);
     await take(other);
-    assert.equal(other.snapshot().blockedUntil, null);
+    assert.equal(other.snapshot().pausedUntil, null);
   });
 
   it('sends nothing without the store, and counts only what it sent', async () => {
@@ -159,7 +159,7 @@ describe('a limiter that shares its counts', () => {
     for (let count = 0; count < 5; count += 1) await take(other);
     await clock.advance(6 * second);
     // All keys, those of the processes too.
-    for (const prefix of ['quota/', 'member/'])
+    for (const prefix of ['quota/', 'process/'])
       for (const { key } of await store.entries(prefix)) await store.remove(key);
     const early = await Promise.allSettled([take(one), take(other)]);
     await clock.advance(6 * second);

@@ -178,7 +178,7 @@ describe('the quota of a key that several processes share', () => {
       await Promise.all([read(one), read(other)]);
       one.line.isCut = true;
       const { limiter } = one.pack.stateOfKey(all.service.url, 'demo-key');
-      limiter.blockUntil('RATE_LIMITED', new Date(all.clock.now() + 10 * minute), 'connected');
+      limiter.pauseUntil('RATE_LIMITED', new Date(all.clock.now() + 10 * minute), 'connected');
       await all.clock.advance(minute);
       await read(other);
       one.line.isCut = false;

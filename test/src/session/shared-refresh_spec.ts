@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { Membership, VehicleError } from '../../../src/index';
+import { RedisPresence, VehicleError } from '../../../src/index';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { Session } from '../../../src/session/session';
@@ -73,7 +73,7 @@ describe('a sign-in that several processes share', () => {
   });
 
   const start = (): TokenSource => {
-    const presence = new Membership({ store, clock });
+    const presence = new RedisPresence({ store, clock });
     const session = new Session({
       store: new GrantStore({ state: store }),
       presence,
@@ -137,7 +137,7 @@ describe('a sign-in that several processes share', () => {
     await clock.advanceInSteps(1_000, 500);
     assert.deepEqual(service.requests, ['1', '2']);
     const { refreshing } = (await new GrantStore({ state: store }).read(key))?.grant ?? assert.fail();
-    await store.remove(`member/${refreshing}`);
+    await store.remove(`process/${refreshing}`);
     await clock.advanceInSteps(5_000, 500);
     assert.deepEqual(service.requests, ['1', '2', '2']);
     answer();

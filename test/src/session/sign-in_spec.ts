@@ -10,7 +10,7 @@ import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { SignInStart, SignIns } from '../../../src/session/sign-in';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
-import { Membership } from '../../../src/state/membership';
+import { RedisPresence } from '../../../src/state/redis-presence';
 import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import { ManualClock } from '../../support/manual-clock';
@@ -449,7 +449,7 @@ describe('a sign-in from the editor', () => {
     const sessionAt = (offMs: number): Session => {
       const own = new ManualClock(clock.now() + offMs);
       clocks.push(own);
-      const presence = new Membership({ store: shared, clock: own });
+      const presence = new RedisPresence({ store: shared, clock: own });
       return new Session({ store: new GrantStore({ state: shared }), send: identity.send, presence, clock: own });
     };
     ({ signIns } = sessionAt(0));

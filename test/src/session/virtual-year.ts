@@ -10,7 +10,7 @@ import { GrantStore, signInKey } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { Seal } from '../../../src/state/seal';
-import { Membership } from '../../../src/state/membership';
+import { RedisPresence } from '../../../src/state/redis-presence';
 import { LocalPresence } from '../../../src/state/presence';
 import type { RedisStateStore } from '../../../src/state/redis-store';
 import { StateFault, type SharedStore, type StateStore } from '../../../src/state/state-store';
@@ -25,7 +25,7 @@ import { saveSignIn } from '../../support/saved-sign-in';
 /**
  * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that moves only when nothing is at work, with
  * the simulated identity service, real files, and a process and connections that are cut at any step. Or of several such processes on a
- * real Redis, which are also cut off from it; their machine sleeps between most reads, because a member asks the store each second.
+ * real Redis, which are also cut off from it; their machine sleeps between most reads, because each process asks the store each second.
  */
 export interface YearOptions {
   days: number;
@@ -36,7 +36,7 @@ export interface YearOptions {
   /** `anywhere`: also where an answer is on its way, or not saved yet; `outside`: never there. */
   cuts: 'anywhere' | 'outside';
   /** The number of processes that share a Redis. By default there is one, on files. */
-  members?: number;
+  processes?: number;
 }
 
 export interface YearReport {
@@ -134,7 +134,7 @@ class Year {
     });
     this.#directory = await diskFiles.mkdtemp(join(tmpdir(), 'virtual-year-'));
     await this.#seal.seal('', '');
-    if (this.#options.members === undefined) this.#state = unsyncedFiles([this.#seal], this.#directory);
+    if (this.#options.processes === undefined) this.#state = unsyncedFiles([this.#seal], this.#directory);
     else {
       this.#server = await RedisServer.start('--appendonly', 'no');
       this.#state = this.#shared = openRedis(this.#server.url, { clock: this.#world });
@@ -201,7 +201,7 @@ class Year {
   }
 
   #startAll(): void {
-    this.#processes = Array.from({ length: this.#options.members ?? 1 }, () => this.#start());
+    this.#processes = Array.from({ length: this.#options.processes ?? 1 }, () => this.#start());
   }
 
   async #signIn(): Promise<void> {
@@ -369,7 +369,7 @@ class SimulatedProcess {
     this.#isShared = shared !== null;
     const clock = this.#clock();
     const presence =
-      shared === null ? new LocalPresence(clock) : new Membership({ store: this.#stepwiseShared(shared), clock });
+      shared === null ? new LocalPresence(clock) : new RedisPresence({ store: this.#stepwiseShared(shared), clock });
     this.#endPresence = presence.use();
     const store = new GrantStore({ state: this.#stepwise(state) });
     const send: Send = (request) => this.#send(() => options.send(request));
@@ -407,7 +407,7 @@ class SimulatedProcess {
     this.alive = false;
   }
 
-  /** One step of the process: after its end, no answer reaches the process and nothing new begins. @param isBeat of the membership, which goes on all the time */
+  /** One step of the process: after its end, no answer reaches the process and nothing new begins. @param isBeat of the presence, which goes on all the time */
   async #step<T>(work: () => Promise<T>, isBeat = false): Promise<T> {
     const isOver = (): boolean => (isBeat ? !this.alive : this.#countsDown());
     if (isOver()) await never;
@@ -440,13 +440,13 @@ class SimulatedProcess {
   /** A process can die before and after each operation of the store; the store itself leaves no half value. */
   #stepwise(state: StateStore): StateStore {
     const over = <T>(key: string, work: () => Promise<T>): Promise<T> =>
-      this.#step(() => this.#reach(work), key.startsWith('member/'));
+      this.#step(() => this.#reach(work), key.startsWith('process/'));
     return {
       read: (key) => over(key, () => state.read(key)),
       write: (key, value, options) =>
         over(key, async () => {
           const version = await state.write(key, value, options);
-          if (!key.startsWith('member/')) this.#unheard = false;
+          if (!key.startsWith('process/')) this.#unheard = false;
           return version;
         }),
       remove: (key, condition) => over(key, () => state.remove(key, condition)),

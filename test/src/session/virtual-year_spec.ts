@@ -27,7 +27,7 @@ describe('a sign-in over a virtual year', function () {
   itLong(
     'is never lost where two processes share a Redis, one of them dies or is cut off from it, and a rotated token lives on for a minute',
     async () => {
-      const report = await virtualYear({ days, seed: 1, graceSeconds: 60, cuts: 'anywhere', members: 2 });
+      const report = await virtualYear({ days, seed: 1, graceSeconds: 60, cuts: 'anywhere', processes: 2 });
       assert.deepEqual([report.lost, report.lostUnheard], [0, 0]);
       assert.ok(report.killedProcesses > 0 && report.refreshes > 80);
     },

@@ -6,7 +6,6 @@ import { axeFindings } from '../../support/axe';
 import { launchBrowser, pendingNote } from '../../support/editor-browser';
 
 describe(`The page of the demo cars in a browser${pendingNote}`, function () {
-  this.timeout(240_000);
   let browser: Browser;
   let simulator: Simulator;
   let page: Page;

@@ -9,13 +9,20 @@ import { removeFolder } from '../../support/remove-folder';
 describe('the presence of a process alone', () => {
   it('may act, and takes over from each former run', async () => {
     const [before, presence] = [new LocalPresence(), new LocalPresence()];
-    assert.deepEqual([presence.role, presence.isSure, presence.fault], ['active', true, null]);
+    assert.deepEqual([presence.role, presence.isStill(presence.id), presence.fault], ['active', true, null]);
     assert.deepEqual(await Promise.all([before.id, '', presence.id].map((id) => presence.hasEnded(id))), [
       true,
       true,
       false,
     ]);
     assert.deepEqual([presence.isStill(presence.id), presence.isStill(before.id)], [true, false]);
+  });
+
+  it('leads at once, and does not wait for a store', async () => {
+    const presence = new LocalPresence();
+    const led: boolean[] = [];
+    presence.onLeading((isLeading) => led.push(isLeading));
+    assert.deepEqual([led, presence.isLeading, await presence.settled()], [[true], true, false]);
   });
 
   it('goes on where a change of the store fails', async () => {
@@ -30,9 +37,9 @@ describe('the presence of a process on a directory', () => {
     const clock = new ManualClock();
     const owner = new DirectoryOwner({ directory });
     const presence = new FilePresence(owner, clock);
-    assert.deepEqual([presence.role, presence.isSure, presence.fault], ['deciding', false, null]);
+    assert.deepEqual([presence.role, presence.isStill(presence.id), presence.fault], ['deciding', false, null]);
     await owner.ready();
-    assert.deepEqual([presence.role, presence.isSure, presence.fault], ['active', true, null]);
+    assert.deepEqual([presence.role, presence.isStill(presence.id), presence.fault], ['active', true, null]);
     assert.equal(presence.now(), clock.now());
     const next = new DirectoryOwner({ directory });
     const waiting = new FilePresence(next);
@@ -40,13 +47,13 @@ describe('the presence of a process on a directory', () => {
       while (waiting.role !== role) await new Promise<void>((resolve) => void waiting.onChange(resolve));
     };
     await becomes('standby');
-    assert.equal(waiting.isSure, false);
+    assert.equal(waiting.isStill(waiting.id), false);
     assert.match(waiting.fault?.message ?? '', /Another Node-RED uses the folder/);
     await owner.end();
-    assert.deepEqual([presence.role, presence.isSure, presence.isStill(presence.id)], ['lost', false, false]);
+    assert.deepEqual([presence.role, presence.isStill(presence.id)], ['lost', false]);
     assert.match(presence.fault?.message ?? '', /has taken over the folder/);
     await becomes('active');
-    assert.deepEqual([waiting.isSure, waiting.fault], [true, null]);
+    assert.deepEqual([waiting.isStill(waiting.id), waiting.fault], [true, null]);
     await next.end();
     await removeFolder(base);
   });

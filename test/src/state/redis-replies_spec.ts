@@ -350,15 +350,15 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
 
   it('finds every damage of a value', async () => {
     const store = open();
-    await store.write('claim/a', 1);
-    const hash = 'connected-vehicle:claim';
+    await store.write('turn/a', 1);
+    const hash = 'connected-vehicle:turn';
     const [field = ''] = (await server.send('HKEYS', hash)) as string[];
     const seal = new Seal('secret', hashed('connected-vehicle'));
     const sealed = async (text: string): Promise<string> =>
       JSON.stringify({ format: 1, ...(await seal.seal(text, `${hash}/${field}`)) });
-    const whole = await sealed('{"key":"claim/a","value":2}');
+    const whole = await sealed('{"key":"turn/a","value":2}');
     await server.send('HSET', hash, field, `7.x ${whole}`);
-    assert.deepEqual(await store.read('claim/a'), { value: 2, version: '7.x' });
+    assert.deepEqual(await store.read('turn/a'), { value: 2, version: '7.x' });
     for (const [text, version, fault] of [
       ['', null, 'damaged'],
       ['7.x', '7.x', 'damaged'],
@@ -371,8 +371,8 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
       [`7.x ${whole.replace(/"keyId":"./, '"keyId":"?')}`, '7.x', 'foreign'],
     ] as const) {
       await server.send('HSET', hash, field, text);
-      await assert.rejects(store.read('claim/a'), { fault, version }, text);
-      assert.deepEqual(await store.entries('claim/'), [], text);
+      await assert.rejects(store.read('turn/a'), { fault, version }, text);
+      assert.deepEqual(await store.entries('turn/'), [], text);
     }
   });
 });

@@ -5,7 +5,7 @@ import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { ManualClock } from '../../support/manual-clock';
 import { describeOnRedis, openRedis, RedisServer } from '../../support/redis-server';
 import { authority, expiredCertificate, issuedCertificate, otherCertificate } from '../../support/test-certificate';
-import { checkStore, LocalPresence, Membership, wordSentence, type RedisStateStore } from '../../../src/index';
+import { checkStore, LocalPresence, RedisPresence, wordSentence, type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
 import { keepsTheContract } from './state-store-contract';
@@ -129,7 +129,7 @@ describeOnRedis('the store on Redis', () => {
       const value = { format: 1, keyId: text(), salt: text(), nonce: text(), tag: text(), data: text() };
       return [text(), `1.x ${JSON.stringify(value)}`];
     });
-    await server.send('HSET', 'connected-vehicle:member', ...forged.flat());
+    await server.send('HSET', 'connected-vehicle:process', ...forged.flat());
     const { scrypt } = crypto;
     let derivations = 0;
     crypto.scrypt = (...args: unknown[]): void => {
@@ -137,7 +137,7 @@ describeOnRedis('the store on Redis', () => {
       Reflect.apply(scrypt, crypto, args);
     };
     try {
-      assert.deepEqual(await store.entries('member/'), []);
+      assert.deepEqual(await store.entries('process/'), []);
     } finally {
       crypto.scrypt = scrypt;
     }
@@ -152,16 +152,21 @@ describeOnRedis('the store on Redis', () => {
     for (const scope of ['a', 'b']) await assert.rejects(open({ scope }).read('guard/a'), { fault: 'damaged' });
   });
 
-  it('gives a claim, a turn and a quota again where what is stored of them is damaged', async () => {
+  it('has a leader again where what is stored of it is damaged', async () => {
     const store = open();
-    const version = await store.write('claim/a', { member: 'gone' });
-    const [field = ''] = (await server.send('HKEYS', 'connected-vehicle:claim')) as string[];
-    const sealed = String(await server.send('HGET', 'connected-vehicle:claim', field));
-    await server.send('HSET', 'connected-vehicle:claim', field, sealed.replace('"data":"', '"data":"AAAA'));
-    await assert.rejects(store.read('claim/a'), { fault: 'damaged', version });
-    const presence = new Membership({ store });
-    assert.equal((await presence.claim('a'))?.isHeld(), true);
-    assert.deepEqual((await store.read('claim/a'))?.value, { member: presence.id });
+    const version = await store.write('leader/flows', { id: 'gone' });
+    const [hash = ''] = (await server.send('KEYS', '*:leader')) as string[];
+    const [field = ''] = (await server.send('HKEYS', hash)) as string[];
+    const sealed = String(await server.send('HGET', hash, field));
+    await server.send('HSET', hash, field, sealed.replace('"data":"', '"data":"AAAA'));
+    await assert.rejects(store.read('leader/flows'), { fault: 'damaged', version });
+    const presence = new RedisPresence({ store, group: 'flows' });
+    const over = new AbortController();
+    await new Promise<void>((resolve) => {
+      presence.onLeading((isLeading) => (isLeading ? resolve() : undefined), over.signal);
+    });
+    assert.deepEqual((await store.read('leader/flows'))?.value, { id: presence.id });
+    over.abort();
   });
 
   it('does not overwrite what a newer version of the pack has written', async () => {
@@ -224,7 +229,6 @@ describeOnRedis('the store on Redis', () => {
     };
 
     it('says that it has become a replica, and goes on as a primary, where nobody acts for 15 seconds', async function () {
-      this.timeout(240_000);
       const [primary, replica] = await startPair();
       const clock = new ManualClock();
       const store = open({ clock }, primary.url);
@@ -246,7 +250,6 @@ describeOnRedis('the store on Redis', () => {
     });
 
     it('lets nobody act for 15 seconds after it was a replica, although nobody asked it meanwhile', async function () {
-      this.timeout(240_000);
       const [primary, replica] = await startPair();
       const clock = new ManualClock();
       const [store, other] = [open({ clock }, primary.url), open({ clock }, primary.url)];
@@ -267,7 +270,6 @@ describeOnRedis('the store on Redis', () => {
     });
 
     it('has written where a replica confirms it, and says that none does', async function () {
-      this.timeout(240_000);
       const [primary, replica] = await startPair();
       const store = open({}, primary.url);
       await store.write('guard/a', 1);

@@ -5,9 +5,8 @@ import { asSentence, type Sentence } from '../sentence';
 import { storedSentence } from '../state/state-store';
 import { iso } from '../util/clock';
 import type { Invocation } from '../wire/invocations';
-import type { CommandAttempt } from './attempt';
 import { keptProperties } from './kept-properties';
-import { outcomeShape, parseRecord, type CommandRecord } from './record';
+import { outcomeShape, parseRecord, type CommandEnd, type CommandRecord } from './record';
 
 const text = z.catch(z.nullable(z.string()), null);
 const state = z.object({ requestStatus: z.nullable(z.string()), at: z.string() });
@@ -19,7 +18,7 @@ const verdictShape = z.object({
   settledAt: z.string(),
 });
 const followerShape = z.object({
-  /** The process that follows the command for the node. */
+  /** The process that follows the command for the node, and sends the result. */
   by: z.string(),
   /** Milliseconds since 1970. */
   startedAt: z.number(),
@@ -34,8 +33,11 @@ const followerShape = z.object({
 });
 const originShape = z.object({
   node: z.string(),
+  /** The process that forwards the record for the node; empty before it is stored. */
+  by: z.catch(z.string(), ''),
   msg: z.catch(z.record(z.string(), z.unknown()), {}),
-  handedOnAt: text,
+  /** When the record was forwarded, if another node may still take it over. */
+  forwardedAt: text,
 });
 
 /** A command without order, account or readable record is lost; any other part that cannot be read is left out. */
@@ -43,7 +45,6 @@ const storedShape = z.lazy(() =>
   z.object({
     order: z.number(),
     account: z.string(),
-    member: z.catch(z.string(), ''),
     sentBy: text,
     record: z.unknown(),
     fault: z.catch(z.nullable(storedSentence), null),
@@ -62,11 +63,14 @@ export type Verdict = z.infer<typeof verdictShape>;
 /** A node that follows a command, from before its first poll until its result was sent. Its own conditions decide when the result is reached. */
 export type Follower = z.infer<typeof followerShape>;
 
+/** What a node has to send for a command, its record or its result, and the process that sends it. */
+type Unsent = Pick<Follower, 'by'> & { forwardedAt?: string | null };
+
 /** Who sent a command. */
 export interface Sender {
   /** Names the node, for the journal. */
   sentBy?: string | null;
-  /** The node that sends the record on when the command is answered, and its message; null if no node does. */
+  /** The node that forwards the record when the command is answered, and its message; null if no node does. */
   origin?: { node: string; msg: Record<string, unknown> } | null;
 }
 
@@ -98,11 +102,9 @@ const neverAnswered = asSentence(
 );
 
 /** What is known of a command, in memory and, as JSON, on disk: facts, of which the record, the journal and the results are views. */
-export class LoggedCommand {
+export class Command {
   /** Newer ones have a higher number. */
   order = 0;
-  /** The process that sends the record on; empty before it is stored. */
-  member = '';
   /** The version of the stored command; null before it is stored. */
   version: string | null = null;
   readonly id: string;
@@ -110,12 +112,12 @@ export class LoggedCommand {
   readonly sentBy: string | null;
   /** With the newest status. */
   record: CommandRecord;
-  /** Why the record has no answer, which its message says in English; null where the service gave one. */
+  /** Why the record has no answer, which its message says in English; null if the service gave one. */
   fault: Sentence | null = null;
   status: Stored['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
-  /** The node that sends the record on, and its message. `handedOnAt` is the time at which it was sent on, if another node may still take it over. Null when no node sends it on any more. */
+  /** The node that forwards the record, and its message; null if no node forwards it any more. */
   origin: z.infer<typeof originShape> | null;
   /** By the node; null once its result was sent. */
   followers: Record<string, Follower | null> = {};
@@ -136,25 +138,25 @@ export class LoggedCommand {
     this.record = record;
     this.status = 'sent';
     this.states = [{ requestStatus: null, at: iso(now) }];
-    this.origin = origin && { node: origin.node, msg: keptProperties(origin.msg), handedOnAt: null };
+    this.origin = origin && { node: origin.node, by: '', msg: keptProperties(origin.msg), forwardedAt: null };
   }
 
   /** A command from elsewhere: it blocks no car, because the time of its sending is unknown. */
-  static adopt(record: CommandRecord, account: string, now: number): LoggedCommand {
-    const command = new LoggedCommand(record, account, {}, now);
+  static adopt(record: CommandRecord, account: string, now: number): Command {
+    const command = new Command(record, account, {}, now);
     const { outcome, sentence } = meaningOf(record.requestStatus);
     const message = record.message || sentence;
-    command.answer({ ...record, outcome, message }, { status: 'answered', fault: null }, now);
+    command.answer({ record: { ...record, outcome, message }, status: 'answered', fault: null }, now);
     return command;
   }
 
-  /** @returns null where it cannot be read */
-  static parse(stored: unknown): LoggedCommand | null {
+  /** @returns null if it cannot be read */
+  static parse(stored: unknown): Command | null {
     const parsed = storedShape.safeParse(stored);
     if (!parsed.success) return null;
     try {
       const { record, account, sentBy, ...facts } = parsed.data;
-      const command = Object.assign(new LoggedCommand(parseRecord(record), account, { sentBy }, 0), facts);
+      const command = Object.assign(new Command(parseRecord(record), account, { sentBy }, 0), facts);
       command.#isRestored = true;
       return command;
     } catch {
@@ -188,7 +190,12 @@ export class LoggedCommand {
     this.followers = follower === undefined ? others : { ...others, [node]: follower };
   }
 
-  /** Calls back when the link of the command gives a final status, or now where the car does not act on it any more. */
+  /** What a node has to send for it; null or undefined if it has nothing to send, or has sent it. */
+  unsentOf(node: string): Unsent | null | undefined {
+    return this.origin?.node === node ? this.origin : this.followerOf(node);
+  }
+
+  /** Calls back when the link of the command gives a final status, or now if the car does not act on it any more. */
   whenOver(callback: () => void): void {
     if (this.mayAct) this.#onFinal.push(callback);
     else callback();
@@ -199,10 +206,8 @@ export class LoggedCommand {
     return this.fault ?? asSentence(this.record.message);
   }
 
-  answer(record: CommandRecord, { status, fault }: Pick<CommandAttempt, 'status' | 'fault'>, now: number): void {
-    this.record = record;
-    this.fault = fault;
-    this.status = status === 'answered' ? 'answered' : 'unconfirmed';
+  answer({ record, status, fault }: CommandEnd, now: number): void {
+    Object.assign(this, { record, status, fault });
     this.states = [{ requestStatus: record.requestStatus, at: iso(now) }];
     const { outcome } = record;
     this.verdict =
@@ -242,17 +247,18 @@ export class LoggedCommand {
   }
 
   /** Takes over what another process has learned of the command. */
-  merge(other: LoggedCommand): void {
+  merge(other: Command): void {
     const knowsMore =
       (isFinal(other.record.outcome) && !isFinal(this.record.outcome)) ||
       (this.status === 'sent' && other.status !== 'sent') ||
       (this.#isRestored && other.states.length >= this.states.length);
-    const { order, account, member, record, fault, status, states } = other;
+    const { order, account, record, fault, status, states } = other;
     if (knowsMore) Object.assign(this, { record, fault, status, states });
-    Object.assign(this, { order, member, ...(this.#isRestored && { account }) });
+    Object.assign(this, { order, ...(this.#isRestored && { account }) });
     if (knowledgeOf(other.verdict) > knowledgeOf(this.verdict)) this.verdict = other.verdict;
-    const handedOnAt = this.origin?.handedOnAt ?? other.origin?.handedOnAt ?? null;
-    this.origin = this.origin === null || other.origin === null ? null : { ...this.origin, handedOnAt };
+    const { origin } = this;
+    const forwardedAt = origin?.forwardedAt ?? other.origin?.forwardedAt ?? null;
+    this.origin = origin && other.origin && { ...origin, by: other.origin.by, forwardedAt };
     for (const [node, follower] of Object.entries(other.followers))
       if (this.followerOf(node) !== null) this.setFollower(node, follower);
     this.isCleared ||= other.isCleared;
@@ -279,9 +285,9 @@ export class LoggedCommand {
   }
 
   toJSON(): Stored {
-    const { order, account, member, sentBy, record, fault, status, verdict, origin, followers, isCleared } = this;
+    const { order, account, sentBy, record, fault, status, verdict, origin, followers, isCleared } = this;
     const states = this.states.slice(-maxStates);
-    return { order, account, member, sentBy, record, fault, status, states, verdict, origin, followers, isCleared };
+    return { order, account, sentBy, record, fault, status, states, verdict, origin, followers, isCleared };
   }
 }
 

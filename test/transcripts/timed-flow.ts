@@ -7,7 +7,7 @@ import { textsOf } from './texts';
 import { counted, Transcript, withoutRepetition, type Channel, type Heard } from './transcript';
 
 /** A node, the result nodes behind it, and the vehicle of all of them. */
-export interface Cast {
+export interface FlowSetup {
   node: Record<string, unknown>;
   /** The properties of each result node. */
   results?: readonly Record<string, unknown>[];
@@ -38,38 +38,40 @@ const { random } = Math;
 const nameOf = (id: string): string => (id === 'n' ? 'node' : id);
 
 /** A flow whose nodes and service take their time from one clock, and everything that it hears. */
-export class Stage {
+export class TimedFlow {
   readonly clock: QuietClock;
   readonly service: Simulator;
   readonly flow = new Flow();
-  readonly #cast: Cast;
+  readonly #setup: FlowSetup;
   readonly #transcript: Transcript;
   readonly #start: number;
   readonly #requests: RecordedRequest[] = [];
   #sent = 0;
 
-  private constructor(cast: Cast, clock: QuietClock, service: Simulator) {
-    this.#cast = cast;
+  private constructor(setup: FlowSetup, clock: QuietClock, service: Simulator) {
+    this.#setup = setup;
     this.clock = clock;
     this.service = service;
     this.#start = clock.now();
-    const texts = textsOf(cast.language ?? 'en-US');
+    const texts = textsOf(setup.language ?? 'en-US');
     this.flow.texts = texts;
     this.#transcript = new Transcript({ service: service.url, vin: service.car().vin, start: clock.now(), texts });
   }
 
-  static async open(cast: Cast): Promise<Stage> {
+  static async open(setup: FlowSetup): Promise<TimedFlow> {
     const clock = new QuietClock();
     useClock(clock);
     // The pauses between the tries of a request.
     Math.random = () => 0.5;
-    const stage = new Stage(cast, clock, await startSimulator({ ...cast.service, clock }));
-    hooks.add('onReceive.transcript', ({ msg, destination }) => stage.#transcript.came(nameOf(destination.id), msg));
+    const timedFlow = new TimedFlow(setup, clock, await startSimulator({ ...setup.service, clock }));
+    hooks.add('onReceive.transcript', ({ msg, destination }) =>
+      timedFlow.#transcript.came(nameOf(destination.id), msg),
+    );
     hooks.add('onComplete.transcript', ({ msg, node, error }) => {
-      if (error === undefined && stage.flow.heard.includes(node.id)) stage.#hear(node.id, 'complete', msg);
+      if (error === undefined && timedFlow.flow.heard.includes(node.id)) timedFlow.#hear(node.id, 'complete', msg);
     });
-    await stage.start();
-    return stage;
+    await timedFlow.start();
+    return timedFlow;
   }
 
   #hear(id: string, channel: Channel, msg: Message): void {
@@ -78,7 +80,7 @@ export class Stage {
 
   /** Starts the flow: at first, and after `stop`. */
   async start(): Promise<void> {
-    const { node, results = [], vehicle, credentials = demoCredentials, language } = this.#cast;
+    const { node, results = [], vehicle, credentials = demoCredentials, language } = this.#setup;
     const names = results.map((_, index) => `result ${index + 1}`);
     this.flow.heard = ['n', ...names];
     await this.flow.load(

@@ -24,7 +24,7 @@ const { vin } = demoCar;
 const unknownWords = ['TELEPORTED', 'NOT_COMPLETED', 'completed', ' Success ', 'unable_to_lock_door_open'] as const;
 const words: [string, ...string[]] = [byRule, byRule, byRule, ...Object.keys(outcomes), ...unknownWords];
 const second = 1_000;
-/** What may come on top of the time of a watch: the poll that is in flight then, and the proof. */
+/** What may come on top of the time limit: the poll that is in flight then, and the proof. */
 const afterwardsMs = 41 * second;
 
 /** What a history met, for the count at the end. */
@@ -41,7 +41,7 @@ export interface Met {
 
 /**
  * One command in the life of a car, with all that can happen to it: states in any order, unknown words, polls that are
- * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the watch says is
+ * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the result says is
  * not what docs/internals/contract.md 5 demands.
  */
 export async function liveThrough(random: Random): Promise<Met> {
@@ -117,7 +117,7 @@ export async function liveThrough(random: Random): Promise<Met> {
         : null;
       const heardBefore = service.said.length;
       const { result } = open;
-      const verdict = await watchOnce(open, commands, process.signal, cut);
+      const verdict = await followOnce(open, commands, process.signal, cut);
       dies?.();
       gone?.();
       if (verdict !== null) {
@@ -146,7 +146,7 @@ export async function liveThrough(random: Random): Promise<Met> {
     assert.equal(
       verdicts.length,
       cancelledAt === null || verdicts.length > 0 ? 1 + cut.afterTelling : 0,
-      'a watch settles once, and a cancelled one never',
+      'a followed command has one result, and none if that was cancelled',
     );
     assert.ok(cut.noted || verdicts.length === 0, 'what is settled is remembered');
     met.outcome = verdicts[0]?.outcome ?? 'cancelled';
@@ -155,8 +155,8 @@ export async function liveThrough(random: Random): Promise<Met> {
     assert.ok(clock.now() <= end, `it took ${clock.now() - end} ms too long`);
   };
 
-  /** What the node does with a watch, until its verdict or until its process ends. */
-  const watchOnce = async (
+  /** What the node does with a command that it follows, until its result or until its process ends. */
+  const followOnce = async (
     open: FollowedCommand,
     commands: FollowedCommands,
     signal: AbortSignal,
@@ -257,7 +257,7 @@ export async function liveThrough(random: Random): Promise<Met> {
     .finally(() => (over = true));
   for (let minutes = 0; !over && minutes < 60; minutes += 1) await clock.advance(60 * second);
   if (failure !== undefined) throw failure as Error;
-  assert.ok(over, 'a watch is not settled after an hour');
+  assert.ok(over, 'a command has no result after an hour');
   assert.ok(service.requests.filter(({ method }) => method === 'POST').length <= 1, 'a command was sent twice');
   assert.ok(service.car.invocations.length <= 1, 'the car got a command twice');
   met.lostPolls = service.requests.length - service.said.length;

@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert';
-import { liveThrough, type Met } from '../../model/watch-history';
+import { liveThrough, type Met } from '../../model/follow-history';
 import { firstSeed, Random, times } from '../../support/random';
 
 /*
- * The watch of a command on random histories, with the real client, the real watch and the simulated service. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
+ * Following a command on random histories, with the real client, the real way to follow it and the simulated service. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
  */
 const histories = times(100);
 
-describe('The watch on random histories', () => {
+describe('Following a command, on random histories', () => {
   const met: Met[] = [];
 
   it(`sends once, settles once, and says nothing that the car denies (${histories} histories from seed ${firstSeed})`, async function () {

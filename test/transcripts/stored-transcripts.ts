@@ -8,7 +8,7 @@ const isUpdate = process.env['UPDATE_TRANSCRIPTS'] === '1';
  * Transcripts that a person has read, in a file beside this one. `UPDATE_TRANSCRIPTS=1` writes the file from a run; read its
  * difference before it is committed.
  */
-export class Golden {
+export class StoredTranscripts {
   readonly #path: string;
   readonly #stored: Record<string, unknown>;
   readonly #found: Record<string, unknown> = {};

@@ -11,7 +11,7 @@ import {
 } from '../../src/index';
 
 /** A value as a flow read it last. Times are ISO-8601. */
-export interface Fact {
+export interface ShownValue {
   /** Null: the car or the service does not report it. */
   value: string | number | boolean | null;
   unit: string | null;
@@ -35,20 +35,20 @@ const singles = [
 ] as const;
 
 type OpeningKey = keyof typeof openings;
-export type FactName = OpeningKey | (typeof singles)[number] | 'availability' | 'model' | 'location';
+export type ShownName = OpeningKey | (typeof singles)[number] | 'availability' | 'model' | 'location';
 /** The position is `latitude/longitude` in degrees. */
-export type Facts = Partial<Record<FactName, Fact>>;
+export type ShownValues = Partial<Record<ShownName, ShownValue>>;
 
 const maxText = 60;
 
-/** The facts of a reading that the tab shows; the rest of it is not kept. @param known the facts before it */
-export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Facts): Facts {
-  const facts: Facts = {};
-  if (!isRecord(payload)) return facts;
-  const put = (name: FactName, member: unknown): void => {
+/** The values of a reading that the tab shows; the rest of it is not kept. @param known the values before it */
+export function shownValuesOf(read: ReadName, { payload, vehicle }: Reading, known: ShownValues): ShownValues {
+  const shown: ShownValues = {};
+  if (!isRecord(payload)) return shown;
+  const put = (name: ShownName, member: unknown): void => {
     if (!isRecord(member)) return;
-    if (member['reason'] === 'NOT_SUPPORTED') return void (facts[name] = absentAt(vehicle.receivedAt));
-    facts[name] = {
+    if (member['reason'] === 'NOT_SUPPORTED') return void (shown[name] = absentAt(vehicle.receivedAt));
+    shown[name] = {
       value: valueOf(name, member['value']),
       unit: textOf(member['unit']),
       measuredAt: textOf(member['timestamp']),
@@ -67,7 +67,7 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Fa
       const { name, read: group } = openings[key];
       if (group !== read || !Object.hasOwn(payload, name)) continue;
       if (vehicle.absent?.includes(name) || isWithoutLid(key, payload[name], known))
-        facts[key] = absentAt(vehicle.receivedAt);
+        shown[key] = absentAt(vehicle.receivedAt);
       else put(key, payload[name]);
     }
   } else if (read === 'accessibility') {
@@ -86,22 +86,22 @@ export function factsOf(read: ReadName, { payload, vehicle }: Reading, known: Fa
   } else {
     for (const [name, member] of Object.entries(payload)) putSingle(name, member);
   }
-  return facts;
+  return shown;
 }
 
 const isOpening = (name: string): name is OpeningKey => Object.hasOwn(openings, name);
 const isSingle = (name: string): name is (typeof singles)[number] => (singles as readonly string[]).includes(name);
 
-const absentAt = (receivedAt: string): Fact => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
+const absentAt = (receivedAt: string): ShownValue => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
 
 /** A car without a tank lid always reports `UNSPECIFIED`; a car that ever reported a state has the lid. */
-const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: Facts): boolean =>
+const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: ShownValues): boolean =>
   key === 'tankLid' &&
   memberOf(member, 'value') === 'UNSPECIFIED' &&
   (before === undefined || before.value === 'absent');
 
 /** Only words that are known mean something; any other one is as good as none. */
-function valueOf(name: FactName, value: unknown): Fact['value'] {
+function valueOf(name: ShownName, value: unknown): ShownValue['value'] {
   if (name === 'carLocked') {
     const state = lockState(value);
     if (typeof value === 'boolean') return value;

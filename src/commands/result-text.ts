@@ -1,0 +1,86 @@
+import { openingKeyOf } from '../catalogue/openings';
+import type { VehicleError } from '../errors';
+import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
+import { part } from '../words/en-US.json';
+import type { Command } from './command';
+import { hasFailedByOpenDoor, type Proof } from './proof';
+import type { CommandRecord } from './record';
+
+interface Ending {
+  expired: boolean;
+  lastFailure: VehicleError | null;
+  now: number;
+  lastChangeAt: string | undefined;
+}
+
+/** What became of a command; with the proof if it adds something. */
+export function resultSentence(command: Command, proof: Proof | null, ending: Ending): Sentence {
+  const { record } = command;
+  const succeeded = record.outcome === 'succeeded';
+  const sentences = [endSentence(command, ending)];
+  if (hasFailedByOpenDoor(record) && proof !== null && proof.open.length > 0)
+    sentences.push(sentence`Open: ${proof.open.map(partOf)}.`);
+  if (record.command === 'unlock' && succeeded) sentences.push(...unlockSentences(record, ending));
+  if (!succeeded && proof?.verified === true) sentences.push(asSentence(proofSentences[proof.source].happened));
+  if (succeeded && proof?.verified === false) sentences.push(asSentence(proofSentences[proof.source].didNot));
+  if (succeeded && record.assumedUntil !== undefined)
+    sentences.push(
+      sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
+    );
+  return sentences.reduce((before, next) => sentence`${before} ${next}`);
+}
+
+const proofSentences = {
+  doors: {
+    happened: 'However, the doors say that it happened.',
+    didNot: 'But the doors say that it did not happen. Check the car.',
+  },
+  'engine-status': {
+    happened: 'However, the engine status says that it happened.',
+    didNot: 'But the engine status says that it did not happen. Check the car.',
+  },
+} as const;
+
+/** `frontLeft` as "front-left door". */
+function partOf(name: string): Sentence {
+  const key = openingKeyOf(name, 'doors');
+  return asSentence(key === undefined || key === 'carLocked' ? name : part[key]);
+}
+
+/** Only the tailgate is released, and for a limited time (docs/internals/service.md 4.1 rule 2, 4.2 rule 1). */
+function unlockSentences(record: CommandRecord, ending: Ending): Sentence[] {
+  const { now, lastChangeAt } = ending;
+  const { openUntil, sentAt } = record;
+  const seenAt = record.interface === 'connected-v1' ? lastChangeAt : undefined;
+  if (openUntil !== undefined && now > lastMomentOf(openUntil, sentAt, seenAt))
+    return [
+      sentence`The time to open the tailgate ended at ${timeOf(openUntil, ending)}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
+    ];
+  const released = asSentence('The tailgate can be opened now. The doors unlock when it is opened.');
+  return openUntil === undefined ? [released] : [released, sentence`Open it before ${timeOf(openUntil, ending)}.`];
+}
+
+const timeOf = (iso: string, { now }: Ending): Sentence => clockTime(Date.parse(iso), now);
+
+/** The time of a v1 unlock begins when the car acts, at the latest when its success was seen. */
+const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefined): number =>
+  Math.max(
+    Date.parse(openUntil),
+    seenAt === undefined ? 0 : Date.parse(seenAt) + Date.parse(openUntil) - Date.parse(sentAt),
+  );
+
+function endSentence({ record, message }: Command, { expired, lastFailure }: Ending): Sentence {
+  if (record.outcome !== 'pending') return message;
+  if (!record.async?.href)
+    return sentence`${message} The service gives no link to follow it further. Check at the car whether it acted.`;
+  if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410)
+    return asSentence(
+      'The service removed the link to the state of the command before the car had answered. Check at the car whether it acted.',
+    );
+  const end = asSentence(
+    expired
+      ? 'The link to the state of the command expired before the car had answered. Check at the car whether it acted.'
+      : 'The time to watch the command ran out before the car had answered. Check at the car whether it acted.',
+  );
+  return lastFailure === null ? end : sentence`${end} The last poll failed: ${lastFailure.sentence}`;
+}
