@@ -212,7 +212,8 @@ const laterWords = {
   'connected-vehicle-condition': 'label match payload ask hint',
   'connected-vehicle-event': 'label heading hint',
   'connected-vehicle-guard': 'hint',
-  'connected-vehicle-status': 'emit payload ask one several gives hint single gone missing lacking fromSource chosen',
+  'connected-vehicle-status':
+    'emit payload ask one several gives hint single gone missing lacking noWallbox fromSource chosen',
 };
 
 /** Of these, what a form shows before they are loaded, and what a validator says. */

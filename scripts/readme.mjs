@@ -271,7 +271,9 @@ const tables = {
     };
     const served = (kind, scope) =>
       [...scopesOf[kind]].filter(([, scopes]) => scopes.includes(scope)).map(([name]) => code(name));
-    const all = new Set(Object.values(scopesOf).flatMap((kind) => [...kind.values()].flat()));
+    const used = Object.values(scopesOf).flatMap((kind) => [...kind.values()].flat());
+    // A scope that is asked for and that nothing uses yet is listed, too.
+    const all = new Set([...used, ...optional.flatMap(({ scopes }) => scopes)]);
     const rows = [...all].sort().map((scope) => {
       const access = optional.find(({ scopes }) => scopes.includes(scope))?.access;
       return [
@@ -361,14 +363,14 @@ const { callsOf } = await import(pathToFileURL(`${scripts}requests-per-day.cjs`)
 const { carSvg } = await import(pathToFileURL(`${scripts}car-view.cjs`));
 const callsOfNodes = (nodes) => {
   globalThis.RED = { nodes: { node: () => ({ service: 'volvo-cars' }), eachNode: (visit) => nodes.forEach(visit) } };
-  const sums = { connected: 0, energy: 0, location: 0 };
+  const sums = { connected: 0, energy: 0, location: 0, 'energy-device': 0 };
   for (const car of new Set(nodes.map(({ vehicle }) => vehicle)))
     for (const [api, calls] of Object.entries(callsOf(car))) sums[api] += calls;
   return sums;
 };
 
 const daySeconds = 86_400;
-const quotas = { connected: 'status', energy: 'charging', location: 'position' };
+const quotas = { connected: 'status', energy: 'charging', location: 'position', 'energy-device': 'wallbox' };
 
 /** What an example costs with an own Volvo: by the nodes that repeat and the timers, for a message, and for a command. */
 function costOf(flow) {

@@ -32,6 +32,8 @@ export interface AccountOptions {
   /** Accounts with the same API key and the same `tokenOwner` share readings. Default: shared with no other account. */
   tokenOwner?: string;
   readOnly?: boolean;
+  /** The id of the wallbox, as a person entered it. Default: none. */
+  wallbox?: string | undefined;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
@@ -103,7 +105,8 @@ export class Account {
       commandSent: () => undefined,
     };
     const observers = [this.poller, logged, ...(options.observer ? [options.observer] : [])];
-    this.client = new VehicleClient({ service, requests: this.#requests, observers, facts });
+    const { wallbox } = options;
+    this.client = new VehicleClient({ service, requests: this.#requests, observers, facts, clock, wallbox });
     this.dispatcher = this.#dispatcherOf(options, observers);
     this.connection = connectionNotes(new URL(service.baseUrl));
   }

@@ -20,6 +20,8 @@ import type { GetRequest, Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { setNewest } from './util/bounded';
 import { parseVin } from './vin';
+import { parseWallbox } from './wallbox';
+import type { Clock } from './util/clock';
 import { parseInvocation, type AsyncLink, type Invocation } from './wire/invocations';
 import type { ReadPayload } from './wire/parsers';
 
@@ -44,10 +46,17 @@ interface VehicleClientOptions {
   requests: Requests;
   observers: readonly VehicleObserver[];
   facts: CarFacts;
+  clock: Pick<Clock, 'now'>;
+  /** The id of the wallbox, as a person entered it. */
+  wallbox?: string | undefined;
 }
 
 /** What is asked, and of which interface. */
-interface Target extends Pick<GetRequest, 'api' | 'url' | 'accept' | 'scopes'> {
+interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
+  /** Without the days that are asked for. */
+  address: URL;
+  /** Of which the answer has the sessions; undefined if the address names none. */
+  days: number | undefined;
   iface: InterfaceName;
   needsFuelType: boolean;
 }
@@ -84,10 +93,11 @@ export class VehicleClient {
   /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
-    const { requests, facts, observers } = this.#options;
+    const { requests, facts, observers, clock } = this.#options;
     const vin =
       read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
-    const { api, iface, url, accept, scopes, needsFuelType } = this.#target(read, choice, vin ?? '');
+    const { api, iface, address, days, accept, scopes, needsFuelType } = this.#target(read, choice, vin ?? '');
+    const url = days === undefined ? address : withDays(address, days, clock.now());
     const fuel = needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
@@ -117,11 +127,13 @@ export class VehicleClient {
     if (known !== undefined) return known;
     const route = routeOf(read, this.service.availableInterfaces, choice);
     if (route === undefined) throw notOffered(read, choice);
-    const { interface: iface, scopes, needsFuelType = false } = route;
+    const { interface: iface, scopes, needsFuelType = false, days } = route;
+    const wallbox = iface === 'energy-device-v1' ? parseWallbox(this.#options.wallbox) : '';
     const target: Target = {
       api: interfaces[iface].api,
       iface,
-      url: addressOf(this.service, iface, route.path, { vin }),
+      address: addressOf(this.service, iface, route.path, { vin, wallbox }),
+      days,
       accept: mediaType(this.service, route.accept),
       scopes,
       needsFuelType,
@@ -173,6 +185,17 @@ export class VehicleClient {
   }
 }
 
+/** The days in local time: the address stays the same until midnight, so that its answer can be shared. */
+function withDays(address: URL, days: number, now: number): URL {
+  const url = new URL(address);
+  const today = new Date(now);
+  const midnight = (offset: number): string =>
+    new Date(today.getFullYear(), today.getMonth(), today.getDate() + offset).toISOString();
+  url.searchParams.set('start', midnight(1 - days));
+  url.searchParams.set('end', midnight(1));
+  return url;
+}
+
 function notOffered(read: ReadName, choice: InterfaceChoice): VehicleError {
   const { routes, hasVersions, onlyExtended } = reads[read];
   if (hasVersions) return noInterface(read, new Set(routes.map((one) => one.interface)), choice);
@@ -190,4 +213,5 @@ const titleOfInterface = {
   'extended-v1': 'the extended vehicle interface',
   'energy-v2': 'the energy interface',
   'location-v1': 'the location interface',
+  'energy-device-v1': 'the energy device interface',
 } as const satisfies Record<InterfaceName, string>;

@@ -66,6 +66,7 @@ export {
 // Validation of names and values that come from a message or a form.
 export { isUnlock, needsArming, parseInterface, parseReads, parseSwitch } from './inputs';
 export { normalVin, shortVin, vinPattern } from './vin';
+export { wallboxPattern } from './wallbox';
 
 // Readings, and which of two values is older.
 export { type CarEvent } from './car/facts';

@@ -201,6 +201,7 @@ declare const RED: {
           validationErrors?: string[];
           service?: string;
           vin?: string;
+          wallbox?: string;
           polling?: string;
           shareFor?: number | string;
           requestsPerDay?: number | string;

@@ -5,8 +5,13 @@ import { validateWhole, type Validity } from './validators';
 import { sharedText } from './texts';
 
 /** The APIs, each of which has a quota of its own, and the keys of the texts about their requests. */
-export const callsTexts = { connected: 'calls', energy: 'callsEnergy', location: 'callsLocation' } as const;
-export const apis = ['connected', 'energy', 'location'] as const;
+export const callsTexts = {
+  connected: 'calls',
+  energy: 'callsEnergy',
+  location: 'callsLocation',
+  'energy-device': 'callsWallbox',
+} as const;
+export const apis = ['connected', 'energy', 'location', 'energy-device'] as const;
 
 /**
  * How many requests a day the nodes of a vehicle send to each API, deployed or not; with adaptive polling an estimate.

@@ -1,4 +1,4 @@
-import { addressFault, normalVin, vinPattern } from '../../src/index';
+import { addressFault, normalVin, vinPattern, wallboxPattern } from '../../src/index';
 import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
@@ -12,6 +12,12 @@ export type Validity = true | string;
 export const validateVin = (value = ''): Validity => {
   const vin = normalVin(value);
   return vin === '' || vinPattern.test(vin) || sharedText('reason.vin');
+};
+
+/** Empty: there is none. */
+export const validateWallbox = (value = ''): Validity => {
+  const id = normalVin(value);
+  return id === '' || wallboxPattern.test(id) || sharedText('reason.wallbox');
 };
 
 /** `value` is text in an open form, a number in a stored node, or missing there: then the default holds. */

@@ -36,14 +36,23 @@ const chosenReads = (): string[] => chosenIn('reads');
 /** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */
 type Equipment = Readonly<Record<string, boolean>>;
 
+/** Whether the chosen configuration names a wallbox; the electric car of the demo has one. */
+function hasWallbox(): boolean {
+  const { service = 'demo', demoCar, wallbox = '' } = RED.nodes.node(textOf(field('vehicle'))) ?? {};
+  return service === 'demo' ? demoCar === 'electric' : wallbox.trim() !== '';
+}
+
 /** One line for each read, by theme; neither the service of the vehicle nor the car need have all of them. */
 function fillList(chosen: readonly string[], equipment: Equipment): void {
   const kind = isSeveral() ? 'checkbox' : 'radio';
   const interfaces = serviceInterfaces();
   const lineOf = (name: string): JQuery => {
-    const isUnserved = isReadName(name) && needsOfRead(name, interfaces).scopes.length === 0;
-    const isMissing = isUnserved || equipment[name] === false;
-    const remark = isMissing ? say(isUnserved ? 'missing' : 'lacking') : unitOf(name);
+    const needs = isReadName(name) ? needsOfRead(name, interfaces) : null;
+    const isUnserved = needs?.scopes.length === 0;
+    const lacksWallbox = needs?.access === 'wallbox' && !hasWallbox();
+    const isMissing = isUnserved || lacksWallbox || equipment[name] === false;
+    const lack = isUnserved ? 'missing' : lacksWallbox ? 'noWallbox' : 'lacking';
+    const remark = isMissing ? say(lack) : unitOf(name);
     const line = choiceLine(name, titleOfRead(name), chosen.includes(name), kind);
     line.find('input').attr('name', 'connected-vehicle-reads');
     return line.toggleClass('missing', isMissing).append(' ', $('<small>').text(remark));

@@ -72,6 +72,7 @@ export function accountOptionsOf(
         clock: clock(),
       }),
     tokenOwner: tokenOwnerOf(id, credentials),
+    wallbox: options.wallbox,
     ...settingsOf(RED, options),
   };
 }

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { pastedToken, resolveService, VehicleError, type AccountOptions } from '../../src/index';
+import { normalVin, pastedToken, resolveService, VehicleError, type AccountOptions } from '../../src/index';
 import type { DemoFault, Simulator, SimulatedCarView } from '../../src/simulator/index';
 import { settingsOf } from './account-options';
 import type { VehicleOptions } from './options';
@@ -52,8 +52,12 @@ export async function demoAccountOptions(
 ): Promise<AccountOptions & { vin: string }> {
   const demo = partOf(RED, DemoService);
   const { url: baseUrl } = await demo.start();
+  const { demoCars } = simulator();
+  const { vin } = demoCars[options.demoCar];
+  const car = Object.values(demoCars).find((one) => one.vin === normalVin(options.vin || vin));
   return {
-    vin: simulator().demoCars[options.demoCar].vin,
+    vin,
+    wallbox: car?.wallbox ?? '',
     service: { ...resolveService('demo', { baseUrl }), since: demo.since },
     apiKey: 'demo-key',
     tokens: pastedToken('demo-token'),

@@ -54,6 +54,12 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     vin: { value: '', validate: (value, _opt) => shared.validateVin(value) },
+    wallbox: {
+      value: '',
+      validate(value, _opt) {
+        return serviceOf(this) === 'demo' || shared.validateWallbox(value);
+      },
+    },
     readOnly: { value: false },
     access: {
       // Where the property is missing, `defaultAccess` holds; a new configuration also asks for charging and position.
@@ -70,7 +76,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       },
     },
     interfaces: {
-      value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
+      value: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1', 'energy-device-v1'],
       validate: ifCustom<readonly string[]>((value) => value?.length !== 0 || say('reason.interfaces')),
     },
     requestsPerDay: { value: 10000, validate: (value, _opt) => shared.validateWhole(value, 1) },

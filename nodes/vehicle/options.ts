@@ -16,6 +16,8 @@ export const vehicleOptions = z.lazy(() =>
     /** Which car of the demo: its VIN is the default one. */
     demoCar: z._default(z.enum(['petrol', 'electric']), 'petrol'),
     vin: text,
+    /** The id of the wallbox; the service has no list of them. */
+    wallbox: text,
     readOnly: flag(false),
     /** The permissions that the sign-in asks for besides reading the status. */
     access: listOf(accessNames, defaultAccess),

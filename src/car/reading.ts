@@ -68,17 +68,17 @@ export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Inf
 export function readingOf<Name extends ReadName>(
   { vin, read }: { vin: string | null; read: Name },
   { body, receivedAt, askedAt, source }: SharedAnswer,
-  context: AnswerContext,
+  facts: Omit<AnswerContext, 'receivedAt'>,
 ): Reading<ReadPayload<Name>> {
   // A function that is chosen by a name that is a parameter has no single type.
   const parse = parsers[read] as Parser<ReadPayload<Name>>;
-  const { payload, measuredAt, openness } = parse(body, context);
+  const { payload, measuredAt, openness } = parse(body, { ...facts, receivedAt });
   const unit = openness === undefined ? unitOfPayload(payload) : undefined;
   // The answer comes first, because Node-RED previews the first members of an object.
   const vehicle = Object.assign({}, openness, {
     vin,
     read,
-    interface: context.interface,
+    interface: facts.interface,
     receivedAt: new Date(receivedAt).toISOString(),
     measuredAt,
     ...(unit !== undefined && { unit }),

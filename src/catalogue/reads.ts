@@ -17,7 +17,7 @@ import { byName } from '../util/json';
  */
 
 /** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 5). */
-export const apiNames = ['connected', 'energy', 'location'] as const;
+export const apiNames = ['connected', 'energy', 'location', 'energy-device'] as const;
 export type ApiName = (typeof apiNames)[number];
 
 /**
@@ -30,6 +30,7 @@ export const interfaces = {
   'extended-v1': { api: 'connected', path: '/extended-vehicle/v1' },
   'energy-v2': { api: 'energy', path: '/energy/v2' },
   'location-v1': { api: 'location', path: '/location/v1' },
+  'energy-device-v1': { api: 'energy-device', path: '/energy-device/v1' },
 } as const satisfies Record<string, { api: ApiName; path: string }>;
 export type InterfaceName = keyof typeof interfaces;
 export const interfaceNames = /* @__PURE__ */ Object.keys(interfaces) as InterfaceName[];
@@ -79,6 +80,7 @@ export const themes = [
   'windows',
   'lock',
   'charging',
+  'wallbox',
   'fuel',
   'trip',
   'location',
@@ -255,11 +257,28 @@ export const statisticsMemberNames = /* @__PURE__ */ Object.keys(statisticsMembe
 // PURE: a bundle that does not use a list leaves out its table as well.
 export const resourceNames = /* @__PURE__ */ Object.keys(resources) as ResourceName[];
 
+const kilowattHours = 'kilowatt-hours';
+const wallboxScope = 'energy_device:wallbox:read';
+const ofWallbox = { scope: wallboxScope, theme: 'wallbox' } as const;
+
+/** What the sessions of a wallbox show (docs/internals/vendor-api.md 17). */
+export const wallboxMembers = {
+  wallboxCharging: { ...ofWallbox, kind: 'boolean', words: openOrClosed },
+  wallboxEnergyToday: { ...ofWallbox, kind: 'double', unit: kilowattHours },
+  wallboxEnergyMonth: { ...ofWallbox, kind: 'double', unit: kilowattHours },
+  wallboxEnergyTotal: { ...ofWallbox, kind: 'double', unit: kilowattHours },
+} as const satisfies Record<string, Resource>;
+
+export type WallboxMemberName = keyof typeof wallboxMembers;
+export const wallboxMemberNames = /* @__PURE__ */ Object.keys(wallboxMembers) as WallboxMemberName[];
+
 /** One way to ask for a value. */
 interface ReadRoute {
   interface: InterfaceName;
-  /** Below the interface's base path; `{vin}` is filled in. */
+  /** Below the interface's base path; `{vin}` or `{wallbox}` is filled in. */
   path: string;
+  /** The query has the begin and the end of so many days until today. */
+  days?: number;
   /** Value of the accept header; `{vendor}` is the profile's media type vendor (docs/internals/service.md 4.2). */
   accept: string;
   /** Besides `openid`. */
@@ -293,6 +312,15 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
     theme: 'charging',
     routes: [routeTo('energy-v2', request, path, [scope])],
   });
+  const sessions: ReadRow = {
+    theme: 'wallbox',
+    routes: [
+      {
+        ...routeTo('energy-device-v1', 'wallboxSessions', '/wallbox/{wallbox}/chargingsessions', [wallboxScope]),
+        days: 31,
+      },
+    ],
+  };
   const energyState = energyRow('charging', '/vehicles/{vin}/state', 'energy:state:read');
   return {
     windows: openingsRow('windows'),
@@ -309,6 +337,8 @@ function readRows(): Readonly<Record<ReadName, ReadRow>> {
     ...byName(chargingMemberNames, (name) => ({ ...energyState, value: chargingMembers[name] })),
     chargingDoneAt: energyState,
     chargingCapabilities: energyRow('chargingCapabilities', '/vehicles/{vin}/capabilities', 'energy:capability:read'),
+    wallboxSessions: sessions,
+    ...byName(wallboxMemberNames, (name) => ({ ...sessions, value: wallboxMembers[name] })),
     location: {
       theme: 'location',
       routes: [routeTo('location-v1', 'location', '/vehicles/{vin}/location', ['location:read'])],
@@ -383,6 +413,8 @@ export type ReadName =
   | ChargingMemberName
   | 'chargingDoneAt'
   | 'chargingCapabilities'
+  | 'wallboxSessions'
+  | WallboxMemberName
   | 'location'
   | GroupReadName
   | StatisticsMemberName

@@ -12,7 +12,7 @@ import {
 
 /** The values of the property `access`: what a sign-in asks for besides reading the status (docs/internals/contract.md 2). */
 export const commandAccess = ['lock', 'unlock', 'honk-flash', 'climate', 'engine'] as const;
-export const readAccess = ['charging', 'location'] as const;
+export const readAccess = ['charging', 'location', 'wallbox'] as const;
 export const accessNames = [...commandAccess, ...readAccess] as const;
 export type AccessName = (typeof accessNames)[number];
 export const defaultAccess: readonly AccessName[] = ['lock', 'unlock', 'honk-flash'];
@@ -21,6 +21,7 @@ const accessOfApi = {
   connected: null,
   energy: 'charging',
   location: 'location',
+  'energy-device': 'wallbox',
 } as const satisfies Record<ApiName, AccessName | null>;
 
 /** The access that a read needs; null: it reads the status, which every sign-in asks for. */
@@ -70,6 +71,9 @@ export function parseScopes(text: string): string[] | null {
   return scopes.every((scope) => /^[!#-+\--:<-[\]-~]+$/.test(scope)) ? [...new Set(scopes)] : null;
 }
 
+/** What the commands of a wallbox need. Asked for before the pack has them, because a published application cannot get scopes later. */
+const wallboxScopes = ['energy_device:wallbox:write', 'energy_device:wallbox:control'] as const;
+
 /** Scopes that services grant without listing them, and that no portal has a box for. */
 export const unlistedScopes: readonly string[] = ['openid', 'offline_access'];
 
@@ -97,6 +101,7 @@ export function signInScopes(
         'openid',
         ...reads.flatMap((name) => scopesOfRead(name, available)),
         ...sent.flatMap((name) => scopesOfCommand(name, available)),
+        ...(isAsked('wallbox') && !readOnly && available.includes('energy-device-v1') ? wallboxScopes : []),
         ...(available.includes('connected-v1') ? requestDetails.scopes : []),
       ]),
     ];

@@ -51,7 +51,7 @@ export const services = {
     tokenUrl: 'https://volvoid.eu.volvocars.com/as/token.oauth2',
     issuer: { url: 'https://volvoid.eu.volvocars.com', domain: 'volvocars.com' },
     redirectUrl: '',
-    availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1'],
+    availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1', 'energy-device-v1'],
   },
   custom: { service: 'custom', ...unnamed },
 } as const satisfies Record<ServiceName, ServiceProfile>;

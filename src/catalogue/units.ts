@@ -7,6 +7,7 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
   'miles per hour': ['mph', 'mi/h'],
   'liters per 100 kilometers': ['l/100km', 'l/100 km', 'liters_per_100_kilometers'],
   'kilowatt-hours per 100 kilometers': ['kWh/100km', 'kWh/100 km', 'kilowatt_hours_per_100_kilometers'],
+  'kilowatt-hours': ['kWh'],
   'degrees celsius': ['c', '°c', 'celsius'],
   percent: ['%', 'percentage'],
   watts: ['w', 'watt'],

@@ -40,7 +40,8 @@ const recordShape = z.lazy(() =>
     epoch: z.string(),
     minute: pairs,
     commands: pairs,
-    apis: z.record(z.enum(apiNames), z.object({ day: pairs, reserved: number, pause: z.nullable(pauseShape) })),
+    /** A record of an earlier version lacks the APIs that came later. */
+    apis: z.partialRecord(z.enum(apiNames), z.object({ day: pairs, reserved: number, pause: z.nullable(pauseShape) })),
     limits: z.array(
       z.object({ requestsPerDay: number, requestsPerMinute: number, commandsPerMinute: number, until: number }),
     ),
@@ -185,7 +186,7 @@ export class QuotaCounts {
     this.minute.replace(fromStored(record.minute));
     this.commands.replace(fromStored(record.commands));
     for (const api of apiNames) {
-      const { day: counts, reserved, pause } = record.apis[api];
+      const { day: counts, reserved, pause } = record.apis[api] ?? { day: [], reserved: 0, pause: null };
       this.days[api].replace(fromStored(counts));
       // A process that crashed may have sent just now what it had reserved.
       if (reserved > 0) this.add(api, false, time, reserved);

@@ -322,6 +322,7 @@ export function pollGroupOf(read: ReadName): PollGroup {
   if (observed !== undefined) return observed;
   if (read === 'chargingCapabilities') return 'rest';
   const api = apiOfRead(read);
+  if (api === 'energy-device') return 'energy';
   return api === 'connected' ? (groupOfTheme[reads[read].theme] ?? 'rest') : api;
 }
 

@@ -1,3 +1,4 @@
+import { outcomes } from '../catalogue/outcomes';
 import type { ApiName } from '../catalogue/reads';
 import { VehicleError, type ErrorCode } from '../errors';
 import { parseJson } from '../util/json';
@@ -54,6 +55,13 @@ const said =
 const isFromCar = ({ words }: Failure): boolean =>
   /\berror (was )?(returned )?(from|by) (the )?(car|vehicle)\b/.test(words);
 
+/** The failure of a wallbox by the code of its answer (docs/internals/vendor-api.md 17). */
+const ofWallbox = (word: keyof typeof outcomes, code: ErrorCode): Rule => ({
+  when: (failure) => failure.api === 'energy-device' && said(new RegExp(`\\b${word}\\b`, 'i'), 409, 422)(failure),
+  code,
+  sentence: outcomes[word].sentence,
+});
+
 /** First match wins. The order distinguishes a spent quota from a missing scope, and a refused key from a refused token. */
 const rules: readonly Rule[] = [
   {
@@ -91,6 +99,11 @@ const rules: readonly Rule[] = [
     sentence:
       'This vehicle is not linked to the account of the token. Check the VIN, and that the token belongs to an account with this car.',
   },
+  ofWallbox('WALLBOX_OFFLINE', 'VEHICLE_UNAVAILABLE'),
+  ofWallbox('WALLBOX_INCORRECT_STATUS', 'VEHICLE_UNAVAILABLE'),
+  ofWallbox('WALLBOX_IN_COOLDOWN', 'VEHICLE_UNAVAILABLE'),
+  ofWallbox('NOT_SUPPORTED_BY_WALLBOX', 'NOT_SUPPORTED'),
+  ofWallbox('UNKNOWN_ERROR', 'VEHICLE_ERROR'),
   {
     when: (failure) =>
       failure.status === 403 &&
@@ -109,6 +122,18 @@ const rules: readonly Rule[] = [
     code: 'SCOPE_MISSING',
     sentence:
       'The application may not use this API of the service. Add the API with the scopes {0} to the application; a published application cannot be changed, so make a new one.',
+  },
+  {
+    when: (failure) => failure.status === 403 && failure.api === 'energy-device',
+    code: 'SCOPE_MISSING',
+    sentence:
+      'The service refused the access to the wallbox: the token lacks one of the scopes {0}, or the wallbox belongs to another account. Tick the wallbox under “Allow” in the vehicle configuration, and sign in again with the account of the wallbox.',
+  },
+  {
+    when: (failure) => failure.status === 404 && failure.api === 'energy-device',
+    code: 'VEHICLE_NOT_LINKED',
+    sentence:
+      'The account of the token has no wallbox with this id. Check the id in the vehicle configuration, and sign in with the account of the wallbox.',
   },
   {
     when: (failure) => failure.status === 403 && failure.shape !== 'other',

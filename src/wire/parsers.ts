@@ -1,4 +1,10 @@
-import { chargingMemberNames, resourceNames, statisticsMemberNames, type ReadName } from '../catalogue/reads';
+import {
+  chargingMemberNames,
+  resourceNames,
+  statisticsMemberNames,
+  wallboxMemberNames,
+  type ReadName,
+} from '../catalogue/reads';
 import { groupReadNames } from '../catalogue/groups';
 import { parseCharging, parseChargingCapabilities, parseChargingDoneAt, parseChargingMember } from './charging';
 import { byName } from '../util/json';
@@ -15,6 +21,7 @@ import {
   type AnswerContext,
   type Parsed,
 } from './readings';
+import { parseWallboxMember, parseWallboxSessions } from './wallbox';
 
 export type Parser<Payload> = (body: unknown, context: AnswerContext) => Parsed<Payload>;
 
@@ -30,6 +37,13 @@ export const parsers = {
   chargingDoneAt: parseChargingDoneAt,
   ...byName(chargingMemberNames, (name) => (body: unknown) => parseChargingMember(name, body)),
   chargingCapabilities: parseChargingCapabilities,
+  wallboxSessions: parseWallboxSessions,
+  ...byName(
+    wallboxMemberNames,
+    (name) =>
+      (body: unknown, { receivedAt }: AnswerContext) =>
+        parseWallboxMember(name, body, receivedAt),
+  ),
   location: parseLocation,
   ...byName(groupReadNames, () => parseGroup),
   ...byName(statisticsMemberNames, (name) => (body: unknown) => parseStatistic(name, body)),

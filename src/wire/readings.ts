@@ -64,7 +64,7 @@ export function unwrap(body: unknown): Record<string, unknown> {
   return data;
 }
 
-function unwrapList(body: unknown, name: string): unknown[] {
+export function unwrapList(body: unknown, name: string): unknown[] {
   const list = isRecord(body) ? (body['data'] ?? body[name]) : body;
   if (!Array.isArray(list)) throw unexpectedAnswer();
   return list;
@@ -77,6 +77,8 @@ export interface AnswerContext {
   isFitted: boolean | null;
   /** Null where it is not known, or does not matter. */
   burnsFuel: boolean | null;
+  /** When the answer was received, in milliseconds since 1970. */
+  receivedAt: number;
 }
 
 const spellingsOf = {

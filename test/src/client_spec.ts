@@ -319,6 +319,9 @@ describe('the client', () => {
     });
 
     it('give all 45 at once over six sockets at most', async () => {
+      const wallbox = 'WBVA1ABCD-WB24.01.2500001234';
+      service.car().set({ wallbox });
+      ({ client } = openTestAccount(service, { wallbox }));
       const { payload, vehicle } = await readSeveral(client, readNames, { vin });
       assert.deepEqual(Object.keys(payload).sort(), [...readNames].sort());
       assert.deepEqual(vehicle.errors, []);

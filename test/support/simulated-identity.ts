@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { commands, requestDetails } from '../../src/catalogue/commands';
-import { reads } from '../../src/catalogue/reads';
+import { interfaceNames, reads } from '../../src/catalogue/reads';
+import { accessNames, signInScopes } from '../../src/catalogue/scopes';
 import { escapeHtml, htmlPage, type Answer, type ServiceRequest } from '../../src/simulator/service/answer';
 import { systemClock, type Clock } from '../../src/util/clock';
 
@@ -26,6 +27,7 @@ export const everyScope: readonly string[] = [
     ...Object.values(reads).flatMap(({ routes }) => routes.flatMap(({ scopes }) => scopes)),
     ...Object.values(commands).flatMap((command): readonly string[] => command.scopes),
     ...requestDetails.scopes,
+    ...signInScopes(interfaceNames, { access: accessNames }).scopes,
   ]),
 ];
 

@@ -8,6 +8,7 @@ import { asBoolean, modelPathOf, type ResourceValue } from './resources';
 import { parseChanges, parseTrip, type CarChanges, type CarOptions, type Trip } from './changes';
 import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
+import { Wallbox } from './wallbox';
 
 /** A car remembers this many invocations; the service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
@@ -23,6 +24,7 @@ const climateMinutes = 30;
  */
 export class Car {
   readonly vin: string;
+  readonly wallbox: Wallbox;
   readonly #clock: Clock;
   readonly #initial: CarChanges;
   readonly #state = newState();
@@ -49,6 +51,7 @@ export class Car {
     this.#reportedAt = clock.now();
     this.#initial = changes;
     this.replace(changes);
+    this.wallbox = new Wallbox(this, clock);
   }
 
   /** The car as it is now. To change it, use `set`. */
@@ -237,6 +240,12 @@ export class Car {
   statusOf(invocation: Invocation): string {
     this.#runDue();
     return invocation.statusAt(this.#clock.now());
+  }
+
+  /** Lets something happen to the car at a time to come. */
+  plan(at: number, act: () => void): void {
+    this.#at(at, act);
+    this.#notify();
   }
 
   #reach(invocation: Invocation, acts: boolean | undefined, at: number): void {

@@ -51,6 +51,7 @@ export const electricCar: CarOptions = {
   windows: { sunroof: 'CLOSED' },
   resources: { ...noEngine.resources, odometer: 13_480, tripMeter1: 148, tripMeter2: 612 },
   plugIn: true,
+  wallbox: 'WBVDEM0EL-WB24.01.2500000002',
   battery: { level: 53, capacityKWH: 78, fullRange: 455 },
   charger: { connection: 'CONNECTED' },
   extraCommands: climate,

@@ -148,6 +148,8 @@ export const values = {
   engineRunning: first(z.nullable(flag), false),
   /** Whether the car can be charged at a plug. */
   plugIn: first(flag, false),
+  /** The id of its wallbox; null: it has none. */
+  wallbox: first(text, null),
   /** A car that answers `climatization-stop` with success and goes on (docs/internals/vendor-api.md 15.1). */
   ignoresClimatizationStop: first(flag, false),
   inUse: first(flag, false),

@@ -23,7 +23,7 @@ const onOff = z.optional(z.boolean());
 const click = z.discriminatedUnion('part', [
   z.strictObject({ part: z.enum(openingNames), to: openingState }),
   z.strictObject({ part: z.literal('lock'), to: z.optional(z.enum(['locked', 'unlocked', 'unknown'])) }),
-  z.strictObject({ part: z.enum(['plug', 'engine', 'asleep', 'inUse', 'noInternet']), to: onOff }),
+  z.strictObject({ part: z.enum(['plug', 'wallbox', 'engine', 'asleep', 'inUse', 'noInternet']), to: onOff }),
   z.strictObject({ part: z.literal('climate'), to: onOff }),
   z.strictObject({ part: z.literal('level'), to: z.number().check(z.minimum(0), z.maximum(100)) }),
   z.strictObject({ part: z.literal('fuel'), to: z.number().check(z.minimum(0), z.maximum(100)) }),
@@ -77,6 +77,8 @@ function changesOf({ state }: Car, input: SimpleClick): CarChanges {
       return {
         charger: { connection: (input.to ?? state.charger.connection !== 'CONNECTED') ? 'CONNECTED' : 'DISCONNECTED' },
       };
+    case 'wallbox':
+      return { charger: { hasPower: input.to ?? !state.charger.hasPower } };
     case 'engine':
       return { engineRunning: input.to ?? state.engineRunning !== true };
     case 'asleep':
@@ -133,6 +135,8 @@ export function viewOf(car: Car) {
     model: state.details.descriptions.model ?? '',
     odometer: number(car.resource('odometer')),
     range: number(car.resource('distanceToEmpty')),
+    /** Whether its wallbox gives power. */
+    ...(state.wallbox !== null && { wallbox: state.charger.hasPower }),
     target: state.battery.target,
     timeLapse: state.battery.timeLapse,
     asleep: state.asleep,

@@ -3,6 +3,7 @@ import type { FaultOptions } from '../service/faults';
 /** The 150 s that the real service waits for a car (docs/internals/vendor-api.md 1.9), for a person who looks at the demo. */
 const limitMs = 7_500;
 const nextCommand = { method: 'POST' };
+const nextOfWallbox = { path: '/energy-device/' };
 
 /** Faults that a person sets with a click. Each lets the next request to the service fail, or answers the next command in another way. */
 export const demoFaults = {
@@ -16,6 +17,11 @@ export const demoFaults = {
   // The car acts: what a flow makes of these answers shows with the next read (docs/internals/vendor-api.md 1.9, 6.2).
   delivered: { match: nextCommand, members: { 'data.invokeStatus': { json: 'DELIVERED' } } },
   late: { match: nextCommand, latencyMs: limitMs, members: { 'data.invokeStatus': { json: 'TIMEOUT' } } },
+  wallboxOffline: { match: nextOfWallbox, error: 'wallbox-offline' },
+  wallboxStatus: { match: nextOfWallbox, error: 'wallbox-status' },
+  wallboxCooldown: { match: nextOfWallbox, error: 'wallbox-cooldown' },
+  wallboxUnsupported: { match: nextOfWallbox, error: 'wallbox-unsupported' },
+  wallboxError: { match: nextOfWallbox, error: 'wallbox-error' },
 } as const satisfies Record<string, FaultOptions>;
 
 export type DemoFault = keyof typeof demoFaults;

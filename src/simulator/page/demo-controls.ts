@@ -16,6 +16,7 @@ interface CarSwitch {
 const carSwitches = {
   lock: { isOn: ({ locked }) => locked, click: (on) => ({ part: 'lock', to: on ? 'locked' : 'unlocked' }) },
   plug: { isOn: ({ plugged }) => plugged, click: (on) => ({ part: 'plug', to: on }) },
+  wallbox: { isOn: ({ wallbox }) => wallbox, click: (on) => ({ part: 'wallbox', to: on }) },
   // A car with a battery and no tank has no engine.
   engine: {
     isOn: ({ engineRunning, fuel, level }) => (fuel === undefined && level !== undefined ? undefined : engineRunning),

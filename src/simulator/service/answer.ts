@@ -75,6 +75,27 @@ export const refusals = {
     code: 'NOT_FOUND',
     message: 'Resource is not supported for this vehicle',
   },
+  'wallbox-unknown': { status: 404, description: 'No such wallbox' },
+  'wallbox-offline': { status: 409, shape: 'energy', code: 'WALLBOX_OFFLINE', message: 'The wallbox is offline' },
+  'wallbox-status': {
+    status: 409,
+    shape: 'energy',
+    code: 'WALLBOX_INCORRECT_STATUS',
+    message: 'The wallbox has an incorrect status',
+  },
+  'wallbox-cooldown': {
+    status: 422,
+    shape: 'energy',
+    code: 'WALLBOX_IN_COOLDOWN',
+    message: 'The wallbox is in cooldown',
+  },
+  'wallbox-unsupported': {
+    status: 422,
+    shape: 'energy',
+    code: 'NOT_SUPPORTED_BY_WALLBOX',
+    message: 'Not supported by the wallbox',
+  },
+  'wallbox-error': { status: 409, shape: 'energy', code: 'UNKNOWN_ERROR', message: 'Unknown error' },
   'no-position': { status: 404, description: 'No position is known for this vehicle' },
   gone: { status: 410, description: 'Version 1 is removed.' },
   'energy-gone': {

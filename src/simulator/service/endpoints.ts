@@ -22,6 +22,7 @@ import { ok, type Answer, type Refusal, type RefusalName } from './answer';
 import type { Car } from '../car/car';
 import { groupNames } from '../car/groups';
 import type { InvocationRequest } from '../car/invocation';
+import { scheduleShape } from '../car/wallbox';
 import {
   acceptedBody,
   accessibilityBody,
@@ -59,6 +60,7 @@ export interface Endpoint {
 export interface Call {
   car: Car;
   parameters: Record<string, string>;
+  query: URLSearchParams;
   body: string;
   context: ViewContext;
   refuse(name: RefusalName, details?: Partial<Refusal>): Answer;
@@ -82,6 +84,7 @@ export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
   ...commandEndpoints(parts),
   extraCommand(parts),
   requestDetail(parts),
+  ...wallboxCommands(),
 ];
 
 function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
@@ -115,6 +118,11 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
     ...groupNames.flatMap((name) => connected(name, ({ car }) => groupBody(car, name))),
     ...energy('charging', energyBody),
     ...energy('chargingCapabilities', capabilitiesBody),
+    ...read('wallboxSessions', ['energy-device-v1'], ({ car, query, refuse }) => {
+      const [from, to] = ['start', 'end'].map((name) => Date.parse(query.get(name) ?? ''));
+      if (from === undefined || to === undefined || !(from <= to)) return refuse('bad-request');
+      return ok(car.wallbox.sessions(from, to));
+    }),
     ...read('location', ['location-v1'], ({ car, context, refuse }) =>
       car.state.location.shared ? ok(locationBody(car, context.operationId)) : refuse('no-position'),
     ),
@@ -239,6 +247,44 @@ async function carryOut(
   const status = car.statusOf(invocation);
   if (isReal && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
   return ok(endedBody(car, invocation, status, isReal));
+}
+
+/** The commands of a wallbox (docs/internals/vendor-api.md 17). */
+function wallboxCommands(): Endpoint[] {
+  const accepted: Answer = { status: 202 };
+  const post = (path: string, handle: (call: Call) => Answer): Endpoint => ({
+    method: 'POST',
+    path: `${interfaces['energy-device-v1'].path}/wallbox/{wallbox}/${path}`,
+    interface: 'energy-device-v1',
+    scopes: ['energy_device:wallbox:write', 'energy_device:wallbox:control'],
+    mediaTypes: [json],
+    answers: json,
+    handle,
+  });
+  const power =
+    (on: boolean) =>
+    (call: Call): Answer => {
+      const { wallbox } = call.car;
+      if (!wallbox.isPluggedIn) return call.refuse('wallbox-status');
+      wallbox.switch(on);
+      return ok({ value: on ? 'Charging' : 'Paused' });
+    };
+  return [
+    post('start', power(true)),
+    post('pause', power(false)),
+    post('setChargingAmpLimit', ({ car, query, refuse }) => {
+      const limit = Number(query.get('limit') ?? '');
+      if (!(limit > 0)) return refuse('bad-request');
+      car.wallbox.limit(limit);
+      return accepted;
+    }),
+    post('chargingSchedule', (call) => {
+      const body = bodyOf(call, scheduleShape, 'bad-request');
+      if ('status' in body) return body;
+      call.car.wallbox.schedule(body);
+      return accepted;
+    }),
+  ];
 }
 
 /** The target of `async.href` of a v1 command (docs/internals/vendor-api.md 2.2). */

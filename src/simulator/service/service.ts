@@ -70,8 +70,15 @@ export class Service {
     if (excess !== null) return no(excess.kind, excess.kind === 'quota' ? { refillIn: excess.refillIn } : {});
     const refused = this.#refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
-    const car = parameters['vin'] === undefined ? this.cars.values().next().value : this.cars.get(parameters['vin']);
-    if (car === undefined) return no('not-linked');
+    const { vin, wallbox } = parameters;
+    const all = [...this.cars.values()];
+    const car =
+      wallbox !== undefined
+        ? all.find(({ state }) => state.wallbox === wallbox)
+        : vin === undefined
+          ? all[0]
+          : this.cars.get(vin);
+    if (car === undefined) return no(wallbox === undefined ? 'not-linked' : 'wallbox-unknown');
     const view = {
       url: this.#url(),
       now: this.#settings.clock.now(),
@@ -79,7 +86,7 @@ export class Service {
       interface: endpoint.interface,
       isReal: context.dialect === 'real',
     };
-    return endpoint.handle({ car, parameters, body: request.body, context: view, refuse: no });
+    return endpoint.handle({ car, parameters, query: request.query, body: request.body, context: view, refuse: no });
   }
 
   /** The key comes first, because the gateway checks it. */

@@ -25,6 +25,7 @@ describe('The scopes', () => {
       engine: ['conve:engine_start_stop'],
       charging: ['energy:state:read', 'energy:capability:read'],
       location: ['location:read'],
+      wallbox: ['energy_device:wallbox:read', 'energy_device:wallbox:write', 'energy_device:wallbox:control'],
     };
     const without = signInScopes(availableInterfaces, { access: [] }).scopes;
     assert.ok(without.includes('conve:doors_status'));

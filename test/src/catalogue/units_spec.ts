@@ -60,7 +60,7 @@ describe('The services', () => {
       tokenUrl: 'https://volvoid.eu.volvocars.com/as/token.oauth2',
       issuer: { url: 'https://volvoid.eu.volvocars.com', domain: 'volvocars.com' },
       redirectUrl: '',
-      availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1'],
+      availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1', 'energy-device-v1'],
     });
     const filledIn = {
       baseUrl: '',
@@ -70,7 +70,14 @@ describe('The services', () => {
       tokenUrl: '',
       issuer: null,
       redirectUrl: '',
-      availableInterfaces: ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1'],
+      availableInterfaces: [
+        'connected-v2',
+        'connected-v1',
+        'extended-v1',
+        'energy-v2',
+        'location-v1',
+        'energy-device-v1',
+      ],
     };
     assert.deepEqual(services.demo, { service: 'demo', ...filledIn });
     assert.deepEqual(services.custom, { service: 'custom', ...filledIn });

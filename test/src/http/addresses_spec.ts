@@ -65,7 +65,14 @@ describe('a service profile', () => {
     const of = (interfaces: readonly InterfaceName[]) =>
       resolveService('custom', { baseUrl, interfaces }).availableInterfaces;
     assert.deepEqual(of(['energy-v2', 'connected-v1']), ['connected-v1', 'energy-v2']);
-    assert.deepEqual(of([]), ['connected-v2', 'connected-v1', 'extended-v1', 'energy-v2', 'location-v1']);
+    assert.deepEqual(of([]), [
+      'connected-v2',
+      'connected-v1',
+      'extended-v1',
+      'energy-v2',
+      'location-v1',
+      'energy-device-v1',
+    ]);
   });
 
   it('gives each interface its address, with what is filled in escaped, and media types with its vendor', () => {
@@ -76,6 +83,7 @@ describe('a service profile', () => {
       ['extended-v1', '/extended-vehicle/v1'],
       ['energy-v2', '/energy/v2'],
       ['location-v1', '/location/v1'],
+      ['energy-device-v1', '/energy-device/v1'],
     ];
     for (const [iface, path] of addresses)
       assert.equal(

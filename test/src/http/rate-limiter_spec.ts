@@ -70,6 +70,7 @@ describe('the rate limiter of an API key', () => {
           connected: { usedToday: 2, pausedUntil: null },
           energy: { usedToday: 0, pausedUntil: null },
           location: { usedToday: 0, pausedUntil: null },
+          'energy-device': { usedToday: 0, pausedUntil: null },
         },
       });
     });

@@ -527,6 +527,11 @@ describe('callsPerDay', () => {
       { vehicle: 'home', reads: ['location', 'windows', 'externalTemp'], poll: 600 },
     ];
     const options = { interfaces: services['volvo-cars'].availableInterfaces, isShared: true, isAdaptive: false };
-    assert.deepEqual(callsPerDay(nodes, options), { connected: 1_584, energy: 1_440, location: 144 });
+    assert.deepEqual(callsPerDay(nodes, options), {
+      connected: 1_584,
+      energy: 1_440,
+      location: 144,
+      'energy-device': 0,
+    });
   });
 });

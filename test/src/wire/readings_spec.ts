@@ -11,7 +11,7 @@ import {
 } from '../../../src/wire/readings';
 import { toTimestamp } from '../../../src/wire/schemas';
 
-const context = { interface: 'connected-v1', isFitted: null, burnsFuel: null } as const;
+const context = { interface: 'connected-v1', isFitted: null, burnsFuel: null, receivedAt: 0 } as const;
 const parseWindows = (body: unknown) => parseOpenings('windows', body, context);
 const parseDoors = (body: unknown) => parseOpenings('doors', body, context);
 

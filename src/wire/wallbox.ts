@@ -1,0 +1,105 @@
+import { wallboxMembers, type WallboxMemberName } from '../catalogue/reads';
+import { isRecord } from '../util/json';
+import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
+import { toNumber, toTimestamp, type Measured } from './schemas';
+
+/** A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null. */
+export interface WallboxSession {
+  id: string | null;
+  /** ISO-8601. */
+  start: string | null;
+  /** Null while the session is open, and where it cannot be read. */
+  end: string | null;
+  /** Null where it cannot be told. */
+  open: boolean | null;
+  kWh: number | null;
+  /** Only where `kWh` is null: `MISSING`, `NEGATIVE` or `UNREADABLE`. */
+  reason?: string;
+  connector: number | null;
+  /** The card or the app that began the session. */
+  token: string | null;
+}
+
+/** `reason` only where `value` is null: that of a session, or `OPEN_FOR_DAYS`. */
+interface WallboxReading extends Omit<Measured, 'timestamp'> {
+  /** The service gives no time. */
+  timestamp: null;
+  reason?: string;
+}
+
+/** At 6 ampere on one phase, the largest battery is full before. */
+const maxOpenMs = 3 * 24 * 60 * 60_000;
+
+/** The newest first. */
+export function parseWallboxSessions(body: unknown): Parsed<WallboxSession[]> {
+  const sessions = unwrapList(body, 'sessions').map(sessionOf);
+  return {
+    payload: sessions.sort((one, other) => (other.start ?? '').localeCompare(one.start ?? '')),
+    measuredAt: null,
+  };
+}
+
+/** @param now when the answer was received */
+export function parseWallboxMember(name: WallboxMemberName, body: unknown, now: number): Parsed<WallboxReading> {
+  const { payload: sessions } = parseWallboxSessions(body);
+  const payload =
+    name === 'wallboxCharging' ? chargingOf(sessions, now) : energyOf(sessions, beginOf[name](new Date(now)));
+  return {
+    payload: {
+      ...payload,
+      unit: payload.value !== null && 'unit' in wallboxMembers[name] ? kilowattHours : null,
+      timestamp: null,
+    },
+    measuredAt: null,
+  };
+}
+
+const kilowattHours = wallboxMembers.wallboxEnergyTotal.unit;
+
+/** Days and months begin at midnight in the zone of the process. */
+const beginOf = {
+  wallboxEnergyToday: (now: Date) => new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime(),
+  wallboxEnergyMonth: (now: Date) => new Date(now.getFullYear(), now.getMonth()).getTime(),
+  wallboxEnergyTotal: () => -Infinity,
+} as const satisfies Partial<Record<WallboxMemberName, (now: Date) => number>>;
+
+function sessionOf(item: unknown): WallboxSession {
+  if (!isRecord(item)) throw unexpectedAnswer();
+  const { transactionId, start, end = null, chargedEnergy, connectorId, idToken } = item;
+  const ended = toTimestamp(end);
+  const kWh = toNumber(chargedEnergy);
+  const reason = chargedEnergy == null ? 'MISSING' : kWh === null ? 'UNREADABLE' : kWh < 0 ? 'NEGATIVE' : null;
+  return {
+    id: textOf(transactionId),
+    start: toTimestamp(start),
+    end: ended,
+    open: end === null ? true : ended === null ? null : false,
+    kWh: reason === null ? kWh : null,
+    ...(reason !== null && { reason }),
+    connector: toNumber(connectorId),
+    token: textOf(idToken),
+  };
+}
+
+const textOf = (input: unknown): string | null => (typeof input === 'string' && input !== '' ? input : null);
+
+type Found = Pick<WallboxReading, 'value' | 'reason'>;
+
+/** Whether a session is open; a session that was forgotten open tells nothing. */
+function chargingOf(sessions: readonly WallboxSession[], now: number): Found {
+  const maybeOpen = sessions.filter(({ open }) => open !== false);
+  const lasting = maybeOpen.filter(({ start }) => start !== null && now - Date.parse(start) < maxOpenMs);
+  if (lasting.some(({ open }) => open === true)) return { value: true };
+  if (maybeOpen.length === 0) return { value: false };
+  const isReadable = maybeOpen.every(({ open, start }) => open === true && start !== null);
+  return { value: null, reason: isReadable ? 'OPEN_FOR_DAYS' : 'UNREADABLE' };
+}
+
+/** The energy of the sessions that began at a time or later: the service does not say how a session is spread over its hours. */
+function energyOf(sessions: readonly WallboxSession[], begin: number): Found {
+  const counted = sessions.filter(({ start }) => start === null || Date.parse(start) >= begin);
+  const odd = counted.find(({ start, kWh }) => kWh === null || (start === null && begin > -Infinity));
+  if (odd !== undefined) return { value: null, reason: odd.reason ?? 'UNREADABLE' };
+  const sum = counted.reduce((total, { kWh }) => total + (kWh ?? 0), 0);
+  return { value: Math.round(sum * 1_000) / 1_000 };
+}
