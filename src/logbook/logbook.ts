@@ -68,7 +68,8 @@ export class Logbook {
 
   /** Stores the last times, too. */
   async flush(): Promise<void> {
-    for (const vin of this.#cars.keys())
+    // A change moves its car to the end of the map.
+    for (const vin of [...this.#cars.keys()])
       await this.#change(vin, async (car) => {
         if (car.state !== car.stored) await this.#save(vin, car);
       }).catch(() => undefined);

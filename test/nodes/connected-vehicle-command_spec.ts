@@ -237,6 +237,17 @@ describe(type, () => {
       }
     });
 
+    it('unlocks once for each arming', async () => {
+      await load({ arming: 30, interface: 'v1' });
+      assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');
+      flow.send({ arm: true, command: 'unlock' });
+      await flow.until(() => flow.completed.length === 1);
+      assert.equal(posts(), 0);
+      assert.ok((await flow.ask({ command: 'unlock' })).payload);
+      assert.equal(code(await flow.fail({ command: 'unlock' })), 'INPUT_INVALID');
+      assert.equal(posts(), 1);
+    });
+
     it('locks without arming, and takes an arming back', async () => {
       await load({ arming: 30 });
       assert.ok((await flow.ask({ command: 'lock' })).payload);

@@ -23,13 +23,20 @@ describe('The logbook of a car', () => {
   let clock: ManualClock;
   let logbook: Logbook;
   const open = (isShared = false): Logbook => new Logbook({ store, clock, isShared });
-  const observe = (book: Logbook, [at, read, payload]: (typeof reads)[number], km = 0): void => {
+  const observe = (book: Logbook, [at, read, payload]: (typeof reads)[number], km = 0, car = vin): void => {
     clock.setTime(start + at * minute);
     const receivedAt = new Date(clock.now()).toISOString();
     const moved =
       read === 'odometer' ? { ...(payload as object), value: (payload as { value: number }).value + km } : payload;
-    const vehicle = { vin, read, interface: 'connected-v2', receivedAt, measuredAt: null, source: 'live' } as const;
-    book.observe(read, vin, { payload: moved, vehicle }, { skewMs: 0, tariff: () => Promise.resolve(null) });
+    const vehicle = {
+      vin: car,
+      read,
+      interface: 'connected-v2',
+      receivedAt,
+      measuredAt: null,
+      source: 'live',
+    } as const;
+    book.observe(read, car, { payload: moved, vehicle }, { skewMs: 0, tariff: () => Promise.resolve(null) });
   };
 
   beforeEach(async () => {
@@ -81,6 +88,14 @@ describe('The logbook of a car', () => {
     } finally {
       store.write = write;
     }
+  });
+
+  it('stores the last times of several cars when it ends', async () => {
+    const other = 'YV1TESTVIN0000002';
+    for (const read of reads) for (const car of [vin, other]) observe(logbook, read, 0, car);
+    await logbook.flush();
+    const again = open();
+    for (const car of [vin, other]) assert.equal((await again.records(car)).trips.length, 1);
   });
 
   it('has a trip once if two processes read the car', async () => {
