@@ -68,8 +68,9 @@ export class Logbook {
 
   /** Stores the last times, too. */
   async flush(): Promise<void> {
-    // A change moves its car to the end of the map.
-    for (const vin of [...this.#cars.keys()])
+    // A copy, because a change moves its car to the end of the map.
+    const vins = [...this.#cars.keys()];
+    for (const vin of vins)
       await this.#change(vin, async (car) => {
         if (car.state !== car.stored) await this.#save(vin, car);
       }).catch(() => undefined);
