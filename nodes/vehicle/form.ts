@@ -88,7 +88,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     tariffType: { value: 'num' },
     currency: {
       value: '',
-      validate: (value, _opt) => /^\s*([a-z]{3}|\$\{.*\})?\s*$/i.test(value ?? '') || say('reason.currency'),
+      validate: (value, _opt) => /^([a-z]{3}|\$\{[^}]*\})?$/i.test((value ?? '').trim()) || say('reason.currency'),
     },
     language: { value: '' },
   },
