@@ -41,8 +41,14 @@ export function observed(before: LogState, observation: Observation): LogState {
   return withEnd(withMoment(state, observation), observation);
 }
 
-const usageOf = ({ facts }: LogState): KnownValue<LogValue>[] =>
-  [facts.engineRunning, facts.inUse].filter((fact) => fact !== undefined);
+/** One source may be read seldom, or not again: its use of the car is over if the other source shows none that much later. */
+const maxUseAgeMs = 15 * 60_000;
+
+function usageOf({ facts }: LogState): KnownValue<LogValue>[] {
+  const known = [facts.engineRunning, facts.inUse].filter((fact) => fact !== undefined);
+  const unusedAt = Math.max(...known.map(({ value, receivedAt }) => (value === false ? receivedAt : -Infinity)));
+  return known.filter(({ value, receivedAt }) => value === false || unusedAt - receivedAt < maxUseAgeMs);
+}
 
 const latest = (facts: readonly KnownValue[], isUsed: boolean): number | null =>
   facts.reduce<number | null>((at, fact) => (fact.value === isUsed ? Math.max(at ?? 0, fact.at) : at), null);

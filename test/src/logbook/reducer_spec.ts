@@ -13,6 +13,11 @@ const at = (minutes: number): number => start + minutes * 60_000;
 const iso = (minutes: number): string => new Date(at(minutes)).toISOString();
 const measured = (value: unknown, unit: string | null = null) => ({ value, unit, timestamp: null });
 const used = (minute: number, running: boolean): Read => [minute, 'engineRunning', measured(running)];
+const inUse = (minute: number, isInUse: boolean): Read => [
+  minute,
+  'accessibility',
+  isInUse ? { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' } : { value: 'AVAILABLE' },
+];
 const odometer = (minute: number, km: number, unit = 'kilometers'): Read => [minute, 'odometer', measured(km, unit)];
 const battery = (minute: number, level: number | null, status = 'IDLE'): Read => [
   minute,
@@ -94,6 +99,24 @@ describe('The record of a trip', () => {
       [...parked, used(30, true), used(60, false), odometer(60, 1012)],
       { minutes: null },
       { minutes: 'NOT_EXACT' },
+    ],
+    [
+      'ends although the access to the car was read once, while it was in use',
+      [...parked, inUse(10, true), used(12, true), used(40, false), odometer(40, 1030)],
+      { km: 30, reconstructed: false },
+      {},
+    ],
+    [
+      'ends although the engine was read once, while it ran',
+      [...parked, used(10, true), inUse(40, false), odometer(40, 1030)],
+      { km: 30, reconstructed: false },
+      {},
+    ],
+    [
+      'goes on if one of two new readings shows use',
+      [...parked, inUse(10, true), used(24, false), odometer(24, 1030)],
+      undefined,
+      {},
     ],
     [
       'is none where somebody sat in the car',
