@@ -94,7 +94,9 @@ export class Logbook {
     if (version === car.version) return;
     car.version = version;
     car.stored = parseLog(read?.value);
-    car.state = car.pending.reduce(observed, car.stored);
+    // What is stored may have these observations already, or later ones: only what comes after it can be applied to it.
+    const knownAt = Math.max(0, ...Object.values(car.stored.facts).map(({ readAt }) => readAt));
+    car.state = car.pending.filter(({ at }) => at >= knownAt).reduce(observed, car.stored);
   }
 
   /** What cannot be stored is stored with the next change. */

@@ -109,6 +109,38 @@ describe('The logbook of a car', () => {
     assert.deepEqual(await other.records(vin), await one.records(vin));
   });
 
+  it('has a trip once if the other process has stored it before', async () => {
+    const [one, other] = [open(true), open(true)];
+    for (const read of reads.slice(0, 3)) {
+      observe(one, read);
+      await one.records(vin);
+    }
+    for (const read of reads.slice(1, 3)) observe(one, [read[0] + 1, read[1], read[2]]);
+    await other.records(vin);
+    for (const read of reads.slice(3)) observe(other, read);
+    await other.records(vin);
+    // The trip is news to this one, too: it writes, and finds a newer record.
+    for (const read of reads.slice(4)) observe(one, [read[0] + 1, read[1], read[2]]);
+    assert.equal((await one.records(vin)).trips.length, 1);
+    observe(other, [30, 'odometer', { value: 110, unit: 'kilometers', timestamp: null }]);
+    assert.equal((await other.records(vin)).trips.length, 1);
+  });
+
+  it('has a trip once if the answer to its write was lost', async () => {
+    const { write } = store;
+    for (const read of reads.slice(0, 3)) observe(logbook, read);
+    for (const read of reads.slice(1, 3)) observe(logbook, [read[0] + 1, read[1], read[2]]);
+    await logbook.records(vin);
+    store.write = async (...given) => {
+      await write.apply(store, given);
+      throw new Error('lost');
+    };
+    for (const read of reads.slice(3)) observe(logbook, read);
+    await logbook.records(vin).finally(() => (store.write = write));
+    observe(logbook, [30, 'odometer', { value: 110, unit: 'kilometers', timestamp: null }]);
+    assert.equal((await logbook.records(vin)).trips.length, 1);
+  });
+
   it('loses no trip while the store cannot be written', async () => {
     const { write } = store;
     store.write = () => Promise.reject(new Error('full'));
