@@ -63,6 +63,9 @@ export const asOf = <Value>(fact: KnownValue<Value>, at: number, skewMs = 0): Kn
 const sameValue = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 
+/** Whether a second answer has the value, too: one alone can be wrong. */
+export const isConfirmed = ({ since, receivedAt }: KnownValue): boolean => receivedAt > since;
+
 /** Answers this close together show the car at one moment, whichever of them came first. */
 export const sameMomentMs = 5_000;
 

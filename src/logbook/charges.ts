@@ -1,4 +1,4 @@
-import type { KnownValue } from '../car/known-values';
+import { isConfirmed, type KnownValue } from '../car/known-values';
 import type { Position } from '../car/places';
 import type { FactName, LogValue } from './facts';
 import { energyOf, recordOf, withRecord, type Known, type LogRecord } from './record';
@@ -84,7 +84,7 @@ function withLevel(state: LogState, { level, old, observation, here }: LevelRead
         };
   }
   const before = Number(old?.value);
-  if (old === undefined || drive !== null || !(percent - before >= minUnseenRise)) return state;
+  if (old === undefined || !isConfirmed(old) || drive !== null || !(percent - before >= minUnseenRise)) return state;
   const unseen: Charge = {
     from: Math.min(old.at, level.at),
     seen: null,

@@ -33,7 +33,7 @@ const grossOf: ValueOf = (details) => {
 
 /** The values, how each is taken from a payload or a member of it, and the reads (with the member) that have it. */
 const rows = {
-  odometer: [numberIn('kilometers', 10_000_000), ['odometer']],
+  odometer: [(content) => numberIn('kilometers', 10_000_000)(content) || null, ['odometer']], // 0 is the number of a car that does not know it.
   engineRunning: [booleanOf, ['engineRunning']],
   inUse: [inUseOf, ['accessibility']],
   level: [

@@ -1,4 +1,4 @@
-import { asOf, knownValueOf, parkedOdometer, sameMomentMs, type KnownValue } from '../car/known-values';
+import { asOf, isConfirmed, knownValueOf, parkedOdometer, sameMomentMs, type KnownValue } from '../car/known-values';
 import { isOlder, timesOf } from '../car/times';
 import type { Position } from '../car/places';
 import { capacityOf, withCharge, withDriven } from './charges';
@@ -66,6 +66,9 @@ function withUsage(state: LogState, before: LogState): LogState {
   return { ...state, drive: { ...drive, endedAt: Math.max(drive.seen[1], latest(usage, false) ?? 0) } };
 }
 
+/** Kilometers: an odometer that rises by less can be another rounding. */
+const minTrip = 1;
+
 function withOdometer(state: LogState, { tariff }: Observation): LogState {
   const usage = usageOf(state);
   const odometer = parkedOdometer(state.facts.odometer, usage);
@@ -73,9 +76,11 @@ function withOdometer(state: LogState, { tariff }: Observation): LogState {
   const { parked, drive } = state;
   const { at, receivedAt } = odometer;
   const value = Number(odometer.value);
+  const km = parked === null ? null : Math.round((value - parked.odometer) * 100) / 100;
+  if (km !== null && km < 0 && !isConfirmed(odometer)) return state;
   // What is received later may follow a trip that the odometer has not shown yet.
   const upTo = receivedAt + sameMomentMs;
-  if (parked !== null && value === parked.odometer) {
+  if (parked !== null && km !== null && km >= 0 && km < minTrip) {
     const values = { ...parked.values, ...valuesSince(state, parked, upTo) };
     const stood = { ...parked, at: Math.max(parked.at, at), receivedAt, values };
     return { ...state, drive: null, unseen: state.unseen.filter((received) => received > upTo), parked: stood };

@@ -61,13 +61,14 @@ function phasesOf(random: Random, start: number, end: number): Phase[] {
 const along = ([from, to]: [number, number], { from: start, to: end }: Phase, at: number): number =>
   Math.floor(from + ((to - from) * (at - start)) / (end - start));
 
-/** Each read has its own interval, comes late, or not at all for hours; values are missing; stamps are missing or older. */
+/** Each read has its own interval, comes late, or not at all for hours; values are missing or wrong; stamps are missing or older. */
 export function randomCarDay(random: Random, start: number): CarDay {
   const end = start + 24 * 60 * minute;
   const phases = phasesOf(random, start, end);
   const [hasStamps, outage] = [random.chance(0.5), start + random.between(0, 1440) * minute];
   const outageEnd = outage + (random.chance(0.5) ? random.between(10, 400) * minute : 0);
   const lost = random.pick([0, 0, 0.1, 0.4]);
+  const [wrong, fraction] = [random.pick([0, 0, 0.02, 0.1]), random.pick([0, 0, 0.4, 0.6])];
   const samples: Sample[] = [];
   const reads = ['engineRunning', 'odometer', 'charging', 'location'] as const;
   const together = random.chance(0.6) ? random.pick([2, 2, 5, 15, 30]) : null;
@@ -82,10 +83,17 @@ export function randomCarDay(random: Random, start: number): CarDay {
       const misses = random.chance(0.05);
       const sample: Sample = { read, at, stamp };
       if (read === 'engineRunning' && !misses) sample.running = phase.kind === 'driving';
-      if (read === 'odometer' && !misses) sample.odometer = along(phase.odometer, phase, when);
+      if (read === 'odometer' && !misses) {
+        sample.odometer = along(phase.odometer, phase, when) + (random.chance(0.5) ? fraction : 0);
+        if (random.chance(wrong)) sample.odometer = random.pick([0, 0, 7, Math.max(0, sample.odometer - 20)]);
+      }
       if (read === 'location' && !misses && phase.kind !== 'driving') sample.latitude = phase.place;
       if (read === 'charging') {
-        sample.level = misses ? null : along(phase.level, phase, when);
+        sample.level = misses
+          ? null
+          : random.chance(wrong)
+            ? random.pick([0, 50, 53])
+            : along(phase.level, phase, when);
         sample.charging = random.chance(0.05) ? null : phase.kind === 'charging';
       }
       samples.push(sample);
@@ -116,6 +124,8 @@ interface Told<Value> {
   newestStamp: number | null;
   /** When the run of equal values began. */
   runStart: number;
+  /** How many answers the run has so far. */
+  runLength: number;
   value: Value;
 }
 const timeOf = ({ at, stamp }: Told<unknown>): number => Math.min(stamp ?? at, at);
@@ -129,8 +139,9 @@ function told<Value>(samples: readonly Sample[], valueOf: (sample: Sample) => Va
     const before = list.at(-1);
     if (value === null || value === undefined) continue;
     if (stamp !== null && stamp < (before?.newestStamp ?? -Infinity)) continue;
-    const runStart = before?.value === value ? before.runStart : at;
-    list.push({ index, at, stamp, newestStamp: stamp ?? before?.newestStamp ?? null, runStart, value });
+    const same = before?.value === value ? before : null;
+    const [runStart, runLength] = [same?.runStart ?? at, (same?.runLength ?? 0) + 1];
+    list.push({ index, at, stamp, newestStamp: stamp ?? before?.newestStamp ?? null, runStart, runLength, value });
   }
   return list;
 }
@@ -156,17 +167,24 @@ interface Shown {
 
 export function expectedLog(samples: readonly Sample[]): { trips: Expected[]; charges: Expected[] } {
   const usage = told(samples, ({ running }) => running);
-  const odometers = told(samples, ({ odometer }) => odometer);
+  const odometers = told(samples, ({ odometer }) => (odometer === 0 ? null : odometer));
   const levels = told(samples, ({ level }) => level);
   const statuses = told(samples, ({ charging }) => charging);
   const shown: Shown[] = [];
+  // In hundredths of a kilometer.
+  const hundredths = (km: number): number => Math.round(km * 100);
   for (let index = 0; index < samples.length; index += 1) {
     const [use, odometer] = [lastBefore(usage, index), lastBefore(odometers, index)];
     if (use?.index !== index && odometer?.index !== index) continue;
     if (use === undefined || odometer === undefined || use.value) continue;
     const first = odometer.runStart;
     if (odometer.at < use.runStart - moment || first > use.at + moment) continue;
-    shown.push({ index, value: odometer.value, time: timeOf(odometer), at: odometer.at, runStart: first });
+    // The car stands at the number that was shown there first, until it has made a whole kilometer, or a lower number comes twice.
+    const here = shown.at(-1)?.value ?? odometer.value;
+    if (odometer.value < here && odometer.runLength === 1) continue;
+    const isHere = odometer.value >= here && hundredths(odometer.value) < hundredths(here) + 100;
+    const value = isHere ? here : odometer.value;
+    shown.push({ index, value, time: timeOf(odometer), at: odometer.at, runStart: first });
   }
   const charges = chargesOf(samples, { usage, odometers, levels, statuses, shown });
   return { trips: tripsOf({ usage, levels, statuses, shown }, charges), charges: charges.map(({ record }) => record) };
@@ -249,7 +267,7 @@ function tripsOf(
       to: Math.max(from, to),
       seen,
       odometer: one.value,
-      km: one.value - before.value,
+      km: Math.round((one.value - before.value) * 100) / 100,
       batteryFrom,
       batteryTo,
     });
@@ -324,6 +342,8 @@ function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statu
   for (const level of levels) {
     const before = lastBefore(levels, level.index - 1);
     if (used.has(level.index) || before === undefined || level.value - before.value < 3) continue;
+    // One low number between others is no charge.
+    if (before.runLength === 1) continue;
     // Somebody drives, or has driven and the odometer was not read since.
     const use = lastBefore(usage, level.index);
     const confirmed = shown.findLast(({ index }) => index <= level.index)?.index ?? -1;

@@ -82,6 +82,20 @@ describe('The record of a trip', () => {
     assert.equal(full?.reconstructed, false);
   });
 
+  it('does not follow from one wrong number', () => {
+    const kmOf = (...values: number[]): (number | null)[] =>
+      logOf([used(0, false), ...values.flatMap((km, index) => [odometer(index, km), used(index, false)])]).trips.map(
+        ({ km }) => km,
+      );
+    assert.deepEqual(kmOf(12_000, 0, 12_000), []);
+    assert.deepEqual(kmOf(12_000, 0, 0, 12_000), []);
+    assert.deepEqual(kmOf(12_000, 7, 12_000), []);
+    assert.deepEqual(kmOf(12_000, 7, 12_005), [5]);
+    assert.deepEqual(kmOf(12_000, 7, 7, 19), [12]);
+    assert.deepEqual(kmOf(...Array.from({ length: 40 }, (_, index) => (index % 2 ? 12_050.4 : 12_050))), []);
+    assert.deepEqual(kmOf(12_050, 12_050.4, 12_050.8, 12_051.2), [1.2]);
+  });
+
   const cases: [
     what: string,
     reads: Read[],
@@ -306,14 +320,28 @@ describe('The record of a charge', () => {
     ],
     [
       'that nothing showed is reconstructed',
-      lastCharge([...parked, battery(10, 40), battery(900, 80)]),
+      lastCharge([...parked, battery(9, 40), battery(10, 40), battery(900, 80)]),
       { reconstructed: true, batteryFrom: 40, batteryTo: 80, kWh: 32, cost: null },
       { cost: 'TIME_NOT_KNOWN', minutes: 'NOT_SEEN' },
     ],
-    ['is none where the level rises by little', lastCharge([...parked, battery(10, 40), battery(600, 42)]), undefined],
+    [
+      'is none where the level rises by little',
+      lastCharge([...parked, battery(9, 40), battery(10, 40), battery(600, 42)]),
+      undefined,
+    ],
+    [
+      'is none after one wrong level',
+      lastCharge([...parked, battery(9, 70), battery(10, 70), battery(20, 0), battery(30, 70)]),
+      undefined,
+    ],
+    [
+      'is none where the level goes up and down',
+      lastCharge([...parked, ...Array.from({ length: 20 }, (_, index) => battery(10 + index, index % 2 ? 53 : 50))]),
+      undefined,
+    ],
     [
       'with a trip in between has no energy',
-      lastCharge([...parked, battery(10, 40), battery(600, 80), odometer(600, 1100), used(600, false)]),
+      lastCharge([...parked, battery(9, 40), battery(10, 40), battery(600, 80), odometer(600, 1100), used(600, false)]),
       { batteryFrom: null, kWh: null, batteryTo: 80 },
       { kWh: 'DRIVEN' },
     ],
