@@ -16,6 +16,7 @@ import type { Quota } from './http/quota-counts';
 import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from './http/token-source';
 import { Pack } from './pack';
 import type { Sentence } from './sentence';
+import { endingAt, raceAbort } from './util/abort';
 import type { Clock } from './util/clock';
 import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
@@ -98,7 +99,7 @@ export class Account {
       random: options.random ?? Math.random,
     });
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
-    const tariff = currentTariff(options);
+    const tariff = currentTariff(options, clock);
     const logged: VehicleObserver = {
       observe: (read, vin, reading) =>
         pack.logbook.observe(read, vin, reading, { skewMs: this.#requests.clockSkewMs, tariff }),
@@ -253,13 +254,27 @@ const pollerOf = (
  */
 export const openAccount = (options: AccountOptions): Account => new Account(options);
 
+/** What gives no price within this time has none. */
+const tariffLimitMs = 5_000;
+
 /** The tariff that applies now. A fault of it is told once, until it is corrected. */
-function currentTariff({ tariff, warn }: AccountOptions): () => Promise<Tariff | null> {
+function currentTariff({ tariff, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
   let told = '';
+  let last: { given: string; parsed: Tariff } | null = null;
+  const parse = (price: unknown, currency: unknown): Tariff => {
+    const given = JSON.stringify([price, currency]);
+    if (last?.given !== given) last = { given, parsed: parseTariff(price, currency) };
+    return last.parsed;
+  };
+  const reason = (): VehicleError =>
+    new VehicleError('CONFIG', 'The source of the price of the vehicle configuration does not answer.');
   return async () => {
+    if (tariff === undefined) return null;
     try {
-      const given = await tariff?.();
-      const found = given ? parseTariff(given.price, given.currency) : null;
+      const given = await endingAt(clock.now() + tariffLimitMs, { clock, reason }, (signal) =>
+        raceAbort(tariff(), signal),
+      );
+      const found = given ? parse(given.price, given.currency) : null;
       told = '';
       return found;
     } catch (error) {

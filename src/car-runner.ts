@@ -268,11 +268,14 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     return () => ends.forEach((end) => end());
   }
 
-  /** Stores the last state, its times too. */
-  async end(): Promise<void> {
+  /**
+   * Stores the last state, its times too.
+   * @param hasWorked false if another process of the group works for the node: only what waits here for its sending is given back
+   */
+  async end(hasWorked = true): Promise<void> {
     this.#hasEnded = true;
     this.#cancel();
-    if (this.#presence.isLeading || this.#outbox.messagesOf(this.#presence.id).length > 0)
+    if (hasWorked || this.#outbox.messagesOf(this.#presence.id).length > 0)
       await this.#change((state, outbox) => ({ state, outbox: outbox.released(this.#presence.id) }), true);
   }
 

@@ -18,7 +18,7 @@ interface OpenedCar<Read, Event> {
     markSent(events: readonly Event[]): Promise<void>;
     release(events: readonly Event[]): void;
     standBy(): void;
-    end(): Promise<void>;
+    end(hasWorked?: boolean): Promise<void>;
   };
   /** @returns ends the polling */
   beginPolling(this: void): () => void;
@@ -78,6 +78,8 @@ class CarNode<Read, Event, Opened> {
   readonly #polls;
   #opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
   #testedAt = -Infinity;
+  /** Whether this process polls and decides for the node, or did until the node closed. */
+  #isWorking = false;
 
   constructor(
     own: FlowNode,
@@ -197,17 +199,21 @@ class CarNode<Read, Event, Opened> {
     // What another process has stored and not sent may be taken over.
     this.#pack.presence.onGone(() => this.#wake([]), ending.signal);
     this.#wake([]);
+    this.#isWorking = true;
     return () => {
       ending.abort();
       endPolling();
-      if (!this.#own.closing.aborted) runner.standBy();
+      // While the node closes, it is remembered for its end.
+      if (this.#own.closing.aborted) return;
+      this.#isWorking = false;
+      runner.standBy();
     };
   }
 
   async #end(isDeleted: boolean): Promise<void> {
     // A node that is closed while it opens still begins to poll.
     const found = await this.#opened?.catch(() => undefined);
-    await found?.runner.end();
+    await found?.runner.end(this.#isWorking);
     if (isDeleted) await this.#pack.store.remove(found?.runner.key ?? this.#key);
   }
 }

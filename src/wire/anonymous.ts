@@ -62,7 +62,8 @@ const isPosition = (list: readonly unknown[]): boolean =>
 /** Off Gothenburg, longitude first, as GeoJSON has it. */
 const placeInTheSea = [11.5, 57.5];
 
-const isId = (name: string): boolean => /^(?:uu)?ids?$|I[Dd]s?$/.test(name);
+/** A token names the card with which a person starts a charge. */
+const isId = (name: string): boolean => /^(?:uu)?ids?$|I[Dd]s?$|[Tt]okens?$/.test(name);
 
 /** 0 for a number that can be an id; without its decimals, if it can be a coordinate. */
 function numberOf(name: string, value: number, isMeasured: boolean): number {

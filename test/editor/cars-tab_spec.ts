@@ -606,7 +606,8 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     const before = await nodes();
     await choose(0);
     await page.evaluate("RED.nodes.workspace('tab').locked = true");
-    await page.locator('.cars-list tr[data-fact=carLocked] button').click();
+    // Not by mouse: a line that is drawn again between press and release gets no click.
+    await page.locator('.cars-list tr[data-fact=carLocked] button').dispatchEvent('click');
     await says(page.locator('.cars-messages'), 'This flow is locked. Unlock it, or open another one.');
     assert.equal(await nodes(), before);
     await page.evaluate("RED.nodes.workspace('tab').locked = false");

@@ -104,6 +104,21 @@ describe('The runner of guard and events', () => {
     assert.deepEqual(await unsentOf(next), []);
   });
 
+  it('stores its last times when it ends, but not for a process that did not work', async () => {
+    for (const [hasWorked, writes] of [
+      [true, 1],
+      [false, 0],
+    ] as const) {
+      const runner = await openGuard();
+      await runner.poll(['windows'], signal);
+      await clock.advance(minute);
+      await runner.poll(['windows'], signal);
+      const before = store.writes;
+      await runner.end(hasWorked);
+      assert.equal(store.writes - before, writes);
+    }
+  });
+
   describe('with other copies of the flow', () => {
     /** The process of a copy: paused, it has beaten for the last time more than ten seconds ago. */
     class OtherProcess {

@@ -267,4 +267,13 @@ describe('The reads trips and charges', () => {
     assert.equal(((await account.read('trips', { vin: car })).payload as unknown[]).length, 2);
     assert.equal(warnings.length, 1);
   });
+
+  it('wait five seconds at most for a price whose source does not answer', async () => {
+    const account = open({ tariff: () => new Promise(() => undefined) });
+    const car = await drive(account, 12);
+    const asked = account.read('trips', { vin: car });
+    await clock.advance(10 * minute);
+    assert.equal(((await asked).payload as unknown[]).length, 1);
+    assert.deepEqual(warnings, ['The source of the price of the vehicle configuration does not answer.']);
+  });
 });

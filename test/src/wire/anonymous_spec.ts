@@ -14,6 +14,7 @@ const rows: readonly [what: string, given: unknown, kept: unknown][] = [
     { vin, note: ` ${vin} `, ABCDEFGHIJKLMNOPQ: 1 },
     { vin: '{vin}', note: '{vin}', '[text]': 1 },
   ],
+  ['no token of a charging card', { idToken: 'MYCARD', token: 'DEADBEEF' }, { idToken: '[text]', token: '[text]' }],
   [
     'words in capitals',
     ['CLOSED', ' AJAR ', 'NO_WARNING', 'MINUTES_5', 'MINUTES_ABOVE_30', 'AC', 'A', 'true', 'false', 'null', ''],
