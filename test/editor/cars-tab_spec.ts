@@ -516,7 +516,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       'de',
       'Fenster',
       'zu',
-      /^Position\tbekannt\t/,
+      /^Standort\tbekannt\t/,
       /auf dem Rechner, auf dem Node-RED läuft: http:\/\/127\.0\.0\.1:\d+/,
     ],
     [
