@@ -68,10 +68,6 @@ export const outcomes = {
   EXPIRED: { outcome: 'failed', sentence: 'The command expired before it reached the car.' },
   CAR_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
   VEHICLE_RESPONSE_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
-  ACCEPTED: {
-    outcome: 'succeeded',
-    sentence: 'The service took the command for the wallbox. It does not say whether the wallbox acted.',
-  },
   WALLBOX_OFFLINE: {
     outcome: 'failed',
     sentence: 'The wallbox is offline. Check its connection, and try again when it is back.',
