@@ -68,23 +68,6 @@ export const outcomes = {
   EXPIRED: { outcome: 'failed', sentence: 'The command expired before it reached the car.' },
   CAR_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
   VEHICLE_RESPONSE_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
-  WALLBOX_OFFLINE: {
-    outcome: 'failed',
-    sentence: 'The wallbox is offline. Check its connection, and try again when it is back.',
-  },
-  WALLBOX_INCORRECT_STATUS: {
-    outcome: 'failed',
-    sentence: 'The wallbox cannot do this in its present state. Check that the car is plugged in, and try again.',
-  },
-  WALLBOX_IN_COOLDOWN: {
-    outcome: 'failed',
-    sentence: 'The wallbox pauses after a command. Try again in a few minutes.',
-  },
-  NOT_SUPPORTED_BY_WALLBOX: { outcome: 'failed', sentence: 'This wallbox does not offer this.' },
-  UNKNOWN_ERROR: {
-    outcome: 'undetermined',
-    sentence: 'The wallbox answered with an error that the service does not name. Check the wallbox.',
-  },
   UNKNOWN: {
     outcome: 'undetermined',
     sentence: 'The service does not know the result of the command. Look at the car.',
