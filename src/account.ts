@@ -47,8 +47,8 @@ export interface AccountOptions {
   random?: () => number;
   /** Gets every reading and every command of the account. */
   observer?: VehicleObserver;
-  /** What a person or a flow gives as the price of energy (src/logbook/tariff), asked for with each reading of the logbook; null: nothing. */
-  tariff?: () => Promise<{ price: unknown; currency: unknown } | null>;
+  /** What a person or a flow gives as the price of energy (src/logbook/tariff), asked for with each reading of the logbook. Default: nothing. */
+  tariff?: () => Promise<{ price: unknown; currency: unknown }>;
   /** Names the account in the log of the commands. Default: a name that no other account has. */
   id?: string;
   /** Is called with a sentence for the user that is not part of a message. */
@@ -271,10 +271,10 @@ function currentTariff({ tariff, warn }: AccountOptions, clock: Clock): () => Pr
   return async () => {
     if (tariff === undefined) return null;
     try {
-      const given = await endingAt(clock.now() + tariffLimitMs, { clock, reason }, (signal) =>
+      const { price, currency } = await endingAt(clock.now() + tariffLimitMs, { clock, reason }, (signal) =>
         raceAbort(tariff(), signal),
       );
-      const found = given ? parse(given.price, given.currency) : null;
+      const found = parse(price, currency);
       told = '';
       return found;
     } catch (error) {

@@ -15,7 +15,7 @@ import { redactor, safeError } from '../node-red/redaction';
 import { throwIfInUse } from '../node-red/storage';
 import type { VehicleNode } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
-import { vehicleCredentials, vehicleOptions } from './options';
+import { vehicleCredentials, vehicleOptions, type VehicleOptions } from './options';
 
 /** `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and its default vehicle. */
 export function connectedVehicle(own: FlowNode): void {
@@ -115,16 +115,14 @@ class Vehicle {
       id: node.id,
       warn: (sentence) => node.warn(words.translate(asSentence(sentence))),
       observer: this.#observer(overview),
-      tariff: () => this.#tariff(),
+      ...(!isBlank(options.tariff) && { tariff: () => this.#tariff(options) }),
     });
     editorsOf(RED).notify();
     return account;
   }
 
   /** A price can change with each reading, so it is evaluated each time. */
-  async #tariff(): Promise<{ price: unknown; currency: unknown } | null> {
-    const options = this.#own.options(vehicleOptions);
-    if (isBlank(options.tariff)) return null;
+  async #tariff(options: VehicleOptions): Promise<{ price: unknown; currency: unknown }> {
     return { price: await typedProperty(this.#own, options, 'tariff', { _msgid: '' }), currency: options.currency };
   }
 
