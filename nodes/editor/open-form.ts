@@ -3,7 +3,7 @@ import { loadWords } from './later-words';
 import { errorText, unreached } from './runtime-request';
 import { sharedText } from './texts';
 
-/** What only the open form of a node needs: `nodes/<node>/dialog.ts`. */
+/** The code of an open form, `nodes/<node>/dialog.ts`. */
 interface Dialog<Options> {
   prepare(node: EditorNode<Options>): void;
   save(node: EditorNode<Options>): void;

@@ -126,7 +126,7 @@ interface HistoryEvent {
   events?: { t: string; subflow?: { instances: { id: string; changed?: boolean }[] } }[];
 }
 
-/** What Node-RED looks its texts up with. */
+/** Node-RED looks its texts up with it. */
 declare const i18next: {
   /** That of the editor, and those that stand in for it. */
   languages: readonly string[];

@@ -196,7 +196,7 @@ class CarNode<Read, Event, Opened> {
   #work({ runner, beginPolling }: OpenedCar<Read, Event>): () => void {
     const endPolling = beginPolling();
     const ending = new AbortController();
-    // What another process has stored and not sent may be taken over.
+    // This process may take over messages that another one has stored and not sent.
     this.#pack.presence.onGone(() => this.#wake([]), ending.signal);
     this.#wake([]);
     this.#isWorking = true;
