@@ -49,6 +49,8 @@ Read the windows:
   curl ${url}/connected-vehicle/v2/vehicles/${cars[0].vin}/windows -H 'authorization: Bearer ${accessToken}' -H '${apiKeyHeader}: ${apiKey}'
 Open one:
   curl -X PATCH ${car} -d '{"windows":{"frontLeft":"OPEN"}}'
+Drive 12 km in 10 minutes:
+  curl ${url}/control/cars/${cars[0].vin}/drive -H 'content-type: application/json' -d '{"km":12,"minutes":10}'
 Let the next request fail:
   curl ${url}/control/faults -H 'content-type: application/json' -d '{"error":"quota","times":1}'
 

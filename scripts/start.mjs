@@ -1,7 +1,8 @@
 // `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the flow "Start here", in a user
 // directory of its own inside the checkout. An argument, or the variable PORT, is the port: `npm start 1881`.
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onceOrphaned } from './parent.mjs';
 
@@ -12,6 +13,14 @@ const given = process.argv.slice(2).find((argument) => argument !== '--changed')
 const port = Number(given ?? (process.env.PORT || 1880));
 /** Node-RED, which takes seconds to load: what stops the start is said before. */
 let RED;
+
+/** What the build and Node-RED write to has to be there for this user, before either has written a part. */
+async function checkWritable() {
+  for (const folder of ['', 'dist', 'resources', '.node-red'])
+    await access(join(root, folder), constants.W_OK).catch((error) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+}
 
 /** The checkout as an installed package: a link, as `npm install <folder>` makes it. */
 async function install() {
@@ -24,9 +33,11 @@ async function install() {
     private: true,
     dependencies: { '@connected-vehicle/node-red': 'file:..' },
   });
-  // The example that shows the way; the others are in *Import*, *Examples*. Later changes of the user stay.
-  await writeOnce('flows.json', JSON.parse(await readFile(`${root}examples/Basics/01 Start here.json`, 'utf8')));
 }
+
+/** The example that shows the way; the others are in *Import*, *Examples*. Later changes of the user stay. */
+const addFirstFlow = async () =>
+  writeOnce('flows.json', JSON.parse(await readFile(`${root}examples/Basics/01 Start here.json`, 'utf8')));
 
 async function writeOnce(file, content) {
   await writeFile(`${userDir}/${file}`, JSON.stringify(content, null, 2), { flag: 'wx' }).catch((error) => {
@@ -56,10 +67,12 @@ async function demoAddress() {
 async function main() {
   let answer = starting;
   const server = createServer((request, response) => answer(request, response));
+  await checkWritable();
   const openPort = await listen(server);
   ({ default: RED } = await import('node-red'));
   await import('./build.mjs');
   await install();
+  await addFirstFlow();
   RED.init(server, {
     userDir,
     flowFile: 'flows.json',
@@ -89,16 +102,24 @@ async function main() {
 let stopping;
 const stop = () => (stopping ??= Promise.resolve(RED?.stop()).finally(() => process.exit(0)));
 
+const chooseAnother = `Choose another one: npm start ${port < 1024 ? 1880 : port + 1}`;
+const notWritable = `The folder ${root} cannot be written by this user. Clone the repository into a folder of your own, and run npm ci and npm start there.`;
+
 /** Of what a person can do something about. Another error is shown as it is. */
-const explanations = {
-  EADDRINUSE: `Port ${port} is taken by another program. Choose another one: npm start ${port + 1}`,
-  ERR_SOCKET_BAD_PORT: 'The port must be a number from 0 to 65535.',
-  ERR_MODULE_NOT_FOUND: 'What this repository needs is not installed. Run npm ci first.',
-};
+const explain = ({ code, syscall }) =>
+  ({
+    EADDRINUSE: `Port ${port} is taken by another program. ${chooseAnother}`,
+    ERR_SOCKET_BAD_PORT: 'The port must be a number from 0 to 65535.',
+    ERR_MODULE_NOT_FOUND: 'What this repository needs is not installed. Run npm ci first.',
+    EACCES: syscall === 'listen' ? `Port ${port} is not allowed for this user. ${chooseAnother}` : notWritable,
+    EPERM: notWritable,
+    EROFS: notWritable,
+    ENOSPC: 'The disk is full. Free some space, and run npm start again.',
+  })[code];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 onceOrphaned(stop);
 main().catch((error) => {
-  console.error(explanations[error.code] ?? error);
+  console.error(explain(error) ?? error);
   process.exit(1);
 });

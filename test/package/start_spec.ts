@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { examples, nodeTypes, packageJson, root, type FlowNode } from './checkout';
@@ -133,6 +133,18 @@ describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built alread
       assert.match(second.output, /The port must be a number from 0 to 65535\.\n/);
       assert.doesNotMatch(second.output, /\n {4}at /);
     });
+
+  it('says what to do in a checkout that the user cannot write', async function () {
+    // Root can write everywhere, and on Windows a mode says nothing of a folder.
+    if (isWindows || process.getuid?.() === 0) return this.skip();
+    await chmod(checkout, 0o555);
+    const second = new Start(checkout, '0');
+    const code = await second.ended;
+    await chmod(checkout, 0o755);
+    assert.notEqual(code, 0);
+    assert.match(second.output, /cannot be written by this user\. Clone the repository into a folder of your own/);
+    assert.doesNotMatch(second.output, /\n {4}at /);
+  });
 
   it('ends cleanly, leaves nothing behind, and keeps what the user did', async () => {
     const mine = { id: 'mine', type: 'tab', label: 'Mine' };
