@@ -2,7 +2,7 @@
 export interface Row {
   what: string;
   value: number | string;
-  /** What is held now. A ratio to something that runs beside it has a limit 10 % below what was reached, so that a fall is noticed on a busy machine, too. */
+  /** What is held now. The ratios of `throughput` vary by a factor of two on a machine that is busy, so their limits are wide. */
   atMost?: number;
   atLeast?: number;
   /** What the limit is to become, in the same direction. */
