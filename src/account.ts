@@ -7,9 +7,12 @@ import { asVehicleError, VehicleError } from './errors';
 import { journalReading } from './commands/log';
 import { logReading } from './logbook/reading';
 import { parseTariff, type Tariff } from './logbook/tariff';
+import { seenIn } from './condition/seen';
 import type { JournalEntry } from './commands/command';
 import { Requests, type LoggedRequest } from './http/requests';
-import type { Reading } from './car/reading';
+import { askedAtOf, type Reading } from './car/reading';
+import type { SeenValue } from './car/facts';
+import type { StateRun } from './car/state-runs';
 import { Poller } from './polling/poller';
 import type { QuotaSnapshot, RateLimiter } from './http/rate-limiter';
 import type { Quota } from './http/quota-counts';
@@ -101,8 +104,11 @@ export class Account {
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
     const tariff = currentTariff(options, clock);
     const logged: VehicleObserver = {
-      observe: (read, vin, reading) =>
-        pack.logbook.observe(read, vin, reading, { skewMs: this.#requests.clockSkewMs, tariff }),
+      observe: (read, vin, reading) => {
+        const { clockSkewMs: skewMs } = this.#requests;
+        pack.logbook.observe(read, vin, reading, { skewMs, tariff });
+        void this.#see(vin, seenIn(read, reading), reading);
+      },
       commandSent: () => undefined,
     };
     const observers = [this.poller, logged, ...(options.observer ? [options.observer] : [])];
@@ -155,6 +161,17 @@ export class Account {
     }
     if (clear) await log.clear(this.#id);
     return journalReading(await this.journal(), new Date(clock.now()), redactor.text);
+  }
+
+  async #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): Promise<void> {
+    const receivedAt = Date.parse(vehicle.receivedAt);
+    const times = { receivedAt, askedAt: askedAtOf(vehicle), skewMs: this.#requests.clockSkewMs };
+    await this.#pack.facts.see(vin, values, times);
+  }
+
+  /** Which values of a condition the car has had, oldest first. */
+  async statesOf(vin: string, name: string): Promise<readonly StateRun[]> {
+    return this.#pack.facts.statesOf(vin, name);
   }
 
   quota(): QuotaSnapshot {
@@ -214,6 +231,7 @@ export class Account {
     await this.#transport.close();
     await commandsEnded;
     await this.#pack.logbook.flush();
+    await this.#pack.facts.flush();
     await this.#endPresence();
   }
 }
