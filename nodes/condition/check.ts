@@ -15,7 +15,7 @@ import {
 import type { Words } from '../node-red/i18n';
 import { literalTypes } from '../node-red/typed-property';
 import { clock } from '../node-red/time';
-import { textOf } from '../node-red/reading-text';
+import { inOrderText, textOf } from '../node-red/reading-text';
 import type { ConditionOptions } from './options';
 
 /** A condition, or a row whose operand only a message brings; then its result is null. */
@@ -35,7 +35,7 @@ export async function judgeAll(
 ) {
   const { client } = account;
   const reads = [...new Set(conditions.map(({ value }) => value.read))];
-  const { readings, failures } = await readAll(reads, (read) => client.read(read, { vin, maxAgeMs, signal }));
+  const { readings, failures } = await readAll(reads, (read) => account.read(read, { vin, maxAgeMs, signal }));
   if (signal.aborted) throw failures.values().next().value;
   const now = clock().now() + client.clockSkewMs;
   const judgeOne = async (condition: AskedCondition): Promise<Judged> => {
@@ -83,11 +83,15 @@ export function factsText(words: Words, judged: readonly Judged[], now: number):
   return count > 0 ? words.say('condition.more', { facts, count }) : facts;
 }
 
-/** "Battery level: 24 %", "Charging cable: not plugged in, for at least 2 h 5 min". */
+/** "Battery level: 24 %", "Not in order: unlocked", "Charging cable: not plugged in, for at least 2 h 5 min". */
 export function factText(words: Words, one: Judged, now: number): string {
   const { say } = words;
   const { condition, since = null, forMinutes = 0, result } = one;
-  const fact = say('condition.fact', { title: titleOf(words, condition.value), value: valueText(words, one, now) });
+  const value = valueText(words, one, now);
+  const fact =
+    condition.value.name === 'inOrder'
+      ? value.charAt(0).toLocaleUpperCase(words.language) + value.slice(1)
+      : say('condition.fact', { title: titleOf(words, condition.value), value });
   if (since === null) return fact;
   const minutes = result === true ? Math.floor((now - Date.parse(since)) / 60_000) : forMinutes;
   const time = result === null ? '' : durationText(minutes);
@@ -109,12 +113,13 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
 
 function valueText(
   words: Words,
-  { condition: { value, operator, operand, isOpen }, is, unit, measuredAt, result, since = null }: Judged,
+  { condition: { value, operator, operand, isOpen }, is, unit, measuredAt, result, reasons, since = null }: Judged,
   now: number,
 ): string {
   const { say } = words;
   const { type } = value;
   const isMet = since === null ? result : true;
+  if (value.name === 'inOrder') return inOrderText({ value: is, reasons }, words);
   if (is === null || (isMet === null && !isOpen)) return say('condition.unknown');
   if (operator === 'older than') {
     const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / 60_000));

@@ -42,7 +42,8 @@ export const rowsIn = (stored: unknown): Row[] =>
 export function faultOf(row: Row, vehicle: string | undefined): string | undefined {
   const value = conditionValue(row.value ?? '');
   if (value === undefined) return say('reason.value');
-  if (shared.needsOfRead(value.read, shared.serviceInterfaces(vehicle)).scopes.length === 0)
+  const interfaces = shared.serviceInterfaces(vehicle);
+  if (shared.partsOf(value.read).some((read) => shared.needsOfRead(read, interfaces).scopes.length === 0))
     return say('reason.missing', { title: titleOfValue(value.name) });
   const operator = shared.operatorsOf(value.type).find((one) => one === row.operator);
   if (operator === undefined) return say('reason.operator');

@@ -8,6 +8,7 @@ import { systemClock, type Clock } from '../util/clock';
 import { readOrNull, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
+import { warningsReportedIn } from './in-order';
 import { stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
 import { timesOf } from './times';
 
@@ -81,7 +82,8 @@ export class CarFacts {
    */
   observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Maybe<void> {
     return withCar(this.#of(vin), (car) => {
-      const isLearned = learnEquipment(car.facts.equipment, equipmentOf(read, payload));
+      const reported = warningsReportedIn(read, payload).map((name) => [name, true] as [`${string}.${string}`, true]);
+      const isLearned = learnEquipment(car.facts.equipment, [...equipmentOf(read, payload), ...reported]);
       const isNewHour = addToHistory(car.facts.history, read, payload, now);
       return isLearned || isNewHour ? this.#save(vin, car) : undefined;
     });
