@@ -46,14 +46,12 @@ describe('All in order', () => {
   });
 
   it('names what is open, unlocked and warned of in one sentence', async () => {
-    service
-      .car()
-      .set({
-        windows: { rearRight: 'OPEN' },
-        doors: { hood: 'AJAR' },
-        lock: 'UNLOCKED',
-        resources: { bulbFailure: 'FOG_REAR_ANY' },
-      });
+    service.car().set({
+      windows: { rearRight: 'OPEN' },
+      doors: { hood: 'AJAR' },
+      lock: 'UNLOCKED',
+      resources: { bulbFailure: 'FOG_REAR_ANY' },
+    });
     await load({ type: status, read: 'doors', payload: 'value' });
     const found = await ask({ read: 'INORDER' });
     assert.equal(found.payload, false);
@@ -100,8 +98,8 @@ describe('All in order', () => {
     service.car().set({ windows: { rearRight: 'OPEN' } });
     const no = await ask();
     assert.deepEqual([no.port, no.vehicle?.['text']], [2, 'Not in order: rear-right window open']);
-    const [condition] = (no.vehicle?.['condition'] as { conditions: Record<string, unknown>[] }).conditions;
-    assert.deepEqual(condition?.['reasons'], [{ reason: 'openings', state: 'no', names: ['windows.rearRight'] }]);
+    const { conditions } = (no.vehicle ?? assert.fail())['condition'] as { conditions: Record<string, unknown>[] };
+    assert.deepEqual(conditions[0]?.['reasons'], [{ reason: 'openings', state: 'no', names: ['windows.rearRight'] }]);
     service.car().set({ windows: { rearRight: null } });
     const unclear = await ask();
     assert.deepEqual(
