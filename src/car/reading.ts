@@ -20,6 +20,8 @@ export interface ReadingInfo extends Partial<Openness> {
   /** Of a value, in words; for a group, an object with the unit of each member that has one. Absent if nothing has a unit. */
   unit?: string | Readonly<Record<string, string>>;
   source: 'live' | 'shared' | 'kept';
+  /** Only of `inOrder`: its sentence. */
+  text?: string;
   /** Only of trips and charges. */
   sums?: Record<'day' | 'week' | 'month', readonly unknown[]>;
   /** Only where `source` is `kept`. */
