@@ -1,5 +1,6 @@
 import crypto = require('node:crypto');
 import { subscribe } from 'node:diagnostics_channel';
+import type { Signal } from '../../src/util/cancellation';
 import { sleepOn, type Clock } from '../../src/util/clock';
 
 interface Timer {
@@ -129,7 +130,7 @@ export class ManualClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: number, signal?: Signal): Promise<void> {
     return sleepOn(this, ms, signal);
   }
 
