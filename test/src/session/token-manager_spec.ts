@@ -124,13 +124,6 @@ describe('a refreshing access token', () => {
     });
   });
 
-  it('is asked for once, however many wait', async () => {
-    const token = await signedIn();
-    const got = await Promise.all(Array.from({ length: 1000 }, () => token.get()));
-    assert.equal(new Set(got).size, 1);
-    assert.equal(identity.requests.length, 1);
-  });
-
   it('is taken from memory while it is valid: the stored grant is not read for each request', async () => {
     const token = await signedIn();
     const first = await token.get();
@@ -193,30 +186,6 @@ describe('a refreshing access token', () => {
     await refused;
     assert.ok(await identity.accepts(await source({ session: newProcess() }).get()));
     assert.equal(identity.refusals, 0);
-  });
-
-  let isLost = false;
-  /** The service gets each request; from a moment on, no answer comes back. */
-  const losing: typeof identity.send = async (request) => {
-    const response = await identity.send(request);
-    return isLost ? new Promise(() => undefined) : response;
-  };
-  beforeEach(() => (isLost = false));
-
-  it('retries at once what a process had sent when it ended without an answer', async () => {
-    await serviceWith({ refreshGraceSeconds: 60 });
-    await signIn();
-    const before = source({ session: newProcess({ send: losing }) });
-    const first = await before.get();
-    isLost = true;
-    void before.onUnauthorized(first).catch(() => undefined);
-    await requestsMade(2);
-    const after = source({ session: newProcess() });
-    assert.notEqual(await after.get(), first);
-    assert.equal(identity.refusals, 0);
-    const closing = before.close();
-    await clock.advance(3_000);
-    await closing;
   });
 
   it('tries again by itself though timers fire a moment early', async () => {
@@ -301,19 +270,6 @@ describe('a refreshing access token', () => {
     const token = await signedIn();
     for (let request = 0; request < 50; request++) await token.get();
     assert.equal(identity.requests.length, 1);
-  });
-
-  it('goes on after a restart with what is stored, without a request while it lives', async () => {
-    await signIn();
-    const before = source();
-    const first = await before.get();
-    await before.close();
-    const after = source({ session: newProcess() });
-    assert.equal(await after.get(), first);
-    assert.equal(identity.requests.length, 1);
-    await clock.advance(1 * day);
-    assert.ok(await identity.accepts(await after.get()));
-    assert.equal(identity.refusals, 0, 'the spent refresh token was sent again');
   });
 
   it('keeps the old refresh token where an answer holds none', async () => {
@@ -465,17 +421,6 @@ describe('a refreshing access token', () => {
     await clock.advance(51_000);
     await refused;
     await token.close();
-  });
-
-  it('still gives a valid token while the sign-in service is away', async () => {
-    const token = await signedIn();
-    const first = await token.get();
-    identity.fault({ cut: 'before-headers' }, 20);
-    await clock.advance(295_000);
-    assert.equal(await token.get(), first);
-    assert.equal(token.describe().kind, 'refreshing');
-    await clock.advance(10_000);
-    await assert.rejects(token.get(), { code: 'NETWORK' });
   });
 
   it('refreshes an unused grant every third day', async () => {
@@ -648,13 +593,6 @@ describe('a refreshing access token', () => {
       );
       assert.match(token.describe().problem?.template ?? '', /configuration/);
     }
-  });
-
-  it('fails with TOKEN_MISSING before a sign-in', async () => {
-    const token = source();
-    await assert.rejects(token.get(), { code: 'TOKEN_MISSING' });
-    assert.equal(token.describe().kind, 'none');
-    assert.deepEqual(await grantFiles(), []);
   });
 
   it('uses no rotated token before it is saved, and loses none', async () => {
