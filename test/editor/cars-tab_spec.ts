@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Page, Request } from 'playwright-core';
 import { CarFacts } from '../../src/car/facts';
 import { DirectoryOwner, FileStateStore } from '../../src/index';
+import { Logbook } from '../../src/logbook/logbook';
+import { parseTariff } from '../../src/logbook/tariff';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
 import {
@@ -16,6 +18,7 @@ import {
   useEditors,
 } from '../support/editor-browser';
 import { itLong } from '../support/long';
+import { ManualClock } from '../support/manual-clock';
 import { linkCheckout, type Install } from '../support/real-node-red';
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
@@ -80,12 +83,77 @@ const flows = [
   { id: 'send', z: 'tab', type: 'inject', props: [], x: 100, y: 200, wires: [['command']] },
 ];
 
+/** Twelve days of the electric car, each with a trip and a charge at noon, and a day of the petrol car without a price. */
+async function keepLog(store: FileStateStore): Promise<void> {
+  const day = 24 * 3_600_000;
+  const start = Date.now() - 12 * day;
+  const clock = new ManualClock(start);
+  const logbook = new Logbook({ store, clock, isShared: false });
+  const tariff = parseTariff({ perKWh: 0.3, currency: 'EUR' });
+  const read = (
+    vin: string,
+    minutes: number,
+    name: 'odometer' | 'engineRunning' | 'charging' | 'details',
+    payload: object,
+  ): void => {
+    clock.setTime(start + minutes * 60_000);
+    const receivedAt = new Date(clock.now()).toISOString();
+    const vehicle = {
+      vin,
+      read: name,
+      interface: 'connected-v2',
+      receivedAt,
+      measuredAt: null,
+      source: 'live',
+    } as const;
+    logbook.observe(
+      name,
+      vin,
+      { payload, vehicle },
+      { skewMs: 0, tariff: () => Promise.resolve(vin === demoCar.vin ? null : tariff) },
+    );
+  };
+  const drive = (vin: string, from: number, km: number): void => {
+    const odometer = (value: number): object => ({ value, unit: 'kilometers' });
+    read(vin, from, 'odometer', odometer(km - 42));
+    for (const [after, value] of [
+      [0, false],
+      [10, true],
+      [55, true],
+      [60, false],
+    ] as const)
+      read(vin, from + after, 'engineRunning', { value });
+    read(vin, from + 60, 'odometer', odometer(km));
+  };
+  const charge = (from: number, level: number, status: string): void =>
+    read(electricCar.vin, from, 'charging', {
+      chargingStatus: { value: status },
+      batteryChargeLevel: { value: level, unit: 'percent' },
+    });
+  for (let n = 0; n < 12; n += 1) {
+    const at = n * 1440;
+    if (n === 6) read(electricCar.vin, at, 'details', { batteryCapacityKWH: 80 });
+    charge(at, 80, 'IDLE');
+    drive(electricCar.vin, at, 8_000 + n * 42);
+    for (const [after, level, status] of [
+      [100, 60, 'IDLE'],
+      [120, 60, 'CHARGING'],
+      [240, 80, 'IDLE'],
+    ] as const)
+      charge(at + after, level, status);
+    if (n > 9) drive(demoCar.vin, at, 24_000 + n * 42);
+  }
+  await logbook.flush();
+}
+
 /** With two days of readings from before the start. */
 const withHistory: Install = async (userDir) => {
   await linkCheckout(userDir);
   const directory = join(userDir, 'connected-vehicle');
   const owner = new DirectoryOwner({ directory });
-  const facts = new CarFacts(new FileStateStore({ directory, owner }));
+  const store = new FileStateStore({ directory, owner });
+  await keepLog(store);
+  const facts = new CarFacts(store);
   for (let hoursAgo = 48; hoursAgo > 0; hoursAgo -= 1)
     await facts.observe(demoCar.vin, 'fuelAmount', { value: hoursAgo }, Date.now() - hoursAgo * 3_600_000);
   await owner.end();
@@ -559,6 +627,44 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.equal(await page.locator('.cars-switch[data-key=engine]').count(), 0, 'an electric car has no engine');
     assert.equal(await page.locator('.cars-switch[data-key=plug]').count(), 1);
     assert.equal(await page.locator('.cars-head').innerText(), '');
+  });
+
+  it('shows the last ten trips and charges, and of each number its source or why it is not known', async () => {
+    const log = page.locator('.cars-log');
+    const lines = (kind: string) => log.locator(`[role=group][aria-label=${kind}] details:not(.cars-month)`);
+    assert.deepEqual([await lines('Trips').count(), await lines('Charges').count()], [10, 10]);
+    const open = async (kind: string, which: 'first' | 'last'): Promise<string[]> => {
+      const line = lines(kind)[which]();
+      await line.locator('summary').press('Enter');
+      return [await line.locator('summary').innerText(), await line.locator('dl').innerText()].map((text) =>
+        text.replaceAll(/\s+/g, ' '),
+      );
+    };
+    const [trip = '', ofTrip = ''] = await open('Trips', 'first');
+    assert.match(trip, /42 km 16 kWh €4\.80$/);
+    assert.match(ofTrip, /Distance 42 km from the odometer/);
+    assert.match(ofTrip, /Energy 16 kWh from the battery level and the gross capacity: can be too high/);
+    assert.match(ofTrip, /Cost €4\.80 from the price of the last charge/);
+    assert.match(ofTrip, /Battery after 60 % reported by the car/);
+    const [charge = '', ofCharge = ''] = await open('Charges', 'first');
+    assert.match(charge, /60 → 80 % 16 kWh €4\.80$/);
+    assert.match(ofCharge, /Cost €4\.80 from the price in the vehicle configuration/);
+    const [oldest = '', ofOldest = ''] = await open('Trips', 'last');
+    assert.match(oldest, /42 km – –$/);
+    assert.match(ofOldest, /Energy not known no flow has read the capacity of the battery \(“Vehicle details”\)/);
+    assert.match(ofOldest, /Cost not known no charge with a price is known/);
+    await picture(page, 'cars-logbook');
+    for (const month of await log.locator('.cars-month summary').all()) await month.press('Enter');
+    assert.deepEqual(await axeFindings(page, '.cars-tab'), []);
+    await page.setViewportSize({ width: 1280, height: 1100 });
+    await log.scrollIntoViewIfNeeded();
+    await picture(page, 'cars-logbook-1280');
+    await page.locator('.cars-tab').evaluate((tab) => (tab.style.width = '203px'));
+    const wide = await log.evaluate((own) => own.scrollWidth > own.clientWidth);
+    assert.equal(wide, false, 'nothing is cut in the narrowest sidebar');
+    await picture(page, 'cars-logbook-narrow');
+    await page.locator('.cars-tab').evaluate((tab) => (tab.style.width = ''));
+    await page.setViewportSize({ width: 1400, height: 1100 });
   });
 
   const choose = (index: number): Promise<unknown> => page.locator('.cars-tab > select').selectOption({ index });
