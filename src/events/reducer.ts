@@ -210,8 +210,9 @@ function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name:
 const parkedKey = 'odometer.parked';
 
 /** The odometer of the parked car. */
-const parkedFact = (facts: ReadonlyMap<string, KnownFact>): KnownFact | null =>
-  parkedOdometer(
-    facts.get('odometer'),
-    ['engineRunning', 'accessibility.inUse'].flatMap((key) => facts.get(key) ?? []),
-  );
+function parkedFact(facts: ReadonlyMap<string, KnownFact>): KnownFact | null {
+  const before = facts.get(parkedKey);
+  const sources = ['engineRunning', 'accessibility.inUse'].map((key) => facts.get(key));
+  const stood = before && { odometer: Number(before.value), at: before.at };
+  return parkedOdometer(facts.get('odometer'), sources, stood ?? null);
+}
