@@ -5,6 +5,7 @@ import { capacityOf, minTrip, withCharge, withDriven } from './charges';
 import type { FactName, LogValue } from './facts';
 import { energyOf, recordOf, withRecord, type Known, type LogRecord } from './record';
 import type { Tariff } from './tariff';
+import { withSessions } from './wallbox';
 import {
   endNames,
   type Arrival,
@@ -18,6 +19,12 @@ import {
 
 /** Applies what an answer shows: a pure reducer from observations to trips and charges. */
 export function observed(before: LogState, observation: Observation): LogState {
+  const { sessions = [] } = observation;
+  if (sessions.length > 0) {
+    const { net, gross } = capacityOf(before);
+    const charges = withSessions(before.charges, sessions, net ?? gross);
+    return charges === before.charges ? before : { ...before, charges };
+  }
   const facts = { ...before.facts };
   for (const name of Object.keys(facts) as FactName[]) {
     const fact = facts[name];
