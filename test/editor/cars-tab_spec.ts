@@ -1,10 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { join } from 'node:path';
 import type { Page, Request } from 'playwright-core';
 import { CarFacts } from '../../src/car/facts';
-import { DirectoryOwner, FileStateStore } from '../../src/index';
-import { Logbook } from '../../src/logbook/logbook';
-import { parseTariff } from '../../src/logbook/tariff';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
 import {
@@ -17,8 +13,8 @@ import {
   skipAfterFailure,
   useEditors,
 } from '../support/editor-browser';
+import { keepIn, keepLog } from '../support/kept-log';
 import { itLong } from '../support/long';
-import { ManualClock } from '../support/manual-clock';
 import { linkCheckout, type Install } from '../support/real-node-red';
 
 const hostile = '<img src=x onerror="alert(1)">\u202e$t(name.hood)__at__';
@@ -83,80 +79,15 @@ const flows = [
   { id: 'send', z: 'tab', type: 'inject', props: [], x: 100, y: 200, wires: [['command']] },
 ];
 
-/** Twelve days of the electric car, each with a trip and a charge at noon, and a day of the petrol car without a price. */
-async function keepLog(store: FileStateStore): Promise<void> {
-  const day = 24 * 3_600_000;
-  const start = Date.now() - 12 * day;
-  const clock = new ManualClock(start);
-  const logbook = new Logbook({ store, clock, isShared: false });
-  const tariff = parseTariff({ perKWh: 0.3, currency: 'EUR' });
-  const read = (
-    vin: string,
-    minutes: number,
-    name: 'odometer' | 'engineRunning' | 'charging' | 'details',
-    payload: object,
-  ): void => {
-    clock.setTime(start + minutes * 60_000);
-    const receivedAt = new Date(clock.now()).toISOString();
-    const vehicle = {
-      vin,
-      read: name,
-      interface: 'connected-v2',
-      receivedAt,
-      measuredAt: null,
-      source: 'live',
-    } as const;
-    logbook.observe(
-      name,
-      vin,
-      { payload, vehicle },
-      { skewMs: 0, tariff: () => Promise.resolve(vin === demoCar.vin ? null : tariff) },
-    );
-  };
-  const drive = (vin: string, from: number, km: number): void => {
-    const odometer = (value: number): object => ({ value, unit: 'kilometers' });
-    read(vin, from, 'odometer', odometer(km - 42));
-    for (const [after, value] of [
-      [0, false],
-      [10, true],
-      [55, true],
-      [60, false],
-    ] as const)
-      read(vin, from + after, 'engineRunning', { value });
-    read(vin, from + 60, 'odometer', odometer(km));
-  };
-  const charge = (from: number, level: number, status: string): void =>
-    read(electricCar.vin, from, 'charging', {
-      chargingStatus: { value: status },
-      batteryChargeLevel: { value: level, unit: 'percent' },
-    });
-  for (let n = 0; n < 12; n += 1) {
-    const at = n * 1440;
-    if (n === 6) read(electricCar.vin, at, 'details', { batteryCapacityKWH: 80 });
-    charge(at, 80, 'IDLE');
-    drive(electricCar.vin, at, 8_000 + n * 42);
-    for (const [after, level, status] of [
-      [100, 60, 'IDLE'],
-      [120, 60, 'CHARGING'],
-      [240, 80, 'IDLE'],
-    ] as const)
-      charge(at + after, level, status);
-    if (n > 9) drive(demoCar.vin, at, 24_000 + n * 42);
-  }
-  await logbook.flush();
-}
-
-/** With two days of readings from before the start. */
+/** With two days of readings from before the start, and a logbook. */
 const withHistory: Install = async (userDir) => {
   await linkCheckout(userDir);
-  const directory = join(userDir, 'connected-vehicle');
-  const owner = new DirectoryOwner({ directory });
-  const store = new FileStateStore({ directory, owner });
-  await keepLog(store);
-  const facts = new CarFacts(store);
-  for (let hoursAgo = 48; hoursAgo > 0; hoursAgo -= 1)
-    await facts.observe(demoCar.vin, 'fuelAmount', { value: hoursAgo }, Date.now() - hoursAgo * 3_600_000);
-  await owner.end();
+  await keepIn(userDir, async (store) => {
+    await keepLog(store);
+    const facts = new CarFacts(store);
+    for (let hoursAgo = 48; hoursAgo > 0; hoursAgo -= 1)
+      await facts.observe(demoCar.vin, 'fuelAmount', { value: hoursAgo }, Date.now() - hoursAgo * 3_600_000);
+  });
 };
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
