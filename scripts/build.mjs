@@ -206,7 +206,7 @@ const laterWords = {
   'connected-vehicle':
     'label placeholder heading hint demoCar polling hours interface ask test scopes serviceHint interfaceHint interfaces access answer notAllowed place wholeFlow waits dialog',
   'connected-vehicle-cars':
-    'label empty action group name use pictures side age heading remedy session quota command demo outcome fault unit',
+    'label empty action group name use pictures side age heading remedy session quota command demo outcome fault unit log',
   'connected-vehicle-command': 'label choose other fromMessage whenBusy whenUnavailable readOnly does hint duration',
   'connected-vehicle-command-status': 'label hint',
   'connected-vehicle-condition': 'label match payload ask hint',

@@ -22,6 +22,8 @@ const buttons = {
   'Start the engine behind arming': ['Arm for a minute', 'Start, 10 minutes'],
   'Two cars side by side': ['Read both', 'Lock both'],
   'Trips into a CSV file': [],
+  'Logbook to CSV and InfluxDB': [],
+  'A logbook page with Dashboard 2': [],
   'Home Assistant through MQTT': [],
 };
 

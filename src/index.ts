@@ -126,6 +126,7 @@ export { combine, judge, parseCondition, parseRow, type Condition, type Conditio
 
 // The logbook.
 export { hasRecord, recordOfEvent, sampleRecord } from './logbook/events';
+export { summaryOfLog, type LogSummary } from './logbook/reading';
 export type { LogRecord } from './logbook/record';
 
 // The state that outlives a restart.

@@ -69,17 +69,47 @@ export const isConfirmed = ({ since, receivedAt }: KnownValue): boolean => recei
 /** Answers this close together show the car at one moment, whichever of them came first. */
 export const sameMomentMs = 5_000;
 
+/** One source may be read seldom, or not again: its use of the car is over if the other source shows none that much later. */
+const maxUseAgeMs = 15 * 60_000;
+
+/** Whether somebody uses the car, as the sources show it, without what one of them showed too long ago. */
+export function usageOf<Value>(sources: readonly (KnownValue<Value> | undefined)[]): KnownValue<Value>[] {
+  const known = sources.filter((fact) => fact !== undefined);
+  const unusedAt = Math.max(...known.map(({ value, receivedAt }) => (value === false ? receivedAt : -Infinity)));
+  return known.filter(({ value, receivedAt }) => value === false || unusedAt - receivedAt < maxUseAgeMs);
+}
+
+/** Kilometers or miles: times of the service can be wrong by minutes. */
+const alwaysDriven = 50;
+const mostPerHour = 300;
+
+/** Where the odometer stood, and until when it is known to have stood there. */
+export interface Stand {
+  odometer: number;
+  at: number;
+}
+
+/** A number that is lower than before, or higher than a car can have come since, can be wrong: it needs a second answer. */
+export function isCredible(odometer: KnownValue, { odometer: before, at }: Stand): boolean {
+  const driven = Number(odometer.value) - before;
+  const most = alwaysDriven + (mostPerHour * Math.max(0, odometer.at - at)) / 3_600_000;
+  return (driven >= 0 && driven <= most) || isConfirmed(odometer);
+}
+
 /**
- * The odometer, if the car was parked before it was read and still after it: one that was read on the way does not count.
- * @param usage whether somebody uses the car, as far as that is known
+ * The odometer, if the car was parked before it was read and still after it: one that was read on the way does not count, nor one that cannot be right.
+ * @param sources whether somebody uses the car, as far as that is known
+ * @param before where the car was parked; null: not known
  */
 export function parkedOdometer<Value>(
   odometer: KnownValue<Value> | undefined,
-  usage: readonly KnownValue[],
+  sources: readonly (KnownValue<Value> | undefined)[],
+  before: Stand | null,
 ): KnownValue<Value> | null {
+  const usage = usageOf(sources);
   if (odometer === undefined || usage.length === 0 || usage.some(({ value }) => value === true)) return null;
   const parkedSince = Math.max(...usage.map(({ since }) => since));
   const parkedUntil = Math.max(...usage.map(({ receivedAt }) => receivedAt));
   const isOnTheWay = odometer.receivedAt < parkedSince - sameMomentMs || odometer.since > parkedUntil + sameMomentMs;
-  return isOnTheWay ? null : odometer;
+  return isOnTheWay || (before !== null && !isCredible(odometer, before)) ? null : odometer;
 }

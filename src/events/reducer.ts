@@ -226,8 +226,9 @@ function chargeOf(charging: unknown): Pick<VehicleEvent, 'target' | 'doneAt'> | 
 const parkedKey = 'odometer.parked';
 
 /** The odometer of the parked car. */
-const parkedFact = (facts: ReadonlyMap<string, KnownFact>): KnownFact | null =>
-  parkedOdometer(
-    facts.get('odometer'),
-    ['engineRunning', 'accessibility.inUse'].flatMap((key) => facts.get(key) ?? []),
-  );
+function parkedFact(facts: ReadonlyMap<string, KnownFact>): KnownFact | null {
+  const before = facts.get(parkedKey);
+  const sources = ['engineRunning', 'accessibility.inUse'].map((key) => facts.get(key));
+  const stood = before && { odometer: Number(before.value), at: before.at };
+  return parkedOdometer(facts.get('odometer'), sources, stood ?? null);
+}

@@ -1,9 +1,12 @@
-import { isConfirmed, type KnownValue } from '../car/known-values';
+import { isConfirmed, isCredible, type KnownValue } from '../car/known-values';
 import type { Position } from '../car/places';
 import type { FactName, LogValue } from './facts';
 import { energyOf, recordOf, withRecord, type Known, type LogRecord } from './record';
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
+
+/** Kilometers: an odometer that rises by less can be another rounding. */
+export const minTrip = 1;
 
 /** Percent: a level that rises by less can be a correction by the car. */
 const minUnseenRise = 3;
@@ -29,17 +32,20 @@ export function withCharge(
   const { charging: status, level, odometer } = state.facts;
   const end = (from: LogState, at: number, waits: boolean): LogState => ended(from, { at, waits, observation, here });
   let next = state;
-  if (taken.has('odometer') && next.charge !== null && Number(odometer?.value) > (next.charge.odometer ?? Infinity))
+  if (taken.has('odometer') && odometer !== undefined && next.charge !== null && hasLeft(next.charge, odometer))
     // A car that charges stands. Where it stands now is another place.
     next =
-      next.charge.endedAt === null
-        ? { ...end(next, odometer?.at ?? 0, false), charge: null }
-        : { ...next, charge: null };
+      next.charge.endedAt === null ? { ...end(next, odometer.at, false), charge: null } : { ...next, charge: null };
   if (taken.has('charging') && status?.value === true) next = goingOn(next, status.at, old);
   if (taken.has('level') && level !== undefined) next = withLevel(next, { level, old: old.level, observation, here });
   if (taken.has('charging') && status?.value === false && next.charge?.endedAt === null)
     next = end(next, status.at, !taken.has('level'));
   return next;
+}
+
+function hasLeft({ odometer: before, endedAt, seen, from }: Charge, odometer: KnownValue<LogValue>): boolean {
+  if (before === null || Math.round((Number(odometer.value) - before) * 100) / 100 < minTrip) return false;
+  return isCredible(odometer, { odometer: before, at: endedAt ?? seen?.[1] ?? from });
 }
 
 function goingOn(state: LogState, at: number, old: LogState['facts']): LogState {

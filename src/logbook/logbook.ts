@@ -9,6 +9,7 @@ import type { LogRecord } from './record';
 import { observed } from './reducer';
 import { parseLog } from './stored';
 import type { Tariff } from './tariff';
+import { sessionsOf } from './wallbox';
 import { emptyLog, type LogState, type Observation } from './types';
 
 interface Car {
@@ -44,10 +45,11 @@ export class Logbook {
     { skewMs, tariff }: { skewMs: number; tariff: () => Promise<Tariff | null> },
   ): void {
     const values = valuesOf(read, payload);
-    if (values.length === 0) return;
+    const sessions = read === 'wallboxSessions' ? sessionsOf(payload) : [];
+    if (values.length === 0 && sessions.length === 0) return;
     const at = this.#options.clock.now();
     const receivedAt = Date.parse(vehicle.receivedAt);
-    const one = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values };
+    const one = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions };
     void this.#change(vin, async (car) => {
       const observation = { ...one, tariff: await tariff() };
       const before = car.state;

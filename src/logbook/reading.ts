@@ -1,9 +1,9 @@
 import type { Reading } from '../car/reading';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { round, type LogRecord } from './record';
+import { maxRecords, round, type LogRecord } from './record';
 
-interface Sum {
+export interface Sum {
   /** `2026-11-27`, `2026-W48`, `2026-11`: of the end, in the time zone of the machine. */
   period: string;
   count: number;
@@ -15,6 +15,8 @@ interface Sum {
   cost: Record<string, number>;
   /** Values that at least one record lacks, so that the sum is too low. */
   incomplete: string[];
+  /** Where the numbers of the records come from. */
+  sources: Record<string, string[]>;
 }
 
 /** Milliseconds since 1970. @throws VehicleError INPUT_INVALID */
@@ -47,16 +49,29 @@ const summed = ['km', 'kWh', 'liters', 'minutes'] as const;
 
 function addTo(sums: Map<string, Sum>, period: string, record: LogRecord): void {
   const before = sums.get(period);
-  const sum = before ?? { period, count: 0, km: 0, kWh: 0, liters: 0, minutes: 0, cost: {}, incomplete: [] };
+  const sum = before ?? {
+    period,
+    count: 0,
+    km: 0,
+    kWh: 0,
+    liters: 0,
+    minutes: 0,
+    cost: {},
+    incomplete: [],
+    sources: {},
+  };
   sums.set(period, sum);
   sum.count += 1;
   for (const name of summed) sum[name] = round(sum[name] + (record[name] ?? 0), 2);
   const { cost, reasons } = record;
   if (cost !== null) sum.cost[cost.currency ?? ''] = round((sum.cost[cost.currency ?? ''] ?? 0) + cost.amount, 2);
-  const missing = [...summed, 'cost' as const].filter(
-    (name) => record[name] === null && reasons[name] !== 'NOT_A_TRIP',
-  );
+  const names = [...summed, 'cost' as const];
+  const missing = names.filter((name) => record[name] === null && reasons[name] !== 'NOT_A_TRIP');
   sum.incomplete = [...new Set([...sum.incomplete, ...missing])];
+  for (const name of names) {
+    const source = record.sources[name];
+    if (source !== undefined) sum.sources[name] = [...new Set([...(sum.sources[name] ?? []), source])];
+  }
 }
 
 /** Newest first, as the records are. */
@@ -69,6 +84,29 @@ export function sumsOf(records: readonly LogRecord[]): { day: Sum[]; week: Sum[]
     addTo(sums.month, month, record);
   }
   return { day: [...sums.day.values()], week: [...sums.week.values()], month: [...sums.month.values()] };
+}
+
+/** The last records of a kind, and the sums of this month. */
+export interface LogSummary {
+  /** Newest first. Without positions. */
+  last: (Omit<LogRecord, 'from' | 'to'> & Record<'from' | 'to', { at: string; place: string | null }>)[];
+  month: Sum | null;
+  /** Older records of this month may not be kept any more. */
+  isCut: boolean;
+}
+
+const maxShown = 10;
+
+/** @param records newest first */
+export function summaryOfLog(records: readonly LogRecord[], now: number): LogSummary {
+  const period = periodsOf(new Date(now)).month;
+  const month = sumsOf(records).month.find((sum) => sum.period === period) ?? null;
+  const last = records.slice(0, maxShown).map(({ from, to, ...record }) => ({
+    ...record,
+    from: { at: from.at, place: from.place },
+    to: { at: to.at, place: to.place },
+  }));
+  return { last, month, isCut: month !== null && month.count >= maxRecords };
 }
 
 /**

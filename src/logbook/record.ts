@@ -141,7 +141,7 @@ export function energyOf(percent: number, { net, gross }: { net: number | null; 
   return { value: (percent / 100) * capacity, source: net === null ? 'level-gross' : 'level-net' };
 }
 
-const maxRecords = 100;
+export const maxRecords = 100;
 export const withRecord = (records: readonly LogRecord[], record: LogRecord): LogRecord[] =>
   [...records, record].slice(-maxRecords);
 

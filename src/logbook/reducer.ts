@@ -1,10 +1,11 @@
-import { asOf, isConfirmed, knownValueOf, parkedOdometer, sameMomentMs, type KnownValue } from '../car/known-values';
+import { asOf, knownValueOf, parkedOdometer, sameMomentMs, usageOf, type KnownValue } from '../car/known-values';
 import { isOlder, timesOf } from '../car/times';
 import type { Position } from '../car/places';
-import { capacityOf, withCharge, withDriven } from './charges';
+import { capacityOf, minTrip, withCharge, withDriven } from './charges';
 import type { FactName, LogValue } from './facts';
 import { energyOf, recordOf, withRecord, type Known, type LogRecord } from './record';
 import type { Tariff } from './tariff';
+import { withSessions } from './wallbox';
 import {
   endNames,
   type Arrival,
@@ -18,6 +19,12 @@ import {
 
 /** Applies what an answer shows: a pure reducer from observations to trips and charges. */
 export function observed(before: LogState, observation: Observation): LogState {
+  const { sessions = [] } = observation;
+  if (sessions.length > 0) {
+    const { net, gross } = capacityOf(before);
+    const charges = withSessions(before.charges, sessions, net ?? gross);
+    return charges === before.charges ? before : { ...before, charges };
+  }
   const facts = { ...before.facts };
   for (const name of Object.keys(facts) as FactName[]) {
     const fact = facts[name];
@@ -41,24 +48,17 @@ export function observed(before: LogState, observation: Observation): LogState {
   return withEnd(withMoment(state, observation), observation);
 }
 
-/** One source may be read seldom, or not again: its use of the car is over if the other source shows none that much later. */
-const maxUseAgeMs = 15 * 60_000;
-
-function usageOf({ facts }: LogState): KnownValue<LogValue>[] {
-  const known = [facts.engineRunning, facts.inUse].filter((fact) => fact !== undefined);
-  const unusedAt = Math.max(...known.map(({ value, receivedAt }) => (value === false ? receivedAt : -Infinity)));
-  return known.filter(({ value, receivedAt }) => value === false || unusedAt - receivedAt < maxUseAgeMs);
-}
+const sourcesOf = ({ facts }: LogState) => [facts.engineRunning, facts.inUse];
 
 const latest = (facts: readonly KnownValue[], isUsed: boolean): number | null =>
   facts.reduce<number | null>((at, fact) => (fact.value === isUsed ? Math.max(at ?? 0, fact.at) : at), null);
 
 function withUsage(state: LogState, before: LogState): LogState {
-  const usage = usageOf(state);
+  const usage = usageOf(sourcesOf(state));
   const usedAt = latest(usage, true);
   const { drive } = state;
   if (usedAt !== null) {
-    const begun = drive ?? { from: latest(usageOf(before), false), seen: [usedAt, usedAt] };
+    const begun = drive ?? { from: latest(usageOf(sourcesOf(before)), false), seen: [usedAt, usedAt] };
     const seen: Drive['seen'] = [begun.seen[0], Math.max(begun.seen[1], usedAt)];
     return { ...state, drive: { from: begun.from, seen, endedAt: null }, arrival: null };
   }
@@ -66,18 +66,14 @@ function withUsage(state: LogState, before: LogState): LogState {
   return { ...state, drive: { ...drive, endedAt: Math.max(drive.seen[1], latest(usage, false) ?? 0) } };
 }
 
-/** Kilometers: an odometer that rises by less can be another rounding. */
-const minTrip = 1;
-
 function withOdometer(state: LogState, { tariff }: Observation): LogState {
-  const usage = usageOf(state);
-  const odometer = parkedOdometer(state.facts.odometer, usage);
-  if (odometer === null) return state;
   const { parked, drive } = state;
+  const usage = usageOf(sourcesOf(state));
+  const odometer = parkedOdometer(state.facts.odometer, usage, parked);
+  if (odometer === null) return state;
   const { at, receivedAt } = odometer;
   const value = Number(odometer.value);
   const km = parked === null ? null : Math.round((value - parked.odometer) * 100) / 100;
-  if (km !== null && km < 0 && !isConfirmed(odometer)) return state;
   // What is received later may follow a trip that the odometer has not shown yet.
   const upTo = receivedAt + sameMomentMs;
   if (parked !== null && km !== null && km >= 0 && km < minTrip) {

@@ -2,6 +2,7 @@ import type { KnownValue } from '../car/known-values';
 import type { FactName, LogValue, Value } from './facts';
 import type { LogRecord } from './record';
 import type { Tariff } from './tariff';
+import type { Session } from './wallbox';
 
 /** The values of an answer, as they are observed: times in milliseconds since 1970. */
 export interface Observation {
@@ -11,6 +12,8 @@ export interface Observation {
   /** How far the clock behind the timestamps is ahead of `at`. */
   skewMs?: number;
   values: readonly Value[];
+  /** Of the wallbox. */
+  sessions?: readonly Session[];
   /** What applies at that time. */
   tariff: Tariff | null;
 }

@@ -1,8 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { join } from 'node:path';
 import type { Page, Request } from 'playwright-core';
 import { CarFacts } from '../../src/car/facts';
-import { DirectoryOwner, FileStateStore } from '../../src/index';
 import { demoCar, electricCar } from '../../src/simulator/index';
 import { axeFindings } from '../support/axe';
 import {
@@ -15,6 +13,7 @@ import {
   skipAfterFailure,
   useEditors,
 } from '../support/editor-browser';
+import { keepIn, keepLog } from '../support/kept-log';
 import { itLong } from '../support/long';
 import { linkCheckout, type Install } from '../support/real-node-red';
 
@@ -80,15 +79,15 @@ const flows = [
   { id: 'send', z: 'tab', type: 'inject', props: [], x: 100, y: 200, wires: [['command']] },
 ];
 
-/** With two days of readings from before the start. */
+/** With two days of readings from before the start, and a logbook. */
 const withHistory: Install = async (userDir) => {
   await linkCheckout(userDir);
-  const directory = join(userDir, 'connected-vehicle');
-  const owner = new DirectoryOwner({ directory });
-  const facts = new CarFacts(new FileStateStore({ directory, owner }));
-  for (let hoursAgo = 48; hoursAgo > 0; hoursAgo -= 1)
-    await facts.observe(demoCar.vin, 'fuelAmount', { value: hoursAgo }, Date.now() - hoursAgo * 3_600_000);
-  await owner.end();
+  await keepIn(userDir, async (store) => {
+    await keepLog(store);
+    const facts = new CarFacts(store);
+    for (let hoursAgo = 48; hoursAgo > 0; hoursAgo -= 1)
+      await facts.observe(demoCar.vin, 'fuelAmount', { value: hoursAgo }, Date.now() - hoursAgo * 3_600_000);
+  });
 };
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
@@ -559,6 +558,44 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.equal(await page.locator('.cars-switch[data-key=engine]').count(), 0, 'an electric car has no engine');
     assert.equal(await page.locator('.cars-switch[data-key=plug]').count(), 1);
     assert.equal(await page.locator('.cars-head').innerText(), '');
+  });
+
+  it('shows the last ten trips and charges, and of each number its source or why it is not known', async () => {
+    const log = page.locator('.cars-log');
+    const lines = (kind: string) => log.locator(`[role=group][aria-label=${kind}] details:not(.cars-month)`);
+    assert.deepEqual([await lines('Trips').count(), await lines('Charges').count()], [10, 10]);
+    const open = async (kind: string, which: 'first' | 'last'): Promise<string[]> => {
+      const line = lines(kind)[which]();
+      await line.locator('summary').press('Enter');
+      return [await line.locator('summary').innerText(), await line.locator('dl').innerText()].map((text) =>
+        text.replaceAll(/\s+/g, ' '),
+      );
+    };
+    const [trip = '', ofTrip = ''] = await open('Trips', 'first');
+    assert.match(trip, /42 km 16 kWh €4\.80$/);
+    assert.match(ofTrip, /Distance 42 km from the odometer/);
+    assert.match(ofTrip, /Energy 16 kWh from the battery level and the gross capacity: can be too high/);
+    assert.match(ofTrip, /Cost €4\.80 from the price of the last charge/);
+    assert.match(ofTrip, /Battery after 60 % reported by the car/);
+    const [charge = '', ofCharge = ''] = await open('Charges', 'first');
+    assert.match(charge, /60 → 80 % 16 kWh €4\.80$/);
+    assert.match(ofCharge, /Cost €4\.80 from the price in the vehicle configuration/);
+    const [oldest = '', ofOldest = ''] = await open('Trips', 'last');
+    assert.match(oldest, /42 km – –$/);
+    assert.match(ofOldest, /Energy not known no flow has read the capacity of the battery \(“Vehicle details”\)/);
+    assert.match(ofOldest, /Cost not known no charge with a price is known/);
+    await picture(page, 'cars-logbook');
+    for (const month of await log.locator('.cars-month summary').all()) await month.press('Enter');
+    assert.deepEqual(await axeFindings(page, '.cars-tab'), []);
+    await page.setViewportSize({ width: 1280, height: 1100 });
+    await log.scrollIntoViewIfNeeded();
+    await picture(page, 'cars-logbook-1280');
+    await page.locator('.cars-tab').evaluate((tab) => (tab.style.width = '203px'));
+    const wide = await log.evaluate((own) => own.scrollWidth > own.clientWidth);
+    assert.equal(wide, false, 'nothing is cut in the narrowest sidebar');
+    await picture(page, 'cars-logbook-narrow');
+    await page.locator('.cars-tab').evaluate((tab) => (tab.style.width = ''));
+    await page.setViewportSize({ width: 1400, height: 1100 });
   });
 
   const choose = (index: number): Promise<unknown> => page.locator('.cars-tab > select').selectOption({ index });

@@ -54,6 +54,22 @@ describe('The words of the tab "Cars"', () => {
       assert.ok(known.has(`outcome.${outcome}`));
   });
 
+  it('are there for each source of a number of the logbook, and for each reason why there is none', () => {
+    const known = catalogue('en-US');
+    const files = ['record', 'reducer', 'charges', 'tariff', 'wallbox']
+      .map((file) => textOf(`src/logbook/${file}.ts`))
+      .join('\n');
+    const reasons = new Set([...files.matchAll(/'([A-Z]{2,}(?:_[A-Z]+)*)'/g)].map(([, word]) => word));
+    const sources = new Set(
+      [...files.matchAll(/\bsource: (?:\w[^']*\? )?'([a-z-]+)'(?: : '([a-z-]+)')?/g)].flatMap(([, ...found]) => found),
+    );
+    for (const word of ['CONFIG', 'NO_PLACE', 'NOT_A_TRIP']) reasons.delete(word);
+    assert.ok(reasons.has('NOT_READ') && sources.has('level-gross') && sources.has('level-net'));
+    sources.add('wallbox');
+    for (const reason of reasons) assert.ok(known.has(`log.reason.${reason}`), reason);
+    for (const source of sources) if (source !== undefined) assert.ok(known.has(`log.source.${source}`), source);
+  });
+
   it('are there for everything that the page of the demo cars asks for, in each of its languages', () => {
     const page = ['page.ts', 'index.html'].map((file) => textOf(`src/simulator/page/${file}`));
     const asked = [...page, ...shared].flatMap(askedIn);

@@ -66,7 +66,7 @@ describe('The example flows', () => {
     );
   });
 
-  it('need no other pack, but for the page with Dashboard 2', () => {
+  it('need no other pack, but for the pages with Dashboard 2', () => {
     const known = new Set([
       ...coreTypes(),
       ...nodeTypes,
@@ -77,8 +77,10 @@ describe('The example flows', () => {
     ]);
     assert.deepEqual([...new Set(all.filter(({ type }) => !known.has(type)).map(({ type }) => type))].sort(), [
       'ui-base',
+      'ui-chart',
       'ui-group',
       'ui-page',
+      'ui-table',
       'ui-template',
       'ui-theme',
     ]);

@@ -98,6 +98,9 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Sun: 4600 W', 'In words', /^"Charge with 16 A, \d+ %"$/],
     ['Clouds: 200 W', 'In words', /^"Stop at \d+ %: too little sun"$/],
   ],
+  // With a server, and with a browser: logbook-example_spec, logbook-page_spec.
+  'Logbook to CSV and InfluxDB': [],
+  'A logbook page with Dashboard 2': [],
   'Lock in HomeKit': [
     ['Home app: lock', 'HomeKit lock, outcome', /^\{"LockTargetState":1,"LockCurrentState":1\}$/],
     ['Home app: unlock', 'HomeKit lock, outcome', /^\{"LockTargetState":1\}$/],

@@ -109,7 +109,7 @@ export const measureText = (value: number, unit: string | null = null): string =
   `${numberText(value, 1)} ${unit === null ? '' : translated('unit', unitNames[unit] ?? unit)}`.trim();
 
 /** `2 h 48 min`, which every language writes the same, on one line. */
-function durationText(minutes: number): string {
+export function durationText(minutes: number): string {
   const hours = Math.floor(minutes / 60);
   return hours > 0 ? `${hours}\u00a0h\u00a0${Math.round(minutes % 60)}\u00a0min` : `${Math.round(minutes)}\u00a0min`;
 }

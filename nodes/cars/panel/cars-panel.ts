@@ -9,6 +9,7 @@ import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';
 import { rowGroupsOf, type CarRow } from './car-rows';
 import { addCar, addNode, vinFor } from './flow-nodes';
+import { logOf, shownLogOf } from './logbook';
 import { askMap, askPictures, buttonActions, sendClick } from './requests';
 import { accountOf, commandsOf, headOf, linesOf, problemOf, remedyButton, titleOf } from './sections';
 
@@ -43,6 +44,7 @@ export class CarsPanel {
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;
   readonly #lines = new Section('lines', linesOf);
+  readonly #log = new Section('log', logOf);
   readonly #account = new Section('account', accountOf);
   readonly #commands = new Section('commands', commandsOf);
   readonly #whole = button('', 'fa-car', () => this.#useForAll());
@@ -88,6 +90,7 @@ export class CarsPanel {
       ),
       buttons,
       this.#messages,
+      this.#log.root,
       this.#account.root,
       this.#commands.root,
     );
@@ -155,6 +158,7 @@ export class CarsPanel {
     this.#demoPage.show(car.demoPage);
     this.#list.show(car.facts);
     this.#lines.show({ lines: car.lines, facts: car.facts });
+    this.#log.show(shownLogOf(car));
     this.#account.show(car);
     this.#commands.show(car);
     this.refreshFlow();

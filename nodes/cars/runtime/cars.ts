@@ -5,12 +5,14 @@ import {
   normalVin,
   readEach,
   shortVin,
+  summaryOfLog,
   VehicleError,
   vinPattern,
   type Account,
   type CarEvent,
   type JournalEntry,
   type Lines,
+  type LogSummary,
   type ReadName,
   type Sentence,
 } from '../../../src/index';
@@ -58,6 +60,8 @@ interface CarReport {
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
   /** The events that guards and event nodes sent, oldest first. */
   events: CarEvent[];
+  /** Null where it cannot be read now. */
+  log: Record<'trips' | 'charges', LogSummary> | null;
 }
 
 /** A car and the configuration with which it is read. */
@@ -243,6 +247,7 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     problem,
     remedy: remedyOf(problem, token, vin),
     quota: account === null ? [] : quotaOf(account),
+    log: vin === null ? null : await logOf(packOf(RED, options.service), vin),
     followed: (overview?.followed ?? [])
       .filter((watch) => watch.vin === vin)
       .slice(-maxWatches)
@@ -260,6 +265,16 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
         sentBy: sentBy && cutSafely(sentBy),
       })),
   };
+}
+
+async function logOf({ logbook, clock }: ReturnType<typeof packOf>, vin: string): Promise<CarReport['log']> {
+  try {
+    const { trips, charges } = await logbook.records(vin);
+    const now = clock.now();
+    return { trips: summaryOfLog(trips, now), charges: summaryOfLog(charges, now) };
+  } catch {
+    return null;
+  }
 }
 
 function remedyOf(

@@ -190,6 +190,48 @@ describe('The runner of the events', () => {
     );
   });
 
+  /** The trips that follow from these readings, one a minute apart unless a time is given. */
+  async function tripsOf(readings: { after?: number; payloads: Record<string, unknown> }[]): Promise<unknown[]> {
+    let payloads = {};
+    const runner = await openRunner({
+      settings: parseEventSettings({ events: ['trip-ended'] }),
+      client: clientOf(() => ({ at: clock.now(), payloads, receivedAt: {} })),
+      store,
+      clock,
+    });
+    const trips: unknown[] = [];
+    for (const { after = 1, payloads: given } of readings) {
+      clock.setTime(clock.now() + after * 60_000);
+      payloads = given;
+      const { events } = await runner.poll(['engineRunning', 'accessibility', 'odometer'], signal);
+      trips.push(...events.map(({ from, to }) => [from, to]));
+    }
+    return trips;
+  }
+
+  it('reports a trip although one source showed use of the car and was not read again', async () => {
+    const parked = (value: number): Record<string, unknown> => ({
+      engineRunning: { value: false },
+      odometer: { value },
+    });
+    const inUse = { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' };
+    const trips = await tripsOf([
+      { payloads: { ...parked(100), accessibility: { value: 'AVAILABLE' } } },
+      { payloads: { accessibility: inUse } },
+      { after: 5, payloads: parked(112) },
+      { after: 11, payloads: parked(112) },
+    ]);
+    assert.deepEqual(trips, [[100, 112]]);
+  });
+
+  it('reports no trip of one wrong number', async () => {
+    const kmOf = (...values: number[]): Promise<unknown[]> =>
+      tripsOf(values.map((value) => ({ payloads: { engineRunning: { value: false }, odometer: { value } } })));
+    assert.deepEqual(await kmOf(12_000, 7, 12_000), []);
+    assert.deepEqual(await kmOf(12_000, 19_000, 12_000), []);
+    assert.deepEqual(await kmOf(12_000, 12_400, 12_400), [[12_000, 12_400]], 'a second answer confirms it');
+  });
+
   it('knows at most 300 values, also where the service makes up names', async () => {
     let answer = 0;
     const runner = await openRunner({

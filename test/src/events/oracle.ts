@@ -268,7 +268,7 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
     const past = history.slice(0, i + 1);
     const odometers = toldOf(past, 'odometer', null, ({ value }) => typeof value === 'number');
     const odometer = odometers.at(-1);
-    const sources = [
+    const told = [
       toldOf(past, 'engineRunning', null, ({ value }) => typeof value === 'boolean').map((told) => ({
         at: told.receivedAt,
         used: (told.value as Content)['value'] === true,
@@ -283,6 +283,9 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
             (unavailableReason === 'CAR_IN_USE' || unavailableReason === 'POWER_SAVING_MODE')),
       ).map((told) => ({ at: told.receivedAt, used: (told.value as Content)['unavailableReason'] === 'CAR_IN_USE' })),
     ].filter((source) => source.length > 0);
+    // What shows use is no news any more if the other source shows none a quarter of an hour later.
+    const unused = Math.max(...told.map((source) => (source.at(-1)?.used === false ? (source.at(-1)?.at ?? 0) : 0)));
+    const sources = told.filter((source) => !source.at(-1)?.used || unused - (source.at(-1)?.at ?? 0) < 15 * minute);
     if (odometer === undefined || sources.length === 0 || sources.some((source) => source.at(-1)?.used)) return;
     const firstParked = (source: { at: number; used: boolean }[]): number =>
       source[source.findLastIndex(({ used }) => used) + 1]?.at ?? Infinity;
@@ -292,6 +295,13 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
     const other = odometers.findLastIndex((told) => kilometers(told) !== kilometers(odometer));
     const first = odometers[other + 1]?.receivedAt ?? 0;
     if (odometer.receivedAt < parkedSince - 5_000 || first > parkedUntil + 5_000) return;
+    // A number that is lower, or higher than a car can have come since, has to come twice.
+    const timeOf = ({ stamp, receivedAt, at }: Told): number => Math.min(stamp ?? receivedAt, at);
+    if (last !== null && first >= odometer.receivedAt) {
+      const driven = kilometers(odometer) - kilometers(last);
+      const hours = Math.max(0, timeOf(odometer) - timeOf(last)) / (60 * minute);
+      if (driven < 0 || driven > 50 + 300 * hours) return;
+    }
     if (last !== null && kilometers(odometer) > kilometers(last))
       expected.push({ event: 'trip-ended', name: null, place: null, at: reading.at, ...between(last, odometer) });
     last = odometer;
@@ -364,7 +374,11 @@ export function randomHistory(
     if (random.chance(0.6)) {
       if (random.chance(0.3)) odometer += random.between(1, 40);
       const { timestamp } = member('odometer', [1]);
-      payloads['odometer'] = { value: random.chance(odd) ? null : odometer, unit: 'kilometers', timestamp };
+      payloads['odometer'] = {
+        value: random.chance(odd) ? random.pick([null, 7, odometer + 5_000]) : odometer,
+        unit: 'kilometers',
+        timestamp,
+      };
     }
     if (random.chance(0.6))
       payloads['charging'] = {

@@ -1,5 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStateStore, wordSentence, type Account, type AccountOptions, type Sentence } from '../../../src/index';
+import {
+  MemoryStateStore,
+  summaryOfLog,
+  wordSentence,
+  type Account,
+  type AccountOptions,
+  type Sentence,
+} from '../../../src/index';
 import { Logbook } from '../../../src/logbook/logbook';
 import { closeAccounts, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
@@ -67,6 +74,18 @@ describe('The logbook of a car', () => {
     const bytes = JSON.stringify(entry?.value).length;
     assert.ok(bytes < 100_000, `${bytes}`);
     assert.equal((await store.entries('logbook/')).length, 1);
+  });
+
+  it('shows the last ten, the sums of this month, and that older records of it may be gone', async () => {
+    for (let n = 0; n < 12; n += 1)
+      for (const [at, read, payload] of reads) observe(logbook, [at + n * 60, read, payload], n * 10);
+    const { trips } = await logbook.records(vin);
+    const { last, month, isCut } = summaryOfLog(trips, clock.now());
+    assert.deepEqual([last.length, month?.count, month?.km, isCut], [10, 12, 120, false]);
+    assert.deepEqual(Object.keys(last[0]?.from ?? {}), ['at', 'place'], 'no position');
+    assert.equal(summaryOfLog(trips, clock.now() + 31 * 1440 * minute).month, null);
+    const many = Array.from({ length: 100 }, () => trips[0]).filter((one) => one !== undefined);
+    assert.equal(summaryOfLog(many, clock.now()).isCut, true);
   });
 
   it('writes what is new, not each reading', async () => {
@@ -224,7 +243,10 @@ describe('The reads trips and charges', () => {
       [30, 12],
     );
     assert.deepEqual([vehicle.read, vehicle.interface, vehicle.vin], ['trips', null, car]);
-    const sums = vehicle.sums as Record<string, { period: string; count: number; km: number; incomplete: string[] }[]>;
+    const sums = vehicle.sums as Record<
+      string,
+      { period: string; count: number; km: number; incomplete: string[]; sources: object }[]
+    >;
     assert.deepEqual(
       sums['day']?.map(({ period, km }) => [period, km]),
       [
@@ -241,6 +263,7 @@ describe('The reads trips and charges', () => {
       [['2026-11', 42]],
     );
     assert.ok(sums['month']?.[0]?.incomplete.includes('kWh'));
+    assert.deepEqual(sums['month']?.[0]?.sources, { km: ['odometer'] });
     const km = async (options: object): Promise<number[]> =>
       ((await account.read('trips', { vin: car, ...options })).payload as typeof trips).map((trip) => trip.km);
     assert.deepEqual(await km({ from: '2026-11-27' }), [30]);

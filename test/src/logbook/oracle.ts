@@ -85,7 +85,8 @@ export function randomCarDay(random: Random, start: number): CarDay {
       if (read === 'engineRunning' && !misses) sample.running = phase.kind === 'driving';
       if (read === 'odometer' && !misses) {
         sample.odometer = along(phase.odometer, phase, when) + (random.chance(0.5) ? fraction : 0);
-        if (random.chance(wrong)) sample.odometer = random.pick([0, 0, 7, Math.max(0, sample.odometer - 20)]);
+        if (random.chance(wrong))
+          sample.odometer = random.pick([0, 0, 7, sample.odometer + 5_000, Math.max(0, sample.odometer - 20)]);
       }
       if (read === 'location' && !misses && phase.kind !== 'driving') sample.latitude = phase.place;
       if (read === 'charging') {
@@ -179,9 +180,10 @@ export function expectedLog(samples: readonly Sample[]): { trips: Expected[]; ch
     if (use === undefined || odometer === undefined || use.value) continue;
     const first = odometer.runStart;
     if (odometer.at < use.runStart - moment || first > use.at + moment) continue;
-    // The car stands at the number that was shown there first, until it has made a whole kilometer, or a lower number comes twice.
+    // The car stands at the number that was shown there first, until it has made a whole kilometer. A lower number, or one that is higher than a car can have come since, has to come twice.
     const here = shown.at(-1)?.value ?? odometer.value;
-    if (odometer.value < here && odometer.runLength === 1) continue;
+    const stood = shown.filter(({ value }) => value === here).map(({ time }) => time);
+    if (odometer.runLength === 1 && isOdd(odometer, here, Math.max(...stood))) continue;
     const isHere = odometer.value >= here && hundredths(odometer.value) < hundredths(here) + 100;
     const value = isHere ? here : odometer.value;
     shown.push({ index, value, time: timeOf(odometer), at: odometer.at, runStart: first });
@@ -189,6 +191,9 @@ export function expectedLog(samples: readonly Sample[]): { trips: Expected[]; ch
   const charges = chargesOf(samples, { usage, odometers, levels, statuses, shown });
   return { trips: tripsOf({ usage, levels, statuses, shown }, charges), charges: charges.map(({ record }) => record) };
 }
+
+const isOdd = (odometer: Told<number>, here: number, since: number): boolean =>
+  odometer.value < here || odometer.value - here > 50 + Math.max(0, timeOf(odometer) - since) / 12_000;
 
 interface Lists {
   usage: Told<boolean>[];
@@ -284,6 +289,8 @@ interface FoundCharge {
 function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statuses, shown }: Lists): FoundCharge[] {
   const found: FoundCharge[] = [];
   // The charges that were seen: each run of “charges”, until it does not or the odometer moves.
+  const hasLeft = (odometer: Told<number>, before: number, since: number): boolean =>
+    Math.round((odometer.value - before) * 100) >= 100 && (odometer.runLength > 1 || !isOdd(odometer, before, since));
   const runs: { first: number; last: number; end: Told<unknown> | null; byOdometer: boolean }[] = [];
   let open: (typeof runs)[number] | null = null;
   let odometerAtStart: number | undefined;
@@ -291,7 +298,11 @@ function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statu
     const at = <Value>(list: readonly Told<Value>[]): Told<Value> | undefined =>
       [lastBefore(list, index)].find((one) => one?.index === index);
     const [status, odometer] = [at(statuses), at(odometers)];
-    if (open !== null && odometer !== undefined && odometer.value > (odometerAtStart ?? Infinity)) {
+    const charged =
+      open === null ? [] : statuses.filter((one) => one.value && one.index >= open!.first && one.index < index);
+    const isGone =
+      odometer !== undefined && hasLeft(odometer, odometerAtStart ?? Infinity, Math.max(...charged.map(timeOf)));
+    if (open !== null && isGone) {
       [open.end, open.byOdometer, open] = [odometer, true, null];
     } else if (status?.value === true) {
       if (open === null) {
@@ -315,7 +326,8 @@ function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statu
     // After the end: the first level, unless another charge begins or the odometer shows that the car has left.
     const start = lastBefore(odometers, run.first)?.value ?? Infinity;
     const next = runs[runs.indexOf(run) + 1]?.first ?? Infinity;
-    const left = odometers.find(({ index, value }) => index > endIndex && value > start)?.index ?? Infinity;
+    const ended = run.end === null ? Infinity : Math.max(timeOf(run.end), seen[1]);
+    const left = odometers.find((one) => one.index > endIndex && hasLeft(one, start, ended))?.index ?? Infinity;
     const hasLast = run.byOdometer || inside.some(({ index }) => index === endIndex);
     const after = hasLast ? undefined : levels.find(({ index }) => index > endIndex && index < Math.min(next, left));
     const all = [...inside, ...(after === undefined ? [] : [after])];

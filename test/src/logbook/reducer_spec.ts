@@ -93,6 +93,8 @@ describe('The record of a trip', () => {
     assert.deepEqual(kmOf(12_000, 7, 12_005), [5]);
     assert.deepEqual(kmOf(12_000, 7, 7, 19), [12]);
     assert.deepEqual(kmOf(...Array.from({ length: 40 }, (_, index) => (index % 2 ? 12_050.4 : 12_050))), []);
+    assert.deepEqual(kmOf(12_000, 19_000, 12_000), [], 'more than a car can drive in the time');
+    assert.deepEqual(kmOf(12_000, 12_400, 12_400), [400], 'a second answer confirms it');
     assert.deepEqual(kmOf(12_050, 12_050.4, 12_050.8, 12_051.2), [1.2]);
   });
 
@@ -317,6 +319,18 @@ describe('The record of a charge', () => {
       'ends where the car moves',
       lastCharge([...charge.slice(0, 8), odometer(80, 1005)]),
       { batteryTo: 50, to: { at: iso(80), place: null, position: { latitude: 50, longitude: 10 } } },
+    ],
+    [
+      'goes on after one wrong odometer, and where another rounding makes it higher',
+      lastCharge([
+        ...parked,
+        battery(1, 50, 'CHARGING'),
+        odometer(10, 19_000),
+        odometer(20, 1000.4),
+        battery(60, 70, 'CHARGING'),
+        battery(61, 70, 'IDLE'),
+      ]),
+      { batteryFrom: 50, batteryTo: 70, reconstructed: false },
     ],
     [
       'that nothing showed is reconstructed',

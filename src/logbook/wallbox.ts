@@ -1,0 +1,60 @@
+import { isRecord } from '../util/json';
+import { round, type LogRecord } from './record';
+
+/** A charging session of a wallbox, in milliseconds since 1970. */
+export interface Session {
+  from: number;
+  /** Infinity while it is open. */
+  to: number;
+  /** Null where it is not known, or not final. */
+  kWh: number | null;
+}
+
+/** The sessions of the read `wallboxSessions` (docs/internals/contract.md 3.2). One that has no begin can be any time. */
+export const sessionsOf = (payload: unknown): Session[] =>
+  (Array.isArray(payload) ? (payload as unknown[]) : []).filter(isRecord).map(({ start, end, open, kWh }) => {
+    const timeOf = (input: unknown, otherwise: number): number =>
+      typeof input === 'string' ? Date.parse(input) : otherwise;
+    const isFinal = open === false && typeof kWh === 'number';
+    return { from: timeOf(start, -Infinity), to: timeOf(end, Infinity), kWh: isFinal ? kWh : null };
+  });
+
+/** A level is a whole percent, at both ends. */
+const levelError = 2;
+/** What a wallbox measures of the energy that the level and the gross capacity show: that of the battery can be smaller, and some is lost. */
+const [least, most] = [0.8, 1.4];
+
+function isOfRise({ kWh }: Session, { batteryFrom, batteryTo }: LogRecord, capacity: number): boolean {
+  if (kWh === null || batteryFrom === null || batteryTo === null) return false;
+  const energyOf = (percent: number): number => (percent / 100) * capacity;
+  const rise = batteryTo - batteryFrom;
+  return kWh >= least * energyOf(rise - levelError) && kWh <= most * energyOf(rise + levelError);
+}
+
+/**
+ * The charges with the energy that the wallbox has measured: where one session and one charge are at the same time, and the energy fits the
+ * rise of the level. Any other session can be that of another car.
+ */
+export function withSessions(
+  charges: readonly LogRecord[],
+  sessions: readonly Session[],
+  capacity: number | null,
+): readonly LogRecord[] {
+  if (capacity === null) return charges;
+  const isDuring = ({ from, to }: LogRecord, session: Session): boolean =>
+    session.from < Date.parse(to.at) && session.to > Date.parse(from.at);
+  const measured = charges.map((charge) => {
+    const [session, ...others] = sessions.filter((one) => isDuring(charge, one));
+    if (session === undefined || others.length > 0 || !isOfRise(session, charge, capacity)) return charge;
+    return charges.filter((one) => isDuring(one, session)).length === 1 ? measuredAs(charge, session.kWh) : charge;
+  });
+  return measured.some((charge, index) => charge !== charges[index]) ? measured : charges;
+}
+
+function measuredAs(charge: LogRecord, measured: number | null): LogRecord {
+  const kWh = round(measured ?? 0, 2);
+  if (charge.kWh === kWh && charge.sources['kWh'] === 'wallbox') return charge;
+  const { kWh: _reason, ...reasons } = charge.reasons;
+  const cost = charge.cost && { ...charge.cost, amount: round(kWh * charge.cost.perKWh, 2) };
+  return { ...charge, kWh, cost, sources: { ...charge.sources, kWh: 'wallbox' }, reasons };
+}

@@ -1,0 +1,88 @@
+import { strict as assert } from 'node:assert';
+import { MemoryStateStore } from '../../../src/index';
+import { Logbook } from '../../../src/logbook/logbook';
+import type { LogRecord } from '../../../src/logbook/record';
+import { parseTariff } from '../../../src/logbook/tariff';
+import { ManualClock } from '../../support/manual-clock';
+
+const vin = 'YV1WALLBOXLOG0001';
+const start = Date.UTC(2026, 10, 26, 12);
+const iso = (minutes: number): string => new Date(start + minutes * 60_000).toISOString();
+const session = (from: number, to: number | null, kWh: number | null) => ({
+  id: 's',
+  start: iso(from),
+  end: to === null ? null : iso(to),
+  open: to === null,
+  kWh,
+  connector: 1,
+  token: null,
+});
+type Sessions = readonly ReturnType<typeof session>[];
+
+describe('A charge at a wallbox', () => {
+  /** A car of 80 kWh charges from 50 to 60 percent, 8 kWh, from minute 10 to 60. */
+  async function chargesOf(sessions: Sessions, again = false, capacity: number | null = 80): Promise<LogRecord[]> {
+    const store = new MemoryStateStore();
+    const clock = new ManualClock(start);
+    const logbook = new Logbook({ store, clock, isShared: false });
+    const tariff = parseTariff({ perKWh: 0.5, currency: 'EUR' });
+    const read = (minute: number, name: 'details' | 'charging' | 'wallboxSessions', payload: unknown): void => {
+      clock.setTime(start + minute * 60_000);
+      const vehicle = {
+        vin,
+        read: name,
+        interface: null,
+        receivedAt: iso(minute),
+        measuredAt: null,
+        source: 'live',
+      } as const;
+      logbook.observe(name, vin, { payload, vehicle }, { skewMs: 0, tariff: () => Promise.resolve(tariff) });
+    };
+    const battery = (minute: number, level: number, status: string): void =>
+      read(minute, 'charging', {
+        chargingStatus: { value: status },
+        batteryChargeLevel: { value: level, unit: 'percent' },
+      });
+    read(0, 'details', { batteryCapacityKWH: capacity });
+    battery(8, 50, 'IDLE');
+    battery(10, 50, 'CHARGING');
+    battery(60, 60, 'IDLE');
+    if (again)
+      for (const [minute, level, status] of [
+        [70, 60, 'CHARGING'],
+        [90, 65, 'IDLE'],
+      ] as const)
+        battery(minute, level, status);
+    read(100, 'wallboxSessions', sessions);
+    await logbook.flush();
+    assert.deepEqual(await new Logbook({ store, clock, isShared: false }).records(vin), await logbook.records(vin));
+    return (await logbook.records(vin)).charges;
+  }
+
+  const measured = async (sessions: Sessions, again = false): Promise<unknown[]> =>
+    (await chargesOf(sessions, again)).map(({ kWh, cost, sources }) => [kWh, cost?.amount, sources['kWh']]);
+  const ofLevel = [8, 4, 'level-gross'];
+
+  it('has the energy that the wallbox has measured, and its cost', async () =>
+    assert.deepEqual(await measured([session(9, 61, 9.1), session(-500, -400, 30)]), [[9.1, 4.55, 'wallbox']]));
+
+  const others: [what: string, sessions: Sessions][] = [
+    ['is open', [session(9, null, 9.1)]],
+    ['is at another time', [session(61, 90, 9.1)]],
+    ['gives too much for the rise of the level: another car', [session(9, 61, 15)]],
+    ['gives too little: another car', [session(9, 61, 4)]],
+    ['has no energy', [session(9, 61, null)]],
+    ['is one of two at the same time', [session(9, 30, 4.5), session(31, 61, 4.6)]],
+  ];
+  for (const [what, sessions] of others)
+    it(`keeps its own energy if the session ${what}`, async () =>
+      assert.deepEqual(await measured(sessions), [ofLevel]));
+
+  it('keeps its own energy if a session is that of two charges', async () =>
+    assert.deepEqual((await measured([session(9, 95, 9.1)], true)).at(-1), ofLevel));
+
+  it('is not guessed where the capacity is not known', async () => {
+    const [charge] = await chargesOf([session(9, 61, 9.1)], false, null);
+    assert.deepEqual([charge?.kWh, charge?.reasons['kWh']], [null, 'NO_CAPACITY']);
+  });
+});
