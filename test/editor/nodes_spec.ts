@@ -120,6 +120,31 @@ describe(`The forms and labels of the nodes in a browser${pendingNote}`, functio
     await close();
   });
 
+  it('keep how long a condition has to last, check it, and show it on the canvas', async () => {
+    const first = page.locator('.condition').first();
+    const stored = (): Promise<string> => page.evaluate(`JSON.stringify(RED.nodes.node('condition').conditions)`);
+    const before = await stored();
+    await open('condition');
+    const minutes = first.locator('.lasting input');
+    for (const [typed, isRefused] of [
+      ['10081', true],
+      ['90', false],
+    ] as const) {
+      await minutes.fill(typed);
+      await minutes.press('Tab');
+      assert.equal(await check().isDisabled(), isRefused, typed);
+    }
+    await first.locator('select').last().selectOption('older than');
+    assert.equal(await minutes.isVisible(), false, 'an age is a time already');
+    await first.locator('select').last().selectOption('<');
+    await first.locator('.operand .red-ui-typedInput-input').fill('10');
+    await close(page, 'ok');
+    assert.match(await stored(), /^\[\{[^}]*"forMinutes":90\}/);
+    assert.equal(await label('condition'), 'Battery level < 10 % (≥ 90 min), …');
+    await page.keyboard.press('Control+z');
+    assert.equal(await stored(), before);
+  });
+
   it('check nothing while a row is not finished or no car is chosen, and say why', async () => {
     await open('condition');
     await page.locator('.condition').first().locator('.red-ui-typedInput-input').fill('');

@@ -45,6 +45,14 @@ describe('All in order', () => {
     assert.equal(flow.badges.at(-1)?.fill, 'green');
   });
 
+  it('costs them at each poll', async () => {
+    await load({ type: status, read: 'inOrder', poll: 60 });
+    const sent = (): number => flow.outputs[0]?.length ?? 0;
+    await clock.advanceUntil(() => sent() >= 4, 5_000);
+    assert.equal(service.requests.length, 7 * sent());
+    assert.deepEqual(flow.caught, []);
+  });
+
   it('names what is open, unlocked and warned of in one sentence', async () => {
     service.car().set({
       windows: { rearRight: 'OPEN' },
