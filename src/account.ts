@@ -60,7 +60,7 @@ export class Account {
   readonly client: VehicleClient;
   /** Decides when to read again. */
   readonly poller: Poller;
-  /** Sends commands one at a time to each car and keeps the journal; which a client does not. */
+  /** Sends commands, one at a time to each car, and keeps the journal. A client does neither. */
   readonly dispatcher: Dispatcher;
   /** How requests reach the service. */
   readonly connection: ConnectionNotes;
@@ -170,7 +170,10 @@ export class Account {
     return this.#tokens.describe();
   }
 
-  /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */
+  /**
+   * Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help;
+   * null if that is not known.
+   */
   signIn(): { endsAt: number | null; isRequired: boolean | null } {
     const { endsAt, signInRequiredSince } = this.token();
     return {
@@ -239,7 +242,8 @@ const pollerOf = (
     id: tokenOwner,
     adaptive: polling === 'adaptive',
     availableInterfaces: service.availableInterfaces,
-    // Somebody who tries a demo car clicks it and waits, and it has no quota.
+    // A person who tries a demo car clicks it and waits for the change, and a demo car has no
+    // quota.
     ...(service.service === 'demo' && { longestMs: 15_000 }),
     quota() {
       const { readsPerDay: perDay, readsPerMinute: perMinute } = limiter.snapshot();

@@ -27,7 +27,7 @@ export interface StepTime {
 export interface CarReducer<Read extends ReadName, State, Input, Event> {
   /** The stored state as far as it can be read, after a restart at `at`. Never throws. */
   resume(stored: unknown, at: number): State;
-  /** A stored event; null where it is damaged or not wanted any more. */
+  /** A stored event; null if it is damaged or not wanted any more. */
   parseEvent(stored: unknown): Event | null;
   inputOf(polled: PolledCar<Read>): Input;
   step(state: State, input: Input & StepTime): { state: State; events: Event[] };
@@ -51,7 +51,7 @@ export interface CarRunnerOptions {
   /** The key of the record with state and unsent events. In a group, the runner adds the VIN, because nodes with the same id in the copies of a flow can have different cars. */
   key: string;
   clock: Clock;
-  /** Of this process in `store`. Default: no other process uses it. */
+  /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: RunnerPresence;
   /** Called when a step without a reading is due. */
   onDue?: () => void;
@@ -93,7 +93,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   readonly #failures = new ReportedFailures<Read>();
   #state: State;
   #outbox = new Outbox<Event>();
-  /** Of the record; null: there is none, undefined: not known. */
+  /** The version of the record; null: there is none, undefined: not known. */
   #version: string | null | undefined;
   /** What was written last, as text. */
   #stored = '';
@@ -125,7 +125,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#state = reducer.resume(undefined, this.#startedAt);
   }
 
-  /** Reads the record. @throws StateFault where it cannot be read now, but perhaps later */
+  /** Reads the record. @throws StateFault if it cannot be read now, but perhaps later */
   static async open<Read extends ReadName, State, Input, Event>(
     reducer: CarReducer<Read, State, Input, Event>,
     options: CarRunnerOptions,
@@ -280,7 +280,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   }
 
   /**
-   * One change after the other: reduces what is known and writes it, again where another process has written meanwhile.
+   * One change after the other: reduces what is known and writes it, again if another process has
+   * written meanwhile.
    * @param reduce gets what was not sent, and those of its senders that have ended
    * @returns what is not sent after it
    */
@@ -314,7 +315,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     return ended;
   }
 
-  /** @returns false where another process has written the record meanwhile */
+  /** @returns false if another process has written the record meanwhile */
   async #save(state: State, outbox: Outbox<Event>, isForced: boolean): Promise<boolean> {
     const { store, vin, onSaveFailed } = this.#options;
     const text = this.#textOf(state, outbox);

@@ -189,7 +189,11 @@ class RecordForwarder {
     return (await sendOnce(own, message, signal)) !== 'closed';
   }
 
-  /** Forwards the records that a former node has not. @param isStart false: only those of another process that has ended */
+  /**
+   * Forwards the records that a former node has not. Only at the start are those of this process
+   * among them: later, `forward` is sending them.
+   * @param isStart false: only those of another process that has ended
+   */
   async #resume(isStart = true): Promise<void> {
     const { pack, sharedId, node, closing } = this.#own;
     const send: Task['send'] = (msg) => node.send(msg);

@@ -46,6 +46,7 @@ export function connectedVehicleGuard(own: FlowNode): void {
     if (reading !== undefined && normalVin(reading.vin) !== vin)
       throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
+    // Events that could not be sent now are returned by a later step.
     const deliver = (events: readonly GuardEvent[]): Promise<void> =>
       carNode.deliver(
         events,

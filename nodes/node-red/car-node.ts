@@ -132,7 +132,8 @@ class CarNode<Read, Event, Opened> {
     const { vin, runner } = await this.running();
     let texts: string[] = [];
     const message = {
-      // After a pause, another process may have taken them over. The next step returns them again where none has.
+      // After a pause, another process may have taken them over. The next step returns them again
+      // if none has.
       claim: async () => {
         await this.#pack.presence.renew().catch(() => undefined);
         return runner.mayBeSent(events);

@@ -96,7 +96,11 @@ export class FlowNode implements NodeOfFlow {
     );
   }
 
-  /** The account, and the VIN that a message names, else the one of the node. @throws VehicleError CONFIG, INPUT_INVALID */
+  /**
+   * The account, and the VIN that a message names, else the one of the node: as it was given, not
+   * validated yet.
+   * @throws VehicleError CONFIG, INPUT_INVALID
+   */
   async car(options: Typed<'vin'>, msg: Message): Promise<{ account: Account; vin: unknown }> {
     const vehicle = this.vehicle();
     const account = await vehicle.account();

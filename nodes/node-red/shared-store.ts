@@ -31,8 +31,9 @@ export interface SharedStoreChoice {
 }
 
 /**
- * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`, `_COMMANDS`), else settings.js; null where neither does: then
- * everything is kept in files. A wrong setting is reported as a fault of the store; files are not used instead.
+ * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`,
+ * `_COMMANDS`), else settings.js; null if neither does: then everything is kept in files. A wrong
+ * setting is reported as a fault of the store; files are not used instead.
  */
 export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice | null {
   const { env } = process;

@@ -85,7 +85,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
   if (Number(own.config.poll ?? 0) !== 0) startPolling(own, polls.send);
 }
 
-/** What the node reads where a message names nothing. */
+/** What the node reads if a message names nothing. */
 const readsOf = (own: FlowNode, options: StatusOptions, msg: Message): unknown =>
   options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 

@@ -69,7 +69,9 @@ export async function demoAccountOptions(
   };
 }
 
-/** The simulated service, to show and to change its cars. Null where no demo vehicle was opened yet. */
+/**
+ * The simulated service, to show and to change its cars. Null if no demo vehicle was opened yet.
+ */
 export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
   partOf(RED, DemoService).running ?? Promise.resolve(null);
 

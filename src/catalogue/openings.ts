@@ -96,9 +96,9 @@ export interface Openness {
   unknown: string[];
   /** Windows only: equipment that this car does not have. */
   absent?: string[];
-  /** False as soon as one is open; null where none is open but one is unknown. */
+  /** False as soon as one is open; null if none is open but one is unknown. */
   allClosed: boolean | null;
-  /** Doors only; null where unknown. */
+  /** Doors only; null if unknown. */
   locked?: boolean | null;
 }
 

@@ -51,7 +51,7 @@ export class CommandAttempt {
     this.#own.abort(reason);
   }
 
-  /** The command may wait so long from now on. */
+  /** The command may wait for this time from now on. */
   startDeadline(ms: number): void {
     this.#limit = { ms, now: this.#clock.now(), monotonic: this.#clock.monotonic(), stopTimer: () => undefined };
     this.resumeDeadline();

@@ -22,7 +22,7 @@ const followerShape = z.object({
   by: z.string(),
   /** Milliseconds since 1970. */
   startedAt: z.number(),
-  /** Of the message that brought the record. */
+  /** The properties of the message that brought the record. */
   msg: z.record(z.string(), z.unknown()),
   /** What the flow added to the record. */
   added: z.record(z.string(), z.unknown()),
@@ -96,7 +96,7 @@ export const maxActingMs = 150_000;
 /** A status that goes back and forth for hours must not fill the store. */
 const maxStates = 50;
 
-/** The result of a command that was in flight when the process ended. */
+/** The result of a command that had no answer when the process ended. */
 const neverAnswered = asSentence(
   'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.',
 );
@@ -195,7 +195,10 @@ export class Command {
     return this.origin?.node === node ? this.origin : this.followerOf(node);
   }
 
-  /** Calls back when the link of the command gives a final status, or now if the car does not act on it any more. */
+  /**
+   * Calls back once: at once if the car does not act on the command any more; otherwise when its
+   * link gives a final status, here (`addStatus`) or in another process (`merge`).
+   */
   whenOver(callback: () => void): void {
     if (this.mayAct) this.#onFinal.push(callback);
     else callback();

@@ -129,6 +129,7 @@ export class FollowedCommands {
     const { log, node } = this.#options;
     const save = (): Promise<boolean> =>
       log.save(command, () => {
+        // The record has arrived: the node that sent it has nothing left to forward.
         command.origin = null;
         command.setFollower(node, follower);
       });

@@ -7,7 +7,7 @@ import { Command, maxActingMs, type Follower, type JournalEntry } from './comman
 
 export interface CommandLogOptions {
   store: StateStore;
-  /** Of this process in `store`. Default: no other process uses it. */
+  /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Presence;
   /** The number of commands that are kept, the newest ones. Default 1000. */
   limit?: number;
@@ -162,9 +162,11 @@ export class CommandLog {
   }
 
   /**
-   * The commands for which a node has a record or a result to send, and which this process may send: its own, and those of processes that have
-   * ended. A record that was forwarded is among them while it may be on its way to a node that follows the command.
-   * @param isStart false: only those of another process that has ended since
+   * The commands for which a node has a record or a result to send, and which this process may
+   * send: its own, and those of processes that have ended. A record that was forwarded is among
+   * them while it may be on its way to a node that follows the command.
+   * @param isStart false: only those of another process that has ended since. A node that knows
+   * which commands it is sending itself needs no `false`
    * @throws StateFault
    */
   async openFor(node: string, now: number, isStart = true): Promise<Command[]> {

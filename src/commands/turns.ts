@@ -27,18 +27,24 @@ import type { CommandRoute } from './route';
 const lookMs = 3_000;
 /** A slot that the store has lost is written again by its holder in this time: a look, and the store's answers. */
 const reclaimMs = 5_000;
-/** For so long, the same command of the same node in another process counts as one command. */
+/**
+ * The same command of the same node that another process asks for within this time counts as one
+ * command.
+ */
 const joinedMs = 10_000;
-/** An ended command is kept so long, because another copy may stand in line with the same one. */
+/**
+ * An ended command is kept for this time, because another copy may stand in line with the same
+ * command.
+ */
 const recentMs = 60_000;
-/** A waiting holder is overtaken so long after its last moment. */
+/** A waiting holder is overtaken this time after its last moment. */
 const overdueMs = 60_000;
 /** How often a command that joined another one looks whether that one is answered. */
 const joinEveryMs = 1_000;
 
 /** A command, as other processes must know it. Times are in milliseconds since 1970, by the clock of the store. */
 const commandShape = z.object({
-  /** Of the attempt, and of the record. */
+  /** The id of the attempt and of the record. */
   id: z.string(),
   command: z.string(),
   /** A hash of the address and the body: equal for the same command. */
@@ -53,7 +59,11 @@ const commandShape = z.object({
 });
 const holderShape = z.extend(commandShape, {
   status: z.enum(['waiting', 'sent', 'answered']),
-  /** Which newer commands replace it while it waits for the car: those that arrive, or, once the car was found unavailable, also those in line. */
+  /**
+   * Which newer commands take its slot while it waits for the car. `arriving`: one that asks for
+   * its turn from now on. `all`: also one that stands in line; it is set once the car was found
+   * unavailable.
+   */
   givesWayTo: z.enum(['none', 'arriving', 'all']),
   /** Until when it may wait. */
   until: z.number(),
@@ -153,7 +163,7 @@ class Car {
 
 interface TurnsOptions {
   clock: Clock;
-  /** Of the service: its cars are others than those of another service. */
+  /** The address of the service: the same VIN at another service is another car. */
   baseUrl: string;
   /** Needed if several processes share it; by default the slots end with the process. */
   store?: StateStore;

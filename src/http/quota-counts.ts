@@ -18,7 +18,10 @@ export type RateLimitCode = z.infer<typeof pauseShape>['code'];
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
-/** A request counts for so much longer than the service counts it, for its way to the service. */
+/**
+ * How much longer a request counts here than at the service: the service counts it only when it has
+ * arrived.
+ */
 export const wayMs = second;
 /** Stored times that are so near to the end of a bucket are at its end: processes measure the clock of a shared store with small differences. */
 const sameBucketMs = 100;
@@ -78,7 +81,7 @@ export class QuotaCounts {
   readonly commands = new SlidingWindow(minute + wayMs, bucketMs.minute);
   readonly days = byName(apiNames, () => new SlidingWindow(day + wayMs, bucketMs.day));
   readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
-  /** Of all processes, also of this one. */
+  /** The limits of all processes, also of this one. */
   limits: (Quota & { until: number })[] = [];
   /** How far the time of the last record was ahead. */
   #loadedAhead = 0;

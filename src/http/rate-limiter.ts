@@ -53,7 +53,7 @@ interface RateLimiterOptions {
   clock: Clock;
   /** Stores the counts, so that they outlive a restart. */
   store: Pick<StateStore, 'read' | 'write'>;
-  /** Of this process in `store`. Default: no other process uses it. */
+  /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Presence;
   /** The key of the counts in `store`. */
   key: string;
@@ -103,7 +103,10 @@ interface Waiter {
   /** In monotonic time. */
   deadline: number;
   signal: AbortSignal | undefined;
-  /** Takes it out of the queue, and ends its wait with this result; does nothing the second time. */
+  /**
+   * Takes it out of the queue, and ends its wait with this result: an error, or the promise that
+   * the request is counted. It does nothing the second time.
+   */
   end(result: VehicleError | Promise<void>): void;
 }
 
@@ -149,7 +152,7 @@ export class RateLimiter {
   #isLoaded = false;
   #timer: { at: number; cancel: () => void } | null = null;
   readonly #changes = new Serial();
-  /** Of the record in a shared store. */
+  /** The version of the record in a shared store. */
   #version: string | null = null;
   /** Whether another process also changes it: then it is read before it is written. */
   #isContended = false;
@@ -157,7 +160,10 @@ export class RateLimiter {
   #epoch = '';
   /** When the record was last read or written, in monotonic time. */
   #knownAt = -Infinity;
-  /** How long the last write to a shared store took: a request leaves so long after it was counted. */
+  /**
+   * How long the last write to a shared store took. A request leaves only after that write, so it
+   * is counted for this much longer.
+   */
   #writeMs = 0;
   #endWatch: (() => void) | null = null;
   /** Until when every process adds what it sent to a record that was lost, in monotonic time. */
@@ -213,8 +219,9 @@ export class RateLimiter {
 
   /**
    * Waits until a request of this kind may be sent, and counts it.
-   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED;
-   * CONFIG while another process uses the directory of the counts; STORE_UNAVAILABLE while a shared store cannot be reached
+   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, if the wait would be too
+   * long; CANCELLED; CONFIG while another process uses the directory of the counts;
+   * STORE_UNAVAILABLE while a shared store cannot be reached
    */
   async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
     if (!this.#hasBegun) await raceAbort(this.#begin(), options.signal);
@@ -226,7 +233,10 @@ export class RateLimiter {
     if (counting !== nothingToStore) await raceAbort(counting, options.signal);
   }
 
-  /** Begins to read what other processes have counted. The next request waits for this, and then needs only one access to the store. */
+  /**
+   * Begins to read what other processes have counted; on files there is nothing to read. The next
+   * request waits for this, and then needs only one access to the store.
+   */
   refresh(): void {
     if (this.#options.presence.isShared) void this.#changes.run(() => this.#load()).catch(() => undefined);
   }

@@ -64,7 +64,10 @@ export interface PostRequest {
 }
 
 export interface Answer {
-  /** Parsed JSON; do not change it, other readers may hold it too. Undefined where a command was answered without JSON. */
+  /**
+   * Parsed JSON; do not change it, other readers may hold it too. Undefined if a command was
+   * answered without JSON.
+   */
   body: unknown;
   /** Milliseconds since 1970. */
   receivedAt: number;
@@ -90,7 +93,7 @@ export interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
 
-/** An answer, with its failure where it is no success, and how long it took. */
+/** An answer, its failure (null if it is a success), and how long it took. */
 interface Sent {
   response: TransportResponse;
   failure: VehicleError | null;
@@ -116,7 +119,7 @@ export interface LoggedRequest {
   method: string;
   host: string;
   path: string;
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: number | null;
   ms: number;
   /** Null for a success. */
@@ -143,8 +146,8 @@ const maxAnswerLength = 20_000;
 const debug = debuglog('connected-vehicle');
 
 /**
- * Every request of an account to its service: shared read, token, rate limiter, transport, in this order. Reads are tried again where
- * that can help, within limits; a command never is.
+ * Every request of an account to its service: shared read, token, rate limiter, transport, in this
+ * order. Reads are tried again if that can help, within limits; a command never is.
  */
 export class Requests {
   readonly #options: RequestsOptions;
@@ -236,7 +239,7 @@ export class Requests {
     }
   }
 
-  /** Waits for the moment of the next try. @returns false where none can help */
+  /** Waits for the moment of the next try. @returns false if none can help */
   async #canRetry(
     failure: VehicleError,
     left: Record<keyof typeof retries, number>,
@@ -326,7 +329,10 @@ export class Requests {
     return { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, [name]: mediaType };
   }
 
-  /** Sends one request and logs it. @returns the answer, with its failure where it is no success; an error where no answer came */
+  /**
+   * Sends one request and logs it.
+   * @returns the answer and its failure, if it has failed; an error if no answer came
+   */
   async #send(
     request: TransportRequest,
     token: string,
@@ -383,7 +389,10 @@ export class Requests {
     return redactor.error(failure);
   }
 
-  /** The scopes that the token does not have. Where it does not say, or says that it has them all: every scope that is needed. */
+  /**
+   * The scopes that the token does not have. If it does not say, or says that it has them all:
+   * every scope that is needed.
+   */
   #lacking(scopes: readonly string[]): readonly string[] {
     const needed = ['openid', ...scopes];
     const granted = this.#options.tokens.describe().scopes ?? [];

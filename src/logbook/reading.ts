@@ -11,7 +11,7 @@ interface Sum {
   kWh: number;
   liters: number;
   minutes: number;
-  /** By currency; an empty name where none is known. */
+  /** By currency; an empty name if none is known. */
   cost: Record<string, number>;
   /** Values that at least one record lacks, so that the sum is too low. */
   incomplete: string[];

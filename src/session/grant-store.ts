@@ -11,9 +11,9 @@ const grantSchema = z.lazy(() =>
     generation: z.int(),
     /** Empty if the sign-in returned none: then it ends with its access token. */
     refreshToken: z.string(),
-    /** Empty where the last answer gave none. */
+    /** Empty if the last answer gave none. */
     accessToken: z.string(),
-    /** Null where the service does not say. */
+    /** Null if the service does not say. */
     expiresAt: z.nullable(z.number()),
     scopes: z.nullable(z.array(z.string())),
     /** The last refresh, or the sign-in. */
@@ -67,8 +67,9 @@ export class GrantStore {
   }
 
   /**
-   * Saves a grant if `expected` is the stored version (null: nothing is stored; undefined: in any case).
-   * @returns null where the stored version is another one
+   * Saves a grant if `expected` is the stored version (null: nothing is stored; undefined: in any
+   * case).
+   * @returns null if the stored version is another one
    * @throws VehicleError CONFIG
    */
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {

@@ -165,7 +165,10 @@ export class SharedGrant {
 const isOlder = (stored: Grant, known: Grant): boolean =>
   stored.signedInAt === known.signedInAt && stored.generation < known.generation;
 
-/** Also where the store has lost its values before a sign-in, which then counts the refreshes from the beginning. */
+/**
+ * Also if the store has lost its values before a sign-in, which then counts the refreshes from the
+ * beginning.
+ */
 const isLater = (stored: Grant, next: Grant): boolean =>
   stored.generation >= next.generation || stored.signedInAt > next.signedInAt;
 

@@ -206,7 +206,7 @@ export class FileStateStore implements StateStore {
     await this.#syncFolder(folder);
   }
 
-  /** Creates the folder, too, where it is missing. */
+  /** Creates the folder, too, if it is missing. */
   async #create(folder: string, draft: string): Promise<diskFiles.FileHandle> {
     try {
       return await this.#files.open(draft, 'wx', 0o600);

@@ -68,7 +68,7 @@ export class RedisPresence implements Presence {
   #lead = noLead;
   #seekingLead: Promise<void> | null = null;
   #id = newId();
-  /** Of the own record; null before the first beat. */
+  /** The version of the own record; null before the first beat. */
   #version: string | null = null;
   #beatAt: readonly number[] = [];
   #beating: Promise<void> | null = null;

@@ -36,9 +36,12 @@ export interface RedisStateStoreOptions {
   scope: string;
   /** The options of `tls.connect`, for `rediss://`. */
   tls?: object;
-  /** Loads `@redis/client`. @throws VehicleError where it is not installed */
+  /** Loads `@redis/client`. @throws VehicleError if it is not installed */
   load: () => RedisModule;
-  /** Encrypts every value, in every process. Called when it connects. @throws VehicleError where there is none */
+  /**
+   * Encrypts every value, in every process. Called when it connects.
+   * @throws VehicleError if there is none
+   */
   secret: () => string;
   clock?: Clock;
 }
@@ -46,7 +49,7 @@ export interface RedisStateStoreOptions {
 /** What *Check* shows of the store. */
 export interface RedisReport {
   version: string;
-  /** Null where the server does not say. */
+  /** Null if the server does not say. */
   appendonly: boolean | null;
   appendfsync: string | null;
   maxmemoryPolicy: string | null;

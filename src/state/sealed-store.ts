@@ -32,7 +32,7 @@ export class SealedStateStore implements StateStore {
     this.#options = options;
   }
 
-  /** @throws StateFault `foreign` where none of the seals encrypted the value */
+  /** @throws StateFault `foreign` if none of the seals encrypted the value */
   async read(key: string): Promise<Stored | null> {
     const stored = await this.#options.store.read(key);
     return stored === null ? null : { ...stored, value: await this.#opened(key, stored.value) };

@@ -4,11 +4,15 @@ import { isRecord, memberOf } from '../util/json';
 import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
 
-/** One member of the energy state (docs/internals/contract.md 3). Its unit is null where the service does not say kilometers or miles. */
+/**
+ * One member of the energy state (docs/internals/contract.md 3). Its unit is null if the service
+ * does not say kilometers or miles.
+ */
 interface ChargingMember extends Measured {
   /**
-   * Only where `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` where the answer lacks the member,
-   * `UNREADABLE` where it holds something else than the member's kind of value, and `NOT_CHARGING` (src/wire/charging `doneAt`).
+   * Only if `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` if the
+   * answer lacks the member, `UNREADABLE` if it holds something else than the member's kind of
+   * value, and `NOT_CHARGING` (src/wire/charging `doneAt`).
    */
   reason?: string;
 }
