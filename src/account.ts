@@ -100,21 +100,21 @@ export class Account {
     });
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
     const tariff = currentTariff(options, clock);
-    const logged: VehicleObserver = {
+    const logged: Pick<VehicleObserver, 'observe'> = {
       observe: (read, vin, reading) =>
         pack.logbook.observe(read, vin, reading, { skewMs: this.#requests.clockSkewMs, tariff }),
-      commandSent: () => undefined,
     };
-    const observers = [this.poller, logged, ...(options.observer ? [options.observer] : [])];
-    const { wallbox } = options;
+    const { wallbox, observer } = options;
+    const others = observer ? [observer] : [];
+    const observers = [this.poller, logged, ...others];
     this.client = new VehicleClient({ service, requests: this.#requests, observers, facts, clock, wallbox });
-    this.dispatcher = this.#dispatcherOf(options, observers);
+    this.dispatcher = this.#dispatcherOf(options, [this.poller, ...others]);
     this.connection = connectionNotes(new URL(service.baseUrl));
   }
 
   #dispatcherOf(
     { service, readOnly = false, warn }: AccountOptions,
-    observers: readonly VehicleObserver[],
+    observers: readonly Pick<VehicleObserver, 'commandSent'>[],
   ): Dispatcher {
     const { clock, log } = this.#pack;
     return new Dispatcher({

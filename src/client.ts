@@ -47,7 +47,7 @@ export interface VehicleObserver {
 interface VehicleClientOptions {
   service: ServiceProfile;
   requests: Requests;
-  observers: readonly VehicleObserver[];
+  observers: readonly Pick<VehicleObserver, 'observe'>[];
   facts: CarFacts;
   clock: Pick<Clock, 'now'>;
   /** The id of the wallbox, as a person entered it. */

@@ -105,9 +105,9 @@ export const routes = {
     permission: 'write',
     body: finishBody,
     async run({ RED, id }, { redirected }) {
-      const { scopes, missing, expiresAt, warning } = await signInsOf(RED).finish(redirected, id);
+      const { missing, warning } = await signInsOf(RED).finish(redirected, id);
       editorsOf(RED).notify();
-      return { scopes, missing, expiresAt, warning };
+      return { missing, warning };
     },
   }),
   diagnostics: route({

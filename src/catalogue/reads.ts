@@ -423,7 +423,7 @@ export type ReadName =
 
 /** What the pack keeps itself, which it answers without a request. */
 export const keptNames = ['journal', 'trips', 'charges'] as const;
-export type KeptName = (typeof keptNames)[number];
+type KeptName = (typeof keptNames)[number];
 
 /** Every name that a flow can read. */
 export type AnyReadName = ReadName | KeptName;

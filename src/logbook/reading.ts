@@ -60,7 +60,7 @@ function addTo(sums: Map<string, Sum>, period: string, record: LogRecord): void 
 }
 
 /** Newest first, as the records are. */
-export function sumsOf(records: readonly LogRecord[]): { day: Sum[]; week: Sum[]; month: Sum[] } {
+function sumsOf(records: readonly LogRecord[]): { day: Sum[]; week: Sum[]; month: Sum[] } {
   const sums = { day: new Map<string, Sum>(), week: new Map<string, Sum>(), month: new Map<string, Sum>() };
   for (const record of records) {
     const { day, week, month } = periodsOf(new Date(record.to.at));

@@ -30,7 +30,7 @@ export type Grant = z.infer<typeof grantSchema>;
 /** The grant of a sign-in, as it is saved. */
 export type SavedSignIn = Omit<Grant, 'generation' | 'refreshing'>;
 
-export interface StoredGrant {
+interface StoredGrant {
   grant: Grant;
   version: string;
 }

@@ -17,7 +17,7 @@ export interface SharedGrantOptions {
 }
 
 /** A grant, and the version of the store that it belongs to; null if the store has lost it. */
-export interface HeldGrant {
+interface HeldGrant {
   grant: Grant;
   version: string | null;
 }

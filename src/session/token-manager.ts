@@ -9,7 +9,7 @@ import { checkInputs, refusalSentence, type OAuthClient, type Refusal } from './
 import { SharedGrant, type SharedGrantOptions } from './shared-grant';
 
 /** State of a grant. Times in milliseconds since 1970. */
-export interface GrantState {
+interface GrantState {
   grant: Grant | null;
   retryAt: number | null;
   signInRequiredSince: number | null;
@@ -18,7 +18,7 @@ export interface GrantState {
   problem: Sentence | null;
 }
 
-export interface TokenManagerOptions extends SharedGrantOptions {
+interface TokenManagerOptions extends SharedGrantOptions {
   discovery: Discovery;
   random: () => number;
 }

@@ -47,7 +47,7 @@ export interface RedisStateStoreOptions {
 }
 
 /** What *Check* shows of the store. */
-export interface RedisReport {
+interface RedisReport {
   version: string;
   /** Null if the server does not say. */
   appendonly: boolean | null;

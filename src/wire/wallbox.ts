@@ -4,7 +4,7 @@ import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
 import { toNumber, toTimestamp, type Measured } from './schemas';
 
 /** A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null. */
-export interface WallboxSession {
+interface WallboxSession {
   id: string | null;
   /** ISO-8601. */
   start: string | null;
