@@ -183,7 +183,7 @@ export class Account {
   }
 
   /** Why nothing works until a person acts, as far as it is known without a request; null while all is well. */
-  cause(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null {
+  obstacle(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null {
     const { kind, signInRequiredSince } = this.token();
     if (kind === 'none') return 'NOT_SIGNED_IN';
     if (signInRequiredSince !== null) return 'SIGN_IN_REQUIRED';

@@ -39,7 +39,7 @@ function waitPolicy(options: CommandOptions, isGuarded: boolean) {
 
 /** `connected-vehicle-command` (docs/internals/contract.md 4): sends a command once and passes on its invocation record. */
 export function connectedVehicleCommand(own: FlowNode): void {
-  own.showCause();
+  own.showObstacle();
   const commands = new CommandNode(own);
   onInput(own, (task) => commands.handle(task));
   own.closing.addEventListener('abort', () => commands.arming.close());

@@ -48,7 +48,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
       const beginPolling = () =>
         options.poll > 0 ? runner.startPolling(account.poller, options.poll, wake) : () => undefined;
       // Events of the sign-in need no read, so nothing else would show or report it.
-      if (!signal.aborted) own.onCause(() => wake([]));
+      if (!signal.aborted) own.onObstacle(() => wake([]));
       return { vin, events, runner, account, beginPolling };
     },
     ({ vin, events }, event) => {
@@ -74,7 +74,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
     if (events.some(({ event }) => hasRecord(event))) log = await own.pack.logbook.records(vin).catch(() => log);
     await carNode.deliver(events, sendEvent, signal);
-    const unread = chosen.reads.length === 0 ? account.cause() : null;
+    const unread = chosen.reads.length === 0 ? account.obstacle() : null;
     if (failure !== null) nodeStatus.showFailure(failure);
     else if (unread !== null) nodeStatus.show('failed', `failed.${unread}`);
     // Without a read, the status of the last one stays.

@@ -96,7 +96,7 @@ class CarNode<Read, Event, Opened> {
   /** Opens the runner, and begins to poll. */
   begin(): void {
     const own = this.#own;
-    own.showCause(false);
+    own.showObstacle(false);
     const begin = async (): Promise<void> => void (await this.running());
     own.beginWithRetries(begin, () => this.#wake([]));
     own.onClose((isDeleted) => this.#end(isDeleted));

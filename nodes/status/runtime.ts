@@ -23,7 +23,7 @@ import { clock } from '../node-red/time';
 
 /** `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or by itself, into the message. */
 export function connectedVehicleStatus(own: FlowNode): void {
-  own.showCause();
+  own.showObstacle();
   const nodeStatus = own.status;
   const last = new LastReadings();
   const polls = own.selfMessages<DuePoll>();
