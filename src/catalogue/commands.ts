@@ -4,7 +4,7 @@ import { isAsSpecified, json, type InterfaceName } from './reads';
  * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/internals/vendor-api.md 1.10;
  * climate and engine: docs/internals/vendor-api.md 15).
  */
-export interface CommandRoute {
+interface RouteRow {
   /** Below the interface's base path; `{vin}` is filled in. */
   path: string;
   /** Value of the content-type header; `{vendor}` is the profile's media type vendor. */
@@ -16,7 +16,7 @@ export interface CommandRoute {
 }
 
 export interface CommandRow {
-  routes: Partial<Record<'connected-v1' | 'connected-v2', CommandRoute>>;
+  routes: Partial<Record<'connected-v1' | 'connected-v2', RouteRow>>;
   /** Besides `openid`. */
   scopes: readonly string[];
   /** The access that this command needs, from the property `access` of the configuration (docs/internals/contract.md 2). */

@@ -36,7 +36,7 @@ interface ArmedCommand {
 }
 
 /**
- * Arming, disarming and cancelling by messages, for the commands of a node in all copies of its flow: a guarded command may be sent once, within
+ * Arming, disarming and cancelling by messages, for the commands of a node in all copies of its flow: a command that needs arming may be sent once, within
  * some seconds after an arming message, and a command that waits is not sent after a message that cancels or disarms it. The store has counts of
  * the disarming and cancelling messages, because their times would depend on the clock of the store.
  */
@@ -131,13 +131,13 @@ export class Arming {
   }
 
   /** @param asking the stored counts when the command was asked for */
-  #confirm(asking: Promise<Stored>, isGuarded = false): () => Promise<void> {
+  #confirm(asking: Promise<Stored>, wasArmed = false): () => Promise<void> {
     // If the store cannot be reached, the command fails when it awaits this.
     asking.catch(() => undefined);
     return async () => {
       const [before, now] = await Promise.all([asking, this.#read()]);
       if (now.cancels !== before.cancels) throw new CancelledByMessage();
-      if (isGuarded && now.disarms !== before.disarms) throw disarmed();
+      if (wasArmed && now.disarms !== before.disarms) throw disarmed();
     };
   }
 

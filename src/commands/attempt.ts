@@ -78,7 +78,7 @@ export class CommandAttempt {
   }
 
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
-  mayLeave(): void {
+  throwIfMayNotLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
     if (this.#limit !== null && this.#remainingMs() < 0) throw late(this.#limit.ms);
     this.check?.();

@@ -175,7 +175,7 @@ export class Command {
   }
 
   /** Whether a node follows it, or has had its result. */
-  get isTakenOver(): boolean {
+  get hasReachedFollower(): boolean {
     return Object.keys(this.followers).length > 0;
   }
 

@@ -141,7 +141,7 @@ export class CommandLog {
     await this.store.remove(`command/${id}`);
   }
 
-  /** A node begins to follow a command: `isTakenOver` waits for the end. */
+  /** A node begins to follow a command: `hasReachedFollower` waits for the end. */
   begins<Value>(id: string, beginning: Promise<Value>): Promise<Value> {
     const all = Promise.allSettled([this.#beginning.get(id), beginning]).then(() => {
       if (this.#beginning.get(id) === all) this.#beginning.delete(id);
@@ -156,9 +156,9 @@ export class CommandLog {
   }
 
   /** Whether a node follows the command, or has had its result. Fulfilled when that is stored. */
-  async isTakenOver(id: string): Promise<boolean> {
+  async hasReachedFollower(id: string): Promise<boolean> {
     await this.#beginning.get(id);
-    return this.find(id)?.isTakenOver === true;
+    return this.find(id)?.hasReachedFollower === true;
   }
 
   /**
@@ -172,7 +172,7 @@ export class CommandLog {
   async openFor(node: string, now: number, isStart = true): Promise<Command[]> {
     await this.ready();
     const isOpen = (one: Command): boolean =>
-      one.origin?.node === node ? !one.isTakenOver && isOnTheWay(one, now) : Boolean(one.followerOf(node));
+      one.origin?.node === node ? !one.hasReachedFollower && isOnTheWay(one, now) : Boolean(one.followerOf(node));
     const open: Command[] = [];
     for (const one of [...this.#commands.values()].filter(isOpen)) {
       const isOwn = one.unsentOf(node)?.by === this.presence.id;
@@ -235,8 +235,8 @@ export class CommandLog {
   }
 
   /** Whether a node has something to send for it. */
-  #isOpen = ({ isFollowed, isTakenOver, origin }: Command): boolean =>
-    isFollowed || (!isTakenOver && origin?.forwardedAt === null);
+  #isOpen = ({ isFollowed, hasReachedFollower, origin }: Command): boolean =>
+    isFollowed || (!hasReachedFollower && origin?.forwardedAt === null);
 
   /**
    * The node has forwarded the record.

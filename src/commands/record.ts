@@ -55,7 +55,7 @@ const recordShape = z.lazy(() =>
 export type CommandRecord = z.infer<typeof recordShape>;
 
 /** When a command was sent, in milliseconds since 1970. */
-interface Sent {
+interface Sending {
   id: string;
   sentAt: number;
 }
@@ -76,7 +76,7 @@ export interface CommandEnd {
 export async function endOf(
   route: CommandRoute,
   answer: Promise<CommandAnswer>,
-  sent: Readonly<Sent>,
+  sent: Readonly<Sending>,
 ): Promise<CommandEnd> {
   try {
     const { body, receivedAt, operationId } = await answer;
@@ -96,13 +96,13 @@ export async function endOf(
 }
 
 /** The record that is valid if no answer comes. */
-export const begunRecord = (route: CommandRoute, sent: Sent): CommandRecord =>
+export const begunRecord = (route: CommandRoute, sent: Sending): CommandRecord =>
   recordOf(route, unanswered(noAnswer()), sent);
 
 export function recordOf(
   { command, vin, interface: iface, unlockSeconds }: CommandRoute,
   invocation: Invocation,
-  { id, sentAt }: Sent,
+  { id, sentAt }: Sending,
 ): CommandRecord {
   const meaning = meaningOf(invocation.requestStatus);
   const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : iso(sentAt + unlockSeconds * 1000));

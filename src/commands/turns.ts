@@ -479,7 +479,7 @@ export class Turns {
   }
 
   /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its slot */
-  mayLeave(turn: Turn): void {
+  throwIfMayNotLeave(turn: Turn): void {
     if (!this.#presence.isStill(turn.sentBy) || turn.car.own !== turn) throw lostTurn();
     turn.leftAt = this.#clock.monotonic();
   }

@@ -12,7 +12,7 @@ import {
   collectionOf,
   hashed,
   StateFault,
-  type Condition,
+  type WriteCondition,
   type StateStore,
   type Stored,
   type StoredEntry,
@@ -81,7 +81,7 @@ export class FileStateStore implements StateStore {
     return record === null ? null : { value: JSON.parse(record.json) as unknown, version: String(record.version) };
   }
 
-  async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
+  async write(key: string, value: unknown, { expected }: WriteCondition = {}): Promise<string | null> {
     const json = JSON.stringify(value ?? null);
     return this.#next(key, async (collection, name) => {
       const present = await this.#record(collection, name);
@@ -96,7 +96,7 @@ export class FileStateStore implements StateStore {
     });
   }
 
-  async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+  async remove(key: string, { expected }: WriteCondition = {}): Promise<boolean> {
     return this.#next(key, async (collection, name) => {
       if (!holds(collection.records.get(name) ?? null, expected)) return false;
       await this.#options.owner?.confirm();

@@ -10,7 +10,7 @@ import {
   collectionOf,
   hashed,
   StateFault,
-  type Condition,
+  type WriteCondition,
   type SharedStore,
   type Stored,
   type StoredEntry,
@@ -163,7 +163,7 @@ export class RedisStateStore implements SharedStore {
     }
   }
 
-  async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
+  async write(key: string, value: unknown, { expected }: WriteCondition = {}): Promise<string | null> {
     const collection = collectionOf(key);
     const text = JSON.stringify({ key, value: value ?? null });
     const sealed = await this.#sealing.run(async () => {
@@ -188,7 +188,7 @@ export class RedisStateStore implements SharedStore {
     return typeof version === 'string' ? version : null;
   }
 
-  async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+  async remove(key: string, { expected }: WriteCondition = {}): Promise<boolean> {
     const hash = this.#hashOf(collectionOf(key));
     // After the changes that were begun before.
     await this.#sealing.run(() => undefined);

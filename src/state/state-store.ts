@@ -13,7 +13,7 @@ export interface StoredEntry extends Stored {
   key: string;
 }
 
-export interface Condition {
+export interface WriteCondition {
   /** Change only if this is the stored version, or, with `null`, only if nothing is stored. Default: change in any case. */
   expected?: string | null;
 }
@@ -34,13 +34,13 @@ export interface StateStore {
    * @returns the new version, or null if `expected` is not the stored version; then nothing was written
    * @throws StateFault
    */
-  write(key: string, value: unknown, condition?: Condition): Promise<string | null>;
+  write(key: string, value: unknown, condition?: WriteCondition): Promise<string | null>;
   /**
    * Removing a missing key succeeds.
    * @returns false if `expected` is not the stored version; then nothing was removed
    * @throws StateFault
    */
-  remove(key: string, condition?: Condition): Promise<boolean>;
+  remove(key: string, condition?: WriteCondition): Promise<boolean>;
   /**
    * Whatever is stored below `prefix`, which names at least a collection: `command/`. The entry
    * that was written last comes last. What cannot be read is left out.
@@ -202,7 +202,7 @@ export class MemoryStateStore implements StateStore {
     return Promise.resolve(entry ? { value: JSON.parse(entry.text) as unknown, version: entry.version } : null);
   }
 
-  write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
+  write(key: string, value: unknown, { expected }: WriteCondition = {}): Promise<string | null> {
     collectionOf(key);
     if (!this.#holds(key, expected)) return Promise.resolve(null);
     const version = String((this.#writes += 1));
@@ -211,7 +211,7 @@ export class MemoryStateStore implements StateStore {
     return Promise.resolve(version);
   }
 
-  remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+  remove(key: string, { expected }: WriteCondition = {}): Promise<boolean> {
     collectionOf(key);
     const holds = this.#holds(key, expected);
     if (holds) this.#entries.delete(key);
