@@ -85,7 +85,7 @@ class CommandNode {
 
   async #arm(attempt: CommandAttempt, seconds: number): Promise<void> {
     try {
-      Object.assign(attempt, await this.arming.take(seconds));
+      ({ check: attempt.check, confirm: attempt.confirm } = await this.arming.take(seconds));
     } catch (error) {
       // Another copy of the flow, which got the same message, has used the arming.
       if (!this.#own.pack.presence.joinsCommands || !(error instanceof VehicleError)) throw error;

@@ -191,11 +191,11 @@ export class CommandLog {
     const by = presence.id;
     return this.save(command, async () => {
       const known = command.unsentOf(node);
-      const isFree = !known || known.by === by || (await presence.hasEnded(known.by));
-      const unsent = follower ?? known;
-      if (known === null || !unsent || !isFree) return false;
+      const hasNothing = known === null && follower === undefined;
+      const isOthers = known !== null && known.by !== by && !(await presence.hasEnded(known.by));
+      if (command.isDone(node) || hasNothing || isOthers) return false;
       if (follower) command.setFollower(node, { ...follower, by });
-      else unsent.by = by;
+      else if (known) known.by = by;
       return true;
     });
   }

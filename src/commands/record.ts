@@ -63,8 +63,8 @@ interface Sending {
 /** What became of a command that was sent. */
 export interface CommandEnd {
   record: CommandRecord;
-  /** `answered`: an answer or a refusal ended it. `unconfirmed`: the car may still act. */
-  status: 'answered' | 'unconfirmed';
+  /** `over`: an answer or a refusal ended it. `open`: the car may still act. */
+  status: 'open' | 'over';
   /** Why the record has no answer, which its message says in English; null if the service gave one. */
   fault: Sentence | null;
 }
@@ -85,13 +85,13 @@ export async function endOf(
     // Whether the command is over with this answer (docs/internals/contract.md 4).
     const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
     const record = recordOf(route, { ...invocation, operationId: invocation.operationId ?? operationId }, sent);
-    return { record, status: isOver ? 'answered' : 'unconfirmed', fault: null };
+    return { record, status: isOver ? 'over' : 'open', fault: null };
   } catch (error) {
     if (!(error instanceof UnconfirmedCommandError)) throw error;
     const { reason, isAnswerOfCar } = error;
     const fault = isAnswerOfCar ? reason.sentence : noAnswer(reason);
     const record = recordOf(route, unanswered(fault, reason.operationId), sent);
-    return { record, status: isAnswerOfCar ? 'answered' : 'unconfirmed', fault };
+    return { record, status: isAnswerOfCar ? 'over' : 'open', fault };
   }
 }
 

@@ -58,6 +58,7 @@ const commandShape = z.object({
   record: z.nullable(z.unknown()),
 });
 const holderShape = z.extend(commandShape, {
+  /** `answered`: the car may still act on it. */
   status: z.enum(['waiting', 'sent', 'answered']),
   /**
    * Which newer commands take its slot while it waits for the car. `arriving`: one that asks for
