@@ -81,8 +81,11 @@ export interface DemoView extends Omit<SimulatedCarView, 'vin'> {
   faults: DemoFault[];
 }
 
-/** Returns null if no demo car has this VIN. */
-export async function demoViewOf(RED: NodeAPI, vin: string): Promise<DemoView | null> {
+/**
+ * The state of a demo car for the editors. From then on, they hear of each change of it.
+ * @returns null if no demo car has this VIN
+ */
+export async function followDemoCar(RED: NodeAPI, vin: string): Promise<DemoView | null> {
   const service = await demoService(RED);
   const car = service?.cars.get(vin);
   if (service === null || car === undefined) return null;

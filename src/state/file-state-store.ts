@@ -131,7 +131,7 @@ export class FileStateStore implements StateStore {
 
   /** Reads the folder of a collection; after a failure, again at the next use. */
   async #open(name: string): Promise<Collection> {
-    await this.earlierFoundAt();
+    await this.#ready();
     let opened = this.#collections.get(name);
     if (opened === undefined) {
       opened = this.#try(name, () => this.#readFolder(name));
@@ -141,7 +141,15 @@ export class FileStateStore implements StateStore {
     return opened;
   }
 
-  async earlierFoundAt(): Promise<number | null> {
+  earlierFoundAt(): Promise<number | null> {
+    return this.#ready();
+  }
+
+  /**
+   * Waits until this process owns the directory, and removes what an earlier version has stored.
+   * @returns when it found that; null if there was nothing
+   */
+  async #ready(): Promise<number | null> {
     const { owner, directory, clock = systemClock, warn = () => undefined } = this.#options;
     await owner?.ready();
     const confirm = async (): Promise<void> => owner?.confirm();

@@ -18,7 +18,7 @@ import { redactor, safeError, shownFailure } from '../../node-red/redaction';
 import { packOf } from '../../node-red/storage';
 import { storedNodes } from '../../node-red/flows';
 import { findVehicle, type VehicleNode } from '../../node-red/vehicle-node';
-import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from '../../vehicle/demo-car';
+import { clickDemoCar, noDemoCar, demoPage, followDemoCar, type DemoView } from '../../vehicle/demo-car';
 import type { Translated } from '../../node-red/i18n';
 import type { ShownValues } from '../../vehicle/shown-values';
 import { overviewsOf, type Overview } from '../../vehicle/overview';
@@ -246,7 +246,7 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     facts: location ? { ...facts, location: { ...location, value: location.value && 'known' } } : facts,
     lines,
     events,
-    demo: isDemo ? await demoViewOf(RED, vin) : null,
+    demo: isDemo ? await followDemoCar(RED, vin) : null,
     demoPage: isDemo ? await demoPage(RED) : null,
     session: token,
     problem,
