@@ -83,6 +83,12 @@ type Holder = z.infer<typeof holderShape>;
 type Ended = z.infer<typeof endedShape>;
 type Slot = z.infer<typeof slotShape>;
 
+/**
+ * What a command finds: it has the slot now; another one has it; it is free, but this one is not
+ * armed; or another copy of the flow sends the same one.
+ */
+type Found = 'taken' | 'busy' | 'free' | { twin: Holder | Ended };
+
 interface TurnRequest {
   route: CommandRoute;
   whenBusy: 'refuse' | 'queue';
@@ -303,7 +309,8 @@ export class Turns {
   }
 
   /** @returns null when it has the slot; else the record of the same command, which another copy of the flow sends */
-  async #enter(turn: Turn, { attempt, whenBusy, client }: TurnRequest): Promise<CommandRecord | null> {
+  async #enter(turn: Turn, request: TurnRequest): Promise<CommandRecord | null> {
+    const { attempt, whenBusy, client } = request;
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
       const first = await this.#look(turn, true);
@@ -311,31 +318,26 @@ export class Turns {
       return first;
     });
     turn.waited = found !== 'taken';
-    // The armed copy may still stand in line.
-    let isPatient = found === 'busy' && whenBusy === 'queue';
+    let wasPolled = false;
+    // An unarmed copy first stands in line: the armed one may do so, too.
+    let standsInLine = found === 'busy' && whenBusy === 'queue';
     let looksForArmed = lookMs / joinEveryMs;
-    for (let wasPolled = false; found !== 'taken';) {
+    while (found !== 'taken') {
       if (typeof found === 'object') {
-        const joined = await this.#join(turn, attempt, found);
+        const joined = await this.#join(turn, attempt, found.twin);
         if (joined !== null) return joined;
         attempt.resumeDeadline();
         found = await this.#look(turn);
-      } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient) {
-        // Nor may it have its turn yet, if both got the message at the same moment.
+      } else if (attempt.unarmed !== null && !standsInLine && (found === 'free' || whenBusy === 'refuse')) {
+        // The armed copy may not have its turn yet, if both got the message at the same moment.
         if ((looksForArmed -= 1) < 0) throw attempt.unarmed;
         await this.#clock.sleep(joinEveryMs, attempt.signal);
         found = await this.#look(turn);
       } else if (whenBusy === 'queue') {
-        // One that had joined another has no place yet.
-        if (!car.line.includes(turn)) car.line.push(turn);
-        if (found === 'free') isPatient = false;
-        await this.#pause(turn, attempt.signal);
-        if (car.line[0] !== turn) continue;
-        await attempt.confirm?.();
-        found = await this.#look(turn);
-        if (found === 'busy') await this.#poll(car, client, attempt.signal);
-      } else if (wasPolled) throw busy(car.known.slot.holder ?? car.line[0]?.holder, this.#clock.now());
-      else {
+        if (found === 'free') standsInLine = false;
+        found = await this.#waitInLine(turn, request, found);
+      } else {
+        if (wasPolled) throw busy(car.known.slot.holder ?? car.line[0]?.holder, this.#clock.now());
         await this.#poll(car, client, attempt.signal);
         wasPolled = true;
         found = await this.#look(turn);
@@ -345,33 +347,49 @@ export class Turns {
   }
 
   /**
-   * Takes the slot if it is free, or if its holder gives way.
-   * @returns the same command of another copy; `free` if the slot is free and this one must not take it
+   * Waits until the next look is due.
+   * @returns what it finds; `found` if another command of this process is in front
    */
-  async #look(turn: Turn, isArriving = false): Promise<'taken' | 'busy' | 'free' | Holder | Ended> {
-    const { car, attempt, holder: own } = turn;
-    turn.frees = car.frees;
-    let wasMissing = false;
-    const found = await this.#retryOnConflict(async () => {
-      const known = await this.#read(car);
-      const { holder, recent } = known.slot;
-      wasMissing = known.isMissing;
-      const isOver = holder === null || (await this.#isOver(car, holder));
-      if (this.#presence.joinsCommands) {
-        const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
-        if (twin !== undefined) return twin;
-      }
-      const isFirst = car.line.length === 0 || car.line[0] === turn;
-      if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return 'busy';
-      if (attempt?.unarmed != null) return 'free';
-      turn.mayBeStored = true;
-      const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-      // One that replaced it would not know that it has to wait for a command that the store has lost.
-      const next: Holder = this.#isForgotten(known) ? { ...own, givesWayTo: 'none' } : own;
-      if ((await this.#write(car, known, { holder: next, recent: ended })) === null) return null;
-      return 'taken';
-    });
+  async #waitInLine(turn: Turn, { attempt, client }: TurnRequest, found: Found): Promise<Found> {
+    const { car } = turn;
+    // One that had joined another has no place yet.
+    if (!car.line.includes(turn)) car.line.push(turn);
+    await this.#pause(turn, attempt.signal);
+    if (car.line[0] !== turn) return found;
+    await attempt.confirm?.();
+    const next = await this.#look(turn);
+    if (next === 'busy') await this.#poll(car, client, attempt.signal);
+    return next;
+  }
+
+  /** Takes the slot if it is free, or if its holder gives way. */
+  async #look(turn: Turn, isArriving = false): Promise<Found> {
+    turn.frees = turn.car.frees;
+    const { found, wasMissing } = await this.#retryOnConflict(() => this.#tryToTake(turn, isArriving));
     return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;
+  }
+
+  /** @returns null if another process was faster; `wasMissing`: the store had no slot */
+  async #tryToTake(turn: Turn, isArriving: boolean): Promise<{ found: Found; wasMissing: boolean } | null> {
+    const { car, attempt, holder: own } = turn;
+    const known = await this.#read(car);
+    const { holder, recent } = known.slot;
+    const wasMissing = known.isMissing;
+    const isOver = holder === null || (await this.#isOver(car, holder));
+    if (this.#presence.joinsCommands) {
+      const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
+      if (twin !== undefined) return { found: { twin }, wasMissing };
+    }
+    const isFirst = car.line.length === 0 || car.line[0] === turn;
+    if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { found: 'busy', wasMissing };
+    if (attempt?.unarmed != null) return { found: 'free', wasMissing };
+    turn.mayBeStored = true;
+    const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
+    // One that replaced it would not know that it has to wait for a command that the store has
+    // lost.
+    const next: Holder = this.#isForgotten(known) ? { ...own, givesWayTo: 'none' } : own;
+    const written = await this.#write(car, known, { holder: next, recent: ended });
+    return written && { found: 'taken', wasMissing };
   }
 
   /** Whether the store may have lost a command of another process. */
