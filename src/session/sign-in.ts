@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from './oauth';
 import { isoTime } from '../http/token-source';
-import { hashed, storedSentence } from '../state/state-store';
+import { hashed, storedSentence, unlessAway } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 
@@ -270,8 +270,12 @@ export class SignIns {
   }
 
   async #find(answer: URLSearchParams): Promise<Pending | null> {
+    const { now, store } = this.#options;
     const key = entryOf(answer.get('state') ?? '');
-    return (await this.#all()).find((pending) => pending.key === key) ?? null;
+    const oldest = (await now()) - keptMs;
+    const stored = await store.state.read(key).catch(unlessAway(null));
+    const { data } = pendingSchema.safeParse(stored?.value);
+    return stored && data && data.begunAt >= oldest ? { ...data, key, version: stored.version } : null;
   }
 
   /** The one that was changed last comes last. */
