@@ -111,7 +111,7 @@ interface Waiter {
 }
 
 /** The earliest moment at which a request can be sent, and what delays it. */
-interface Slot {
+interface Moment {
   at: number;
   code: RateLimitCode;
   reason: Sentence;
@@ -204,7 +204,7 @@ export class RateLimiter {
     return presence.onChange(() => {
       if (presence.id === id) return;
       id = presence.id;
-      this.#record();
+      this.#saveShared();
     });
   }
 
@@ -228,7 +228,7 @@ export class RateLimiter {
     if (this.#users.size === 0) throw cancelledError();
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
     const time = this.#clock.monotonic();
-    if (this.#waits || this.#nextSlot(kind, options.api, time).at > time) return this.#wait(kind, options);
+    if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
     const counting = this.#count(kind, options, time);
     if (counting !== nothingToStore) await raceAbort(counting, options.signal);
   }
@@ -255,7 +255,7 @@ export class RateLimiter {
     };
     note();
     // It is stored at once: neither the next process after a crash nor another process may send.
-    if (this.#options.presence.isShared) this.#record(note);
+    if (this.#options.presence.isShared) this.#saveShared(note);
     else void this.#save();
     this.#serveWaiting();
   }
@@ -343,7 +343,7 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     if (time - countedAt <= wayMs || signal?.aborted === true) return;
     this.#counts.add(api, kind === 'command', countedAt, -1);
-    if (this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, options, true);
+    if (this.#nextMoment(kind, api, time).at > time) return this.#wait(kind, options, true);
     this.#counts.add(api, kind === 'command', time);
   }
 
@@ -364,8 +364,8 @@ export class RateLimiter {
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
-  #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
-    let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: none };
+  #nextMoment(kind: RequestKind, api: ApiName, time: number): Moment {
+    let latest: Moment = { at: time, code: 'RATE_LIMITED', reason: none };
     for (const { of, code, what } of limits) {
       if (of === 'commandsPerMinute' && kind !== 'command') continue;
       const at = this.#counts.windowOf(of, api).freeAt(this.#size(of, kind), time);
@@ -382,8 +382,8 @@ export class RateLimiter {
     return { at: pause.until, code: pause.code, reason: asSentence(pauseReasons[pause.code]) };
   }
 
-  /** @param isAgain the caller stops waiting by itself when the signal is aborted */
-  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, isAgain = false): Promise<void> {
+  /** @param callerRaces the caller stops waiting by itself when the signal is aborted */
+  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, callerRaces = false): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
@@ -398,7 +398,7 @@ export class RateLimiter {
           if (!this.#waits) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
-          else resolve(isAgain ? result : raceAbort(result, signal));
+          else resolve(callerRaces ? result : raceAbort(result, signal));
         },
       };
       signal?.addEventListener('abort', cancel);
@@ -407,7 +407,7 @@ export class RateLimiter {
     });
   }
 
-  #tooLong({ at, code, reason }: Slot): VehicleError {
+  #tooLong({ at, code, reason }: Moment): VehicleError {
     const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
     const message = sentence`${reason}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
     return new VehicleError(code, message, { retryAt });
@@ -422,17 +422,17 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const kind of kinds) {
-      /** The next slot of each API that can send nothing of this kind now. */
-      const slots = new Map<ApiName, Slot>();
+      /** The next moment of each API that can send nothing of this kind now. */
+      const moments = new Map<ApiName, Moment>();
       for (const waiter of this.#waiting[kind]) {
-        const slot = slots.get(waiter.api) ?? this.#nextSlot(kind, waiter.api, time);
-        if (slot.at <= time) {
+        const moment = moments.get(waiter.api) ?? this.#nextMoment(kind, waiter.api, time);
+        if (moment.at <= time) {
           waiter.end(this.#count(kind, waiter, time));
           continue;
         }
-        slots.set(waiter.api, slot);
-        if (slot.at > waiter.deadline) waiter.end(this.#tooLong(slot));
-        else next = Math.min(next, slot.at);
+        moments.set(waiter.api, moment);
+        if (moment.at > waiter.deadline) waiter.end(this.#tooLong(moment));
+        else next = Math.min(next, moment.at);
       }
     }
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
@@ -477,7 +477,7 @@ export class RateLimiter {
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
     if (isAgain || isOutdated || !this.#isLoaded) await this.#load();
     const begun = this.#clock.monotonic();
-    if (this.#nextSlot(kind, api, begun).at > begun) return begun - this.#knownAt < freshMs ? false : null;
+    if (this.#nextMoment(kind, api, begun).at > begun) return begun - this.#knownAt < freshMs ? false : null;
     const isCommand = kind === 'command';
     const at = begun + this.#writeMs;
     this.#counts.add(api, isCommand, at);
@@ -501,7 +501,7 @@ export class RateLimiter {
    * Writes what this process knows into the record of a shared store, as soon as it can be reached. Never rejects.
    * @param note called when the record was read
    */
-  #record(note = (): void => undefined): void {
+  #saveShared(note = (): void => undefined): void {
     const { presence } = this.#options;
     const change = (): Promise<true> =>
       retryOnConflict(async () => {

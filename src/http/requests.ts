@@ -79,7 +79,7 @@ export interface CommandAnswer extends Answer {
   operationId: string | null;
 }
 
-/** A command has its token and its slot in the quota, which is counted: it is sent now or not at all. */
+/** A command has its token and its place in the quota, which is counted: it is sent now or not at all. */
 export interface ReadyToPost {
   /**
    * Sends the command once.
@@ -224,7 +224,7 @@ export class Requests {
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
     for (;;) {
-      const token = await this.#tokenAndSlot(kind, { api, deadline, signal });
+      const token = await this.#tokenAndQuota(kind, { api, deadline, signal });
       const headers = this.#headers(token, 'accept', accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
       const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent);
@@ -259,14 +259,14 @@ export class Requests {
   }
 
   /**
-   * Waits for the token of a command and for its slot in the quota.
+   * Waits for the token of a command and for its place in the quota.
    * @param options `deadline`: until when it may wait, never longer than a minute; `signal`: ends the wait
    * @throws VehicleError
    */
   async ready(kind: 'command', options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
     const { signal } = options;
     const deadline = Math.min(options.deadline, this.#clock.monotonic() + maxWaitMs);
-    const token = await this.#tokenAndSlot(kind, { ...options, deadline });
+    const token = await this.#tokenAndQuota(kind, { ...options, deadline });
     if (signal.aborted) throw reasonOf(signal);
     return { post: (request) => this.#post(request, options.api, token) };
   }
@@ -314,7 +314,7 @@ export class Requests {
   }
 
   /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
-  async #tokenAndSlot(kind: RequestKind, options: AcquireOptions): Promise<string> {
+  async #tokenAndQuota(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;
     const token = await tokens.get(options.signal);
     const startedAt = this.#clock.monotonic();
