@@ -48,7 +48,10 @@ export interface CarRunnerOptions {
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /** The key of the record with state and unsent events. In a group, the runner adds the VIN, because nodes with the same id in the copies of a flow can have different cars. */
+  /**
+   * The key of the record with state and unsent events. In a group, the runner adds the VIN,
+   * because nodes with the same id in the copies of a flow can have different cars.
+   */
   key: string;
   clock: Clock;
   /** The presence of this process in `store`. Default: no other process uses the store. */
@@ -101,7 +104,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #fault: StateFault | null = null;
   /** Whether the record has to be read before the next change. */
   #isStale = false;
-  /** The events that steps have returned and that are still in the record: for each, as JSON, the process that sends it, or null after it was sent. */
+  /**
+   * The events that steps have returned and that are still in the record: for each, as JSON, the
+   * process that sends it, or null after it was sent.
+   */
   readonly #inFlight = new Map<string, string | null>();
   readonly #presence: RunnerPresence;
   readonly #changes = new Serial();
@@ -162,7 +168,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#stored = this.#textOf(this.#state, this.#outbox);
   }
 
-  /** Whether events that a step has returned may be sent. Call it in the statement before the events are sent. False if another process may have taken them over. */
+  /**
+   * Whether events that a step has returned may be sent. Call it in the statement before the events
+   * are sent. False if another process may have taken them over.
+   */
   mayBeSent(events: readonly Event[]): boolean {
     return events.every((event) => this.#presence.isStill(this.#inFlight.get(JSON.stringify(event)) ?? ''));
   }
@@ -178,7 +187,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     for (const event of events) this.#inFlight.delete(JSON.stringify(event));
   }
 
-  /** Takes a step now. Returns the events to send, which are stored as unsent until `markSent`: first those that were left, then those of this step. */
+  /**
+   * Takes a step now. Returns the events to send, which are stored as unsent until `markSent`:
+   * first those that were left, then those of this step.
+   */
   async step(input: Input): Promise<Event[]> {
     const { clock, client, onDropped } = this.#options;
     const sender = this.#presence.id;

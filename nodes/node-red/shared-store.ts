@@ -93,7 +93,10 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
 
 const variableOf = (setting: string): string => `CONNECTED_VEHICLE_${setting.toUpperCase()}`;
 
-/** @returns null for a text that is not the address of a store: its password is not percent-encoded, or TLS has options and the address is without TLS */
+/**
+ * @returns null for a text that is not the address of a store: its password is not percent-encoded,
+ * or TLS has options and the address is without TLS
+ */
 function addressOf(text: string, hasTlsOptions: boolean): URL | null {
   try {
     const url = new URL(text);

@@ -10,7 +10,10 @@ export interface VehicleNode extends Node {
    * @throws VehicleError CONFIG if the configuration cannot work
    */
   account(): Promise<Account>;
-  /** Why the vehicle cannot work until a person acts, a key below `status.failed` in `runtime.json`; null while all is well. It sends no request of its own to the service. */
+  /**
+   * Why the vehicle cannot work until a person acts, a key below `status.failed` in `runtime.json`;
+   * null while all is well. It sends no request of its own to the service.
+   */
   obstacle(): Promise<string | null>;
   /** The first VIN that is given: of the message, of the node, of the configuration, of the demo car. */
   chooseVin(...given: unknown[]): unknown;

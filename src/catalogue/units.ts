@@ -1,4 +1,7 @@
-/** The units in words, as docs/internals/service.md 2.8 writes them, and the spellings on the wire, first that of connected v2 (docs/internals/vendor-api.md 6.2, 12.3 and 14.2). */
+/**
+ * The units in words, as docs/internals/service.md 2.8 writes them, and the spellings on the wire,
+ * first that of connected v2 (docs/internals/vendor-api.md 6.2, 12.3 and 14.2).
+ */
 const spellings: Readonly<Record<string, readonly string[]>> = {
   kilometers: ['km', 'kilometres'],
   miles: ['mi', 'mile'],

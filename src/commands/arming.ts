@@ -36,9 +36,11 @@ interface ArmedCommand {
 }
 
 /**
- * Arming, disarming and cancelling by messages, for the commands of a node in all copies of its flow: a command that needs arming may be sent once, within
- * some seconds after an arming message, and a command that waits is not sent after a message that cancels or disarms it. The store has counts of
- * the disarming and cancelling messages, because their times would depend on the clock of the store.
+ * Arming, disarming and cancelling by messages, for the commands of a node in all copies of its
+ * flow: a command that needs arming may be sent once, within some seconds after an arming message,
+ * and a command that waits is not sent after a message that cancels or disarms it. The store has
+ * counts of the disarming and cancelling messages, because their times would depend on the clock of
+ * the store.
  */
 export class Arming {
   readonly #clock: Clock;

@@ -103,7 +103,10 @@ export class FollowedCommands {
     return true;
   }
 
-  /** Whether a stored result may be sent. Call it in the statement before the result is sent. If it is false, call `settle` again, because another process may send the result. */
+  /**
+   * Whether a stored result may be sent. Call it in the statement before the result is sent. If it
+   * is false, call `settle` again, because another process may send the result.
+   */
   mayBeSent({ command }: FollowedCommand): boolean {
     return this.#options.log.mayBeSent(command, this.#options.node);
   }

@@ -205,7 +205,10 @@ export class CommandLog {
     return this.assign(command, node).catch(unlessAway(true));
   }
 
-  /** Whether a node may send what it has to send for a command. Call it in the statement before that is sent. False if another process may have taken it over. */
+  /**
+   * Whether a node may send what it has to send for a command. Call it in the statement before that
+   * is sent. False if another process may have taken it over.
+   */
   mayBeSent(command: Command, node: string): boolean {
     const { presence } = this;
     // Without copies of its flow, no other process has the node that forwards the record.

@@ -33,7 +33,10 @@ const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
 /** What the service has ordered: nothing is sent until then. */
 const pauseShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: number });
-/** Times are milliseconds since 1970, by the wall clock, or by the clock of a shared store; a count leaves its window at `until`, the first of its pair. */
+/**
+ * Times are milliseconds since 1970, by the wall clock, or by the clock of a shared store; a count
+ * leaves its window at `until`, the first of its pair.
+ */
 const recordShape = z.lazy(() =>
   z.object({
     savedAt: number,

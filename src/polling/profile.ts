@@ -56,7 +56,10 @@ const settleMs = 5 * minute;
 const maxIntervalMs = 6 * hour;
 /** What happens to the car makes a read due before its interval has passed, but never before a quarter of it or a minute. */
 export const leastPauseMs = (everyMs: number): number => Math.min(everyMs / 4, minute);
-/** A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried once an hour; doors and windows keep their interval. */
+/**
+ * A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried
+ * once an hour; doors and windows keep their interval.
+ */
 const maxLastingFailures = 3;
 const lastingRetryMs = hour;
 const night = { from: 22, to: 6 };

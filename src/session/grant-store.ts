@@ -21,7 +21,10 @@ const grantSchema = z.lazy(() =>
     signedInAt: z.number(),
     /** The hash of the access token that was pasted before the sign-in; empty if there was none. */
     pastedBefore: z.string(),
-    /** The process that refreshes: its refresh token was sent, or is about to be, and no answer is saved yet. Empty if no answer came: any process repeats it. */
+    /**
+     * The process that refreshes: its refresh token was sent, or is about to be, and no answer is
+     * saved yet. Empty if no answer came: any process repeats it.
+     */
     refreshing: z.nullable(z.string()),
   }),
 );
@@ -36,7 +39,11 @@ interface StoredGrant {
 }
 
 export interface GrantStoreOptions {
-  /** With a shared store, only processes of one scope (`RedisStateStoreOptions.scope`) share a sign-in, although a config node has the same id in every copy of a flow. Default: there is one scope. */
+  /**
+   * With a shared store, only processes of one scope (`RedisStateStoreOptions.scope`) share a
+   * sign-in, although a config node has the same id in every copy of a flow. Default: there is one
+   * scope.
+   */
   scope?: string;
   /** Encrypts what it stores. */
   state: StateStore;

@@ -209,7 +209,11 @@ export class SignIns {
     return (await this.#find(queryOf(redirected)))?.start === null;
   }
 
-  /** The result of the last sign-in of a config node; null while it is under way. It may hold secrets. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  /**
+   * The result of the last sign-in of a config node; null while it is under way. It may hold
+   * secrets.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
+   */
   async resultOf(configNodeId: string): Promise<SignInResult | null> {
     return (await this.#all()).findLast((pending) => pending.configNodeId === configNodeId)?.result ?? null;
   }

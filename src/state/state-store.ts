@@ -47,7 +47,10 @@ export interface StateStore {
    * @throws StateFault
    */
   entries(prefix: string): Promise<StoredEntry[]>;
-  /** When this process found what an earlier version has stored, which is removed before anything is read, in monotonic time; null if it found none. */
+  /**
+   * When this process found what an earlier version has stored, which is removed before anything is
+   * read, in monotonic time; null if it found none.
+   */
   earlierFoundAt?(): Promise<number | null>;
 }
 

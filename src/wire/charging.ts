@@ -92,8 +92,9 @@ const codeOf = (input: unknown): string | null =>
   typeof input === 'string' && /^[\w.-]{1,64}$/.test(input.trim()) ? input.trim() : null;
 
 /**
- * The members that the car supports according to the service (docs/internals/vendor-api.md 12.4), with `chargingStatus` under that name. A hint: cars have
- * values that it denies, and lack values that it claims.
+ * The members that the car supports according to the service (docs/internals/vendor-api.md 12.4),
+ * with `chargingStatus` under that name. A hint: cars have values that it denies, and lack values
+ * that it claims.
  */
 export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabilities> {
   const outer = unwrap(body);
