@@ -64,7 +64,7 @@ export class Account {
   readonly client: VehicleClient;
   /** Decides when to read again. */
   readonly poller: Poller;
-  /** Sends commands one at a time to each car and keeps the journal; which a client does not. */
+  /** Sends commands, one at a time to each car, and keeps the journal. A client does neither. */
   readonly dispatcher: Dispatcher;
   /** How requests reach the service. */
   readonly connection: ConnectionNotes;
@@ -104,24 +104,24 @@ export class Account {
     });
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
     const tariff = currentTariff(options, clock);
-    const logged: VehicleObserver = {
+    const logged: Pick<VehicleObserver, 'observe'> = {
       observe: (read, vin, reading) => {
         const { clockSkewMs: skewMs } = this.#requests;
         pack.logbook.observe(read, vin, reading, { skewMs, tariff });
         void this.#see(vin, seenIn(read, reading), reading);
       },
-      commandSent: () => undefined,
     };
-    const observers = [this.poller, logged, ...(options.observer ? [options.observer] : [])];
-    const { wallbox } = options;
+    const { wallbox, observer } = options;
+    const others = observer ? [observer] : [];
+    const observers = [this.poller, logged, ...others];
     this.client = new VehicleClient({ service, requests: this.#requests, observers, facts, clock, wallbox });
-    this.dispatcher = this.#dispatcherOf(options, observers);
+    this.dispatcher = this.#dispatcherOf(options, [this.poller, ...others]);
     this.connection = connectionNotes(new URL(service.baseUrl));
   }
 
   #dispatcherOf(
     { service, readOnly = false, warn }: AccountOptions,
-    observers: readonly VehicleObserver[],
+    observers: readonly Pick<VehicleObserver, 'commandSent'>[],
   ): Dispatcher {
     const { clock, log } = this.#pack;
     return new Dispatcher({
@@ -181,11 +181,11 @@ export class Account {
     const { clock, facts } = this.#pack;
     const vin = await this.client.requireVin(options.vin, options.signal);
     const { readings, failures } = await readAll(inOrderReads, (read) => this.client.read(read, { ...options, vin }));
-    const cause = this.cause();
+    const obstacle = this.obstacle();
     const [failure] = failures.values();
-    if (failure !== undefined && (options.signal?.aborted || (readings.size === 0 && cause === null))) throw failure;
+    if (failure !== undefined && (options.signal?.aborted || (readings.size === 0 && obstacle === null))) throw failure;
     const lacking = new Set([...failures].flatMap(([read, { code }]) => (code === 'NOT_SUPPORTED' ? [read] : [])));
-    const signIn = { ...this.signIn(), ...(cause !== null && { isRequired: true }) };
+    const signIn = { ...this.signIn(), ...(obstacle !== null && { isRequired: true }) };
     const { equipment } = await facts.known(vin);
     const now = clock.now() + this.client.clockSkewMs;
     const payload = inOrderOf({ readings, lacking, equipment, signIn, now });
@@ -210,7 +210,10 @@ export class Account {
     return this.#tokens.describe();
   }
 
-  /** Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help; null where that is not known. */
+  /**
+   * Until when the sign-in lasts, in milliseconds since 1970, and whether only a person can help;
+   * null if that is not known.
+   */
   signIn(): { endsAt: number | null; isRequired: boolean | null } {
     const { endsAt, signInRequiredSince } = this.token();
     return {
@@ -220,7 +223,7 @@ export class Account {
   }
 
   /** Why nothing works until a person acts, as far as it is known without a request; null while all is well. */
-  cause(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null {
+  obstacle(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null {
     const { kind, signInRequiredSince } = this.token();
     if (kind === 'none') return 'NOT_SIGNED_IN';
     if (signInRequiredSince !== null) return 'SIGN_IN_REQUIRED';
@@ -280,7 +283,8 @@ const pollerOf = (
     id: tokenOwner,
     adaptive: polling === 'adaptive',
     availableInterfaces: service.availableInterfaces,
-    // Somebody who tries a demo car clicks it and waits, and it has no quota.
+    // A person who tries a demo car clicks it and waits for the change, and a demo car has no
+    // quota.
     ...(service.service === 'demo' && { longestMs: 15_000 }),
     quota() {
       const { readsPerDay: perDay, readsPerMinute: perMinute } = limiter.snapshot();

@@ -27,7 +27,7 @@ export interface StepTime {
 export interface CarReducer<Read extends ReadName, State, Input, Event> {
   /** The stored state as far as it can be read, after a restart at `at`. Never throws. */
   resume(stored: unknown, at: number): State;
-  /** A stored event; null where it is damaged or not wanted any more. */
+  /** A stored event; null if it is damaged or not wanted any more. */
   parseEvent(stored: unknown): Event | null;
   inputOf(polled: PolledCar<Read>): Input;
   step(state: State, input: Input & StepTime): { state: State; events: Event[] };
@@ -48,10 +48,13 @@ export interface CarRunnerOptions {
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /** The key of the record with state and unsent events. In a group, the runner adds the VIN, because nodes with the same id in the copies of a flow can have different cars. */
+  /**
+   * The key of the record with state and unsent events. In a group, the runner adds the VIN,
+   * because nodes with the same id in the copies of a flow can have different cars.
+   */
   key: string;
   clock: Clock;
-  /** Of this process in `store`. Default: no other process uses it. */
+  /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: RunnerPresence;
   /** Called when a step without a reading is due. */
   onDue?: () => void;
@@ -93,7 +96,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   readonly #failures = new ReportedFailures<Read>();
   #state: State;
   #outbox = new Outbox<Event>();
-  /** Of the record; null: there is none, undefined: not known. */
+  /** The version of the record; null: there is none, undefined: not known. */
   #version: string | null | undefined;
   /** What was written last, as text. */
   #stored = '';
@@ -101,7 +104,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #fault: StateFault | null = null;
   /** Whether the record has to be read before the next change. */
   #isStale = false;
-  /** The events that steps have returned and that are still in the record: for each, as JSON, the process that sends it, or null after it was sent. */
+  /**
+   * The events that steps have returned and that are still in the record: for each, as JSON, the
+   * process that sends it, or null after it was sent.
+   */
   readonly #inFlight = new Map<string, string | null>();
   readonly #presence: RunnerPresence;
   readonly #changes = new Serial();
@@ -125,7 +131,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#state = reducer.resume(undefined, this.#startedAt);
   }
 
-  /** Reads the record. @throws StateFault where it cannot be read now, but perhaps later */
+  /** Reads the record. @throws StateFault if it cannot be read now, but perhaps later */
   static async open<Read extends ReadName, State, Input, Event>(
     reducer: CarReducer<Read, State, Input, Event>,
     options: CarRunnerOptions,
@@ -162,7 +168,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     this.#stored = this.#textOf(this.#state, this.#outbox);
   }
 
-  /** Whether events that a step has returned may be sent. Call it in the statement before the events are sent. False if another process may have taken them over. */
+  /**
+   * Whether events that a step has returned may be sent. Call it in the statement before the events
+   * are sent. False if another process may have taken them over.
+   */
   mayBeSent(events: readonly Event[]): boolean {
     return events.every((event) => this.#presence.isStill(this.#inFlight.get(JSON.stringify(event)) ?? ''));
   }
@@ -178,7 +187,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     for (const event of events) this.#inFlight.delete(JSON.stringify(event));
   }
 
-  /** Takes a step now. Returns the events to send, which are stored as unsent until `markSent`: first those that were left, then those of this step. */
+  /**
+   * Takes a step now. Returns the events to send, which are stored as unsent until `markSent`:
+   * first those that were left, then those of this step.
+   */
   async step(input: Input): Promise<Event[]> {
     const { clock, client, onDropped } = this.#options;
     const sender = this.#presence.id;
@@ -280,7 +292,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   }
 
   /**
-   * One change after the other: reduces what is known and writes it, again where another process has written meanwhile.
+   * One change after the other: reduces what is known and writes it, again if another process has
+   * written meanwhile.
    * @param reduce gets what was not sent, and those of its senders that have ended
    * @returns what is not sent after it
    */
@@ -314,7 +327,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     return ended;
   }
 
-  /** @returns false where another process has written the record meanwhile */
+  /** @returns false if another process has written the record meanwhile */
   async #save(state: State, outbox: Outbox<Event>, isForced: boolean): Promise<boolean> {
     const { store, vin, onSaveFailed } = this.#options;
     const text = this.#textOf(state, outbox);

@@ -25,16 +25,16 @@ interface CheckOptions {
   signal?: AbortSignal;
 }
 
-/** The result of one check; `unclear` where the service was not reached. */
+/** The result of one check; `unclear` if the service was not reached. */
 export interface Finding {
   about: 'store' | 'proxy' | 'certificates' | 'service' | 'quota' | 'key' | 'token' | 'vehicle' | 'scopes';
   result: 'good' | 'bad' | 'unclear';
-  /** The failure, where the result is bad. */
+  /** The failure, if the result is bad. */
   code: ErrorCode | null;
   message: Sentence | null;
   /** ISO-8601: when a pause ends, or until when the account is signed in. */
   until: string | null;
-  /** The missing scopes, of the node `label` where there is one. */
+  /** The missing scopes, of the node `label` if there is one. */
   scopes: readonly string[];
   /** The label of a node; for a proxy, its host and port; for a shared store, its place and the machines of its other processes. */
   label: string | null;
@@ -181,7 +181,7 @@ const bad = (about: Finding['about'], error: VehicleError, more: Partial<Finding
 
 export interface FoundVehicle {
   vin: string;
-  /** Empty where the service does not say. */
+  /** Empty if the service does not say. */
   model: string;
   year: string;
 }
@@ -190,7 +190,8 @@ export interface FoundVehicle {
 const maxDetails = 10;
 
 /**
- * The vehicles of the account, with model and year where the service gives them (docs/internals/vendor-api.md 1.4: not for every car).
+ * The vehicles of the account, with model and year if the service gives them
+ * (docs/internals/vendor-api.md 1.4: not for every car).
  * @throws VehicleError
  */
 export async function findVehicles(account: Account, signal?: AbortSignal): Promise<FoundVehicle[]> {

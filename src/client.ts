@@ -35,7 +35,10 @@ export interface ReadOptions {
   signal?: AbortSignal;
 }
 
-/** Is called with each reading and each sent command: the poller (src/polling/poller.ts) and the tab “Cars”. */
+/**
+ * Is called with each reading and each sent command: the poller (src/polling/poller.ts), the
+ * logbook and the tab “Cars”.
+ */
 export interface VehicleObserver {
   observe(read: ReadName, vin: string, reading: Reading): void;
   commandSent(vin: string): void;
@@ -44,7 +47,7 @@ export interface VehicleObserver {
 interface VehicleClientOptions {
   service: ServiceProfile;
   requests: Requests;
-  observers: readonly VehicleObserver[];
+  observers: readonly Pick<VehicleObserver, 'observe'>[];
   facts: CarFacts;
   clock: Pick<Clock, 'now'>;
   /** The id of the wallbox, as a person entered it. */
@@ -55,7 +58,7 @@ interface VehicleClientOptions {
 interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
   /** Without the days that are asked for. */
   address: URL;
-  /** Of which the answer has the sessions; undefined if the address names none. */
+  /** The number of days whose sessions the answer has; undefined if the address names none. */
   days: number | undefined;
   iface: InterfaceName;
   needsFuelType: boolean;
@@ -142,7 +145,10 @@ export class VehicleClient {
     return target;
   }
 
-  /** @throws VehicleError VEHICLE_UNAVAILABLE where the accessibility, read afresh, says so (docs/internals/service.md 2.7), and what reading it throws */
+  /**
+   * @throws VehicleError VEHICLE_UNAVAILABLE if the accessibility, read afresh, says so
+   * (docs/internals/service.md 2.7), and what reading it throws
+   */
   async assertAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {
     const { payload } = await this.read('accessibility', { ...options, maxAgeMs: 0, forCommand: true });
     if (payload.value === 'UNAVAILABLE')
@@ -172,7 +178,10 @@ export class VehicleClient {
     return parseInvocation(answer.body, answer.receivedAt);
   }
 
-  /** Asked once for each car and kept (docs/internals/contract.md 3); null where the service does not report it. */
+  /**
+   * Asked once for each car and kept (docs/internals/contract.md 3); null if the service does not
+   * report it.
+   */
   #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
     return this.#options.facts.fuelType(vin, async () => {
       try {

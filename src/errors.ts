@@ -54,11 +54,11 @@ interface StatusCause {
 interface VehicleErrorDetails {
   /** Overrides the default of the code. */
   retryable?: boolean | undefined;
-  /** When another try makes sense, where the service or the rate limiter says so. */
+  /** When another try makes sense, if the service or the rate limiter says so. */
   retryAt?: Date | null;
   httpStatus?: number | null;
   operationId?: string | null;
-  /** What a node status says where it can be more exact than the code. */
+  /** What a node status says if it can be more exact than the code. */
   status?: StatusCause | null;
   /** Kept for developers. It may hold secrets until `Redactor.error` has removed them. */
   cause?: unknown;
@@ -69,7 +69,7 @@ export interface ErrorReport {
   code: ErrorCode;
   message: string;
   retryable: boolean;
-  /** ISO-8601, or null where nothing is known. */
+  /** ISO-8601, or null if nothing is known. */
   retryAt: string | null;
   httpStatus: number | null;
   operationId: string | null;
@@ -116,7 +116,7 @@ export class VehicleError extends Error {
   }
 }
 
-/** The code of the file system or the network, such as ENOSPC; empty where an error has none. */
+/** The code of the file system or the network, such as ENOSPC; empty if an error has none. */
 export const systemCodeOf = (error: unknown): string =>
   typeof error === 'object' &&
   error !== null &&
@@ -130,7 +130,9 @@ export const systemCodeOf = (error: unknown): string =>
 const untrustedCodes =
   /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|PATH_LENGTH_EXCEEDED$|INVALID_(?:CA|PURPOSE)$|UNSPECIFIED$)/;
 
-/** What Node says with a code about a failed TLS connection; null where the code says nothing of TLS. */
+/**
+ * What Node says with a code about a failed TLS connection; null if the code says nothing of TLS.
+ */
 export function tlsFaultOf(code: string): 'expired' | 'early' | 'host' | 'untrusted' | 'tls' | null {
   if (code === 'CERT_HAS_EXPIRED') return 'expired';
   if (code === 'CERT_NOT_YET_VALID') return 'early';

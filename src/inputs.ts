@@ -50,8 +50,9 @@ function parseAnyReadName(input: unknown): AnyReadName {
 const commandWord = (input: unknown): string => (typeof input === 'string' ? commandFromWire(input.trim()) : '');
 
 /**
- * The name of a command as the catalogue has it: the spelling of the service (`HONK_AND_FLASH`) and blanks around it are accepted. A
- * name that only the vehicle's own list can have passes where it has the form of a name.
+ * The name of a command as the catalogue has it: the spelling of the service (`HONK_AND_FLASH`) and
+ * blanks around it are accepted. A name that only the vehicle's own list can have passes if it has
+ * the form of a name.
  */
 export function parseCommandName(input: unknown): string {
   const name = commandWord(input);
@@ -74,11 +75,14 @@ export const isUnlock = (input: unknown): boolean => commandWord(input).includes
 /** Whether a command needs arming: unlocking and starting the engine, and any name that contains one of these. */
 export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
 
-/** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum where nothing is given. */
+/** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum if nothing is given. */
 export const parseUnlockDuration = (input: unknown): number =>
   parseWhole(input, unlockDurationLimits, 'The unlock duration must be a whole number of seconds');
 
-/** Minutes that a started engine runs (docs/internals/vendor-api.md 15.2); the maximum where nothing is given. */
+/**
+ * Minutes that a started engine runs (docs/internals/vendor-api.md 15.2); the maximum if nothing is
+ * given.
+ */
 export const parseRuntimeMinutes = (input: unknown): number =>
   parseWhole(input, runtimeMinutesLimits, 'The time that the engine runs must be a whole number of minutes');
 

@@ -13,9 +13,12 @@ import { systemClock, type Clock } from './util/clock';
 
 export interface PackOptions {
   clock?: Clock;
-  /** Keeps what outlives a restart: the counts of the quota, the facts about the cars, and the commands. Default: they end with the process. */
+  /**
+   * Keeps what outlives a restart: the counts of the quota, the facts about the cars, the logbook
+   * and the commands. Default: they end with the process.
+   */
   store?: StateStore;
-  /** Of this process in `store`. Default: no other process uses it. */
+  /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Presence;
   /** Removes the secrets that it knows from the service's answers. Default: one that knows none yet. */
   redactor?: Redactor;
@@ -25,7 +28,10 @@ export interface PackOptions {
   onCommand?: () => void;
 }
 
-/** What the accounts of a process share: clock, store, redactor, quotas with the answers to reads, facts about the cars, their commands and the turns of these. */
+/**
+ * What the accounts of a process share: clock, store, redactor, quotas with the answers to reads,
+ * facts about the cars, the logbook, the commands and their turns.
+ */
 export class Pack {
   readonly clock: Clock;
   readonly store: StateStore;

@@ -26,7 +26,10 @@ export interface Redactor {
    * @param json what it was parsed from; without it, the body is written as JSON to be searched
    */
   answer<Body>(body: Body, json?: string): Body | undefined;
-  /** Anything that was thrown, as an error without secrets and with no text over 500 characters: the same one where it has none of both. */
+  /**
+   * Anything that was thrown, as an error without secrets and with no text over 500 characters: the
+   * same one if it has none of both.
+   */
   error(thrown: unknown): VehicleError;
 }
 

@@ -1,6 +1,9 @@
 import { VehicleError } from './errors';
 
-/** 17 characters of A-Z and 0-9 (docs/internals/contract.md 2). Not the ISO alphabet: demonstration VINs hold an O (docs/internals/vendor-api.md 6.2). */
+/**
+ * 17 characters of A-Z and 0-9 (docs/internals/contract.md 2). Not the ISO alphabet: demonstration
+ * VINs hold an O (docs/internals/vendor-api.md 6.2).
+ */
 export const vinPattern = /^[A-Z0-9]{17}$/;
 
 /** A VIN as it is compared, whichever way a person wrote it; empty for anything but a text. */

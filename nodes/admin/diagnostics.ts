@@ -9,7 +9,11 @@ import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { isLoopback, shortVin } from '../../src/index';
 
-/** The text of *Copy diagnostics* (docs/security.md, “What Copy diagnostics leaves out”). The answers have the form of `test/fixtures/answers`. @throws VehicleError */
+/**
+ * The text of *Copy diagnostics* (docs/security.md, “What Copy diagnostics leaves out”). The
+ * answers have the form of `test/fixtures/answers`.
+ * @throws VehicleError
+ */
 export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers: boolean): Promise<unknown> {
   const options = parseOptions(vehicleOptions, node.config);
   const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});

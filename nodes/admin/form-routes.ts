@@ -49,7 +49,7 @@ type FormBody = z.infer<typeof formBody>;
 
 /** The values of the open dialog, with the deployed configuration for those that it leaves out. */
 interface Form extends SignInForm {
-  /** The deployed node, where the form says the same. */
+  /** The deployed node, if the form says the same. */
   same: VehicleNode | null;
 }
 
@@ -88,7 +88,7 @@ export function demoForm(RED: NodeAPI, id: string, demoCar: string): Form | null
   return { id, options, credentials: parseOptions(vehicleCredentials, {}), same: null };
 }
 
-/** Runs with the deployed account where the form says the same, else with one for this purpose. */
+/** Runs with the deployed account if the form says the same, else with one for this purpose. */
 export async function withAccount<Result>(
   RED: NodeAPI,
   form: Form,
@@ -127,7 +127,10 @@ function refuseVariableNames(typed: object): void {
     throw new VehicleError('CONFIG', 'Node-RED fills in ${NAME} when it starts. Deploy first, then try again.');
 }
 
-/** A stored secret goes to the host that it was stored for, and to no other (an address is quickly typed, by whomever). */
+/**
+ * A stored secret goes only to the host that it was stored for: anybody who may open the form can
+ * type another address.
+ */
 function refuseStoredSecrets(body: FormBody, stored: VehicleCredentials): void {
   // The names are those of `stored`.
   const wanted = Object.entries(stored).some(

@@ -105,9 +105,9 @@ export const routes = {
     permission: 'write',
     body: finishBody,
     async run({ RED, id }, { redirected }) {
-      const { scopes, missing, expiresAt, warning } = await signInsOf(RED).finish(redirected, id);
+      const { missing, warning } = await signInsOf(RED).finish(redirected, id);
       editorsOf(RED).notify();
-      return { scopes, missing, expiresAt, warning };
+      return { missing, warning };
     },
   }),
   diagnostics: route({
@@ -191,8 +191,8 @@ async function stateOf({ RED, id }: Call): Promise<unknown> {
     .catch(() => null);
   const signIn = await signInsOf(RED).resultOf(id);
   // Another copy of the flows may have received the answer of this sign-in.
-  const cause = account?.cause();
-  if (signIn?.error === null && (cause === 'NOT_SIGNED_IN' || cause === 'SIGN_IN_REQUIRED'))
+  const obstacle = account?.obstacle();
+  if (signIn?.error === null && (obstacle === 'NOT_SIGNED_IN' || obstacle === 'SIGN_IN_REQUIRED'))
     await account?.refreshToken().catch(() => undefined);
   return redactor.value({
     token: account?.token() ?? null,

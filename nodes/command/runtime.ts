@@ -23,8 +23,8 @@ import { clock } from '../node-red/time';
 const promptMs = 10_000;
 
 /** How a command waits when it cannot be sent at once. */
-function waitPolicy(options: CommandOptions, isGuarded: boolean) {
-  const mayWait = !isGuarded || options.waitUnlock;
+function waitPolicy(options: CommandOptions, mustBeArmed: boolean) {
+  const mayWait = !mustBeArmed || options.waitUnlock;
   const whenBusy = mayWait ? options.whenBusy : 'refuse';
   const whenUnavailable = mayWait ? options.whenUnavailable : 'fail';
   const waits = whenBusy === 'queue' || whenUnavailable === 'wait';
@@ -33,13 +33,13 @@ function waitPolicy(options: CommandOptions, isGuarded: boolean) {
     precheck: options.precheck || (options.whenUnavailable === 'wait' && !mayWait),
     whenBusy,
     whenUnavailable,
-    waitMs: waits ? options.deadline * 1000 : isGuarded ? promptMs : undefined,
+    waitMs: waits ? options.deadline * 1000 : mustBeArmed ? promptMs : undefined,
   };
 }
 
 /** `connected-vehicle-command` (docs/internals/contract.md 4): sends a command once and passes on its invocation record. */
 export function connectedVehicleCommand(own: FlowNode): void {
-  own.showCause();
+  own.showObstacle();
   const commands = new CommandNode(own);
   onInput(own, (task) => commands.handle(task));
   own.closing.addEventListener('abort', () => commands.arming.close());
@@ -85,7 +85,7 @@ class CommandNode {
 
   async #arm(attempt: CommandAttempt, seconds: number): Promise<void> {
     try {
-      Object.assign(attempt, await this.arming.take(seconds));
+      ({ check: attempt.check, confirm: attempt.confirm } = await this.arming.take(seconds));
     } catch (error) {
       // Another copy of the flow, which got the same message, has used the arming.
       if (!this.#own.pack.presence.joinsCommands || !(error instanceof VehicleError)) throw error;
@@ -102,19 +102,19 @@ class CommandNode {
     try {
       const { account, vin } = await own.car(options, msg);
       command ??= await typedProperty(own, options, 'command', msg);
-      const isGuarded = needsArming(command);
+      const mustBeArmed = needsArming(command);
       const unlockDuration =
         nonBlank(msg['unlockDuration']) ??
         (isUnlock(command) ? await typedProperty(own, options, 'unlockDuration', msg) : options.unlockDuration);
       attempt.signal.throwIfAborted();
-      await this.#arm(attempt, isGuarded ? options.arming : 0);
+      await this.#arm(attempt, mustBeArmed ? options.arming : 0);
       own.status.show('busy', 'sending');
       const input = {
         vin,
         interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
         unlockDuration,
         runtimeMinutes: nonBlank(msg['runtimeMinutes']) ?? options.runtimeMinutes,
-        ...waitPolicy(options, isGuarded),
+        ...waitPolicy(options, mustBeArmed),
         onWaiting: () => own.status.show('waiting', 'waiting'),
         sentBy: own.node.name || own.node.id,
         origin: { node: own.sharedId, msg },
@@ -177,10 +177,10 @@ class RecordForwarder {
       claim: () => log.claim(command, sharedId),
       mayBeSent: () => log.mayBeSent(command, sharedId),
       // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
-      isDelivered: () => log.isTakenOver(id),
+      isDelivered: () => log.hasReachedFollower(id),
       send,
       markSent: async () => {
-        if (await log.isTakenOver(id)) return;
+        if (await log.hasReachedFollower(id)) return;
         const mayBeFollowed = leadsTo(own, 'connected-vehicle-command-status');
         const at = mayBeFollowed ? clock().now() : null;
         await log.markForwarded(command, at).catch(() => own.warn('commands.notKept'));
@@ -189,7 +189,11 @@ class RecordForwarder {
     return (await sendOnce(own, message, signal)) !== 'closed';
   }
 
-  /** Forwards the records that a former node has not. @param isStart false: only those of another process that has ended */
+  /**
+   * Forwards the records that a former node has not. Only at the start are those of this process
+   * among them: later, `forward` is sending them.
+   * @param isStart false: only those of another process that has ended
+   */
   async #resume(isStart = true): Promise<void> {
     const { pack, sharedId, node, closing } = this.#own;
     const send: Task['send'] = (msg) => node.send(msg);

@@ -38,7 +38,7 @@ export const isSource = (row: Row): boolean => shared.sources.some((source) => s
 export const rowsIn = (stored: unknown): Row[] =>
   Array.isArray(stored) ? stored.map((row: Row | null) => ({ ...row, value: String(row?.value ?? '') })) : [];
 
-/** Why a row cannot be checked; undefined where it can. */
+/** Why a row cannot be checked; undefined if it can. */
 export function faultOf(row: Row, vehicle: string | undefined): string | undefined {
   const value = conditionValue(row.value ?? '');
   if (value === undefined) return say('reason.value');

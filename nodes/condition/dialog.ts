@@ -125,7 +125,10 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   });
 }
 
-/** A search for a value, which goes into a row that has no operand yet, or into a new one. Where nothing is found, it offers all. */
+/**
+ * A search for a value, which goes into a row that has no operand yet, or into a new one. If
+ * nothing is found, it offers all.
+ */
 function offerSearch(list: JQuery): void {
   const values = valuesByTheme().flatMap(({ heading, values: ofTheme }) =>
     ofTheme.map(({ value: name, text: title }) => ({

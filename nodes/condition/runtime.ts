@@ -9,7 +9,7 @@ import { conditionOptions, type ConditionOptions } from './options';
 
 /** `connected-vehicle-condition` (docs/internals/contract.md 5c): sends a message on by what is known of the car. */
 export function connectedVehicleCondition(own: FlowNode): void {
-  own.showCause();
+  own.showObstacle();
   const nodeStatus = own.status;
 
   onInput(own, async ({ msg, send, signal, alone }) => {

@@ -84,9 +84,10 @@ function describeFields(form: JQuery): void {
 const stateOf = (input: JQuery): unknown => (input.is('[type=checkbox]') ? input.prop('checked') : input.val());
 
 /**
- * Takes away the blanks around a pasted address, key or token, and stores numbers as such: the editor would store a
- * changed one as text. The editor keeps a text that is not a number (`${NAME}`, a blank). The field of a property that the
- * node lacks is taken away where it still shows the default, so that closing a form changes nothing.
+ * Takes away the blanks around a pasted address, key or token, and stores numbers as such: the
+ * editor would store a changed one as text. The editor keeps a text that is not a number
+ * (`${NAME}`, a blank). The field of a property that the node lacks is taken away if it still shows
+ * the default, so that closing a form changes nothing.
  */
 export function saveProperties(node: AnyNode, field: Field): void {
   for (const name of Object.keys({ ...node._def.defaults, ...node._def.credentials })) {
@@ -102,7 +103,7 @@ export function saveProperties(node: AnyNode, field: Field): void {
   }
 }
 
-/** Italic where a person gave the node its name, as everywhere in Node-RED. */
+/** Italic if a person gave the node its name, as everywhere in Node-RED. */
 export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
 }
@@ -133,8 +134,9 @@ export function drawLabels({ type }: { type: string }): void {
 }
 
 /**
- * The vehicle that a new node on this tab uses: that of the last one there, else the only one, or the first where all are demo cars. A command with several
- * cars has none, because it would be sent to the wrong one.
+ * The vehicle that a new node on this tab uses: that of the last one there, else the only one, or
+ * the first if all are demo cars. A command with several cars has none, because it would be sent to
+ * the wrong one.
  */
 function defaultVehicle(type: string, tab: string | undefined): string | undefined {
   const all = vehicles();

@@ -43,8 +43,9 @@ export function showNeeds(needs: readonly Needs[]): void {
 }
 
 /**
- * Says what the choice of an interface means (`auto` is the newest that the service has, docs/internals/contract.md 3), as a warning
- * where the chosen version does not serve what is asked for. A service with one version leaves nothing to choose.
+ * Says what the choice of an interface means (`auto` is the newest that the service has,
+ * docs/internals/contract.md 3), as a warning if the chosen version does not serve what is asked
+ * for. A service with one version leaves nothing to choose.
  */
 function showInterface(served: readonly { title: string; versions: Versions }[]): void {
   const choice = textOf(nodeField('interface'));

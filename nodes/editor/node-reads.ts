@@ -54,7 +54,10 @@ export const readsOfNode = (node: FlowNode): NodeReads[] =>
     poll,
   }));
 
-/** The command that a node of the flows sends; undefined where a message names it, and for a node of another type. */
+/**
+ * The command that a node of the flows sends; undefined if a message names it, and for a node of
+ * another type.
+ */
 export const commandOf = ({ type, command, commandType = 'str' }: FlowNode): string | undefined =>
   type === 'connected-vehicle-command' && commandType === 'str' ? command || undefined : undefined;
 

@@ -17,8 +17,9 @@ const formOf = (node: EditorNode<object>): JQuery => fieldsOf(node)('name').clos
 const held = 'dialog';
 
 /**
- * Prepares an open form as soon as its code and its texts are loaded. Until then its fields are hidden, and saving keeps what the node has (`saveForm`).
- * They keep their place: Node-RED makes the form as wide as they are.
+ * Prepares an open form as soon as its code and its texts are loaded. Until then its fields are
+ * hidden, and saving keeps what the node has (`saveForm`). They keep their place: Node-RED makes
+ * the form as wide as they are.
  */
 export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Dialog<Options>>): void {
   const form = formOf(node);

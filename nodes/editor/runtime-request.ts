@@ -27,11 +27,11 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
     data,
   })
     .done(done)
-    // A failure is an answer with `error`, of the runtime where that gave one.
+    // A failure is an answer with `error`, of the runtime if that gave one.
     .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
 }
 
-/** The VIN of the form; undefined where a message or the like names it. */
+/** The VIN of the form; undefined if a message or the like names it. */
 export const ownVin = (): string | undefined =>
   textOf(nodeField('vinType')) === 'str' ? textOf(nodeField('vin')) : undefined;
 

@@ -14,7 +14,10 @@ export function matches(text: string, typed: string): boolean {
     .every((word) => [label, ...also].some((found) => found.includes(word)));
 }
 
-/** Adds a search field to a list of labels in fieldsets. It searches again after an `input` event; where it finds nothing, a button shows all. */
+/**
+ * Adds a search field to a list of labels in fieldsets. It searches again after an `input` event;
+ * if it finds nothing, a button shows all.
+ */
 export function addSearch(list: JQuery): void {
   const label = sharedText('search.label');
   const input = $('<input type="search" id="connected-vehicle-filter">').attr({

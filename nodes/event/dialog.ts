@@ -64,7 +64,10 @@ const placesOf = (): Record<string, string>[] =>
     .map((row) => ($(row).data('place') as () => Record<string, string>)())
     .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
 
-/** Shows the level and the places only where a chosen event needs them, and says when an event or a place is missing. */
+/**
+ * Shows the level and the places only if a chosen event needs them, and says when an event or a
+ * place is missing.
+ */
 function showNeeded(): void {
   const events = chosenIn('events');
   part('nothing').toggle(events.length === 0);

@@ -23,37 +23,14 @@ export function connectedVehicleEvent(own: FlowNode): void {
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
-  const textOf = (event: VehicleEvent): string => eventText(event, eventWordsOf(own.words), clock().now());
-  const messageOf = (event: VehicleEvent, vin: string, record?: LogRecord | null) => ({
-    topic: event.event,
-    payload: {
-      ...event,
-      vin,
-      car: own.carName(vin),
-      text: own.withCar(textOf(event), vin),
-      ...(record !== undefined && { record }),
-    },
-    vehicle: { vin },
-  });
 
   const carNode = startCarNode(
     own,
     'event',
-    async ({ options: runnerOptions, signal, wake }: RunnerContext<EventRead>) => {
-      const options = own.options(eventOptions);
-      const { account, vin, value: level } = await openCar(own, options, 'level');
-      const events = new CarEvents({ ...options, level }, () => account.signIn());
-      const runner = await CarRunner.open(events, { ...runnerOptions, client: account.client, vin });
-      if (!signal.aborted) nodeStatus.show('waiting', 'checking');
-      const beginPolling = () =>
-        options.poll > 0 ? runner.startPolling(account.poller, options.poll, wake) : () => undefined;
-      // Events of the sign-in need no read, so nothing else would show or report it.
-      if (!signal.aborted) own.onCause(() => wake([]));
-      return { vin, events, runner, account, beginPolling };
-    },
+    (context: RunnerContext<EventRead>) => openEvents(own, context),
     ({ vin, events }, event) => {
       const given = events.sample(event, clock().now());
-      const sample = messageOf(given, vin, sampleOf(given));
+      const sample = messageOf(own, given, vin, sampleOf(given));
       return { ...sample, payload: testPayload(own, sample.payload) };
     },
   );
@@ -64,8 +41,8 @@ export function connectedVehicleEvent(own: FlowNode): void {
     let log: Record<'trips' | 'charges', LogRecord[]> = { trips: [], charges: [] };
     const sendEvent = (event: VehicleEvent): string => {
       const record = hasRecord(event.event) ? recordOfEvent(event, log) : undefined;
-      send({ ...own.RED.util.cloneMessage(msg), ...messageOf(event, vin, record) });
-      const text = textOf(event);
+      send({ ...own.RED.util.cloneMessage(msg), ...messageOf(own, event, vin, record) });
+      const text = textOf(own, event);
       nodeStatus.showWithTime('good', 'value', { value: text });
       showsEvent = true;
       return text;
@@ -74,7 +51,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
     const { events, failure, isNewFailure } = await runner.poll(reads, signal, poll?.due);
     if (events.some(({ event }) => hasRecord(event))) log = await own.pack.logbook.records(vin).catch(() => log);
     await carNode.deliver(events, sendEvent, signal);
-    const unread = chosen.reads.length === 0 ? account.cause() : null;
+    const unread = chosen.reads.length === 0 ? account.obstacle() : null;
     if (failure !== null) nodeStatus.showFailure(failure);
     else if (unread !== null) nodeStatus.show('failed', `failed.${unread}`);
     // Without a read, the status of the last one stays.
@@ -85,6 +62,33 @@ export function connectedVehicleEvent(own: FlowNode): void {
     return poll === undefined || isNewFailure ? failure : noNews;
   });
 }
+
+async function openEvents(own: FlowNode, { options: runnerOptions, signal, wake }: RunnerContext<EventRead>) {
+  const options = own.options(eventOptions);
+  const { account, vin, value: level } = await openCar(own, options, 'level');
+  const events = new CarEvents({ ...options, level }, () => account.signIn());
+  const runner = await CarRunner.open(events, { ...runnerOptions, client: account.client, vin });
+  if (!signal.aborted) own.status.show('waiting', 'checking');
+  const beginPolling = () =>
+    options.poll > 0 ? runner.startPolling(account.poller, options.poll, wake) : () => undefined;
+  // Events of the sign-in need no read, so nothing else would show or report it.
+  if (!signal.aborted) own.onObstacle(() => wake([]));
+  return { vin, events, runner, account, beginPolling };
+}
+
+const textOf = (own: FlowNode, event: VehicleEvent): string => eventText(event, eventWordsOf(own.words), clock().now());
+
+const messageOf = (own: FlowNode, event: VehicleEvent, vin: string, record?: LogRecord | null) => ({
+  topic: event.event,
+  payload: {
+    ...event,
+    vin,
+    car: own.carName(vin),
+    text: own.withCar(textOf(own, event), vin),
+    ...(record !== undefined && { record }),
+  },
+  vehicle: { vin },
+});
 
 const sampleOf = ({ event }: VehicleEvent): LogRecord | undefined =>
   hasRecord(event) ? sampleRecord(event, clock().now()) : undefined;

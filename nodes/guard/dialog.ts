@@ -45,7 +45,10 @@ const linesOf = (): Line[] =>
       };
     });
 
-/** Shows the minutes that hold where a line has none, marks wrong ones, and says when nothing is watched. */
+/**
+ * Shows the minutes that hold if a line has none, marks wrong ones, and says when nothing is
+ * watched.
+ */
 function showList(): void {
   const all = textOf(field('minutesType')) === 'num' ? textOf(field('minutes')) : '';
   for (const { minutes, isWatched } of linesOf()) {
@@ -56,7 +59,10 @@ function showList(): void {
   part('nothing').toggle(!part('kinds').hasClass('has-single') && !linesOf().some(({ isWatched }) => isWatched));
 }
 
-/** Keeps what is stored as it is where it says the same: numbers stay numbers, and single openings stay. */
+/**
+ * Keeps what is stored as it is if it says the same: numbers stay numbers, and single openings
+ * stay.
+ */
 function readList(node: Partial<GuardOptions>): void {
   const { watch = [...defaultWatch], minutesFor = {} } = node;
   const lines = linesOf();

@@ -21,20 +21,13 @@ import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-
 /** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
 export function connectedVehicleGuard(own: FlowNode): void {
   const nodeStatus = own.status;
-  const textOf = (event: GuardEvent): string => guardText(event, guardWordsOf(own.words));
-  const payloadOf = (event: GuardEvent, vin: string) => ({
-    text: own.withCar(textOf(event), vin),
-    car: own.carName(vin),
-    ...event,
-  });
-
   const carNode = startCarNode(
     own,
     'guard',
     (context: RunnerContext<GuardRead>) => openGuard(own, context),
     ({ vin, guard }) => {
       const event = guard.sample(clock().now());
-      return { topic: event.type, payload: testPayload(own, payloadOf(event, vin)), vehicle: { vin } };
+      return { topic: event.type, payload: testPayload(own, payloadOf(own, event, vin)), vehicle: { vin } };
     },
   );
 
@@ -46,19 +39,19 @@ export function connectedVehicleGuard(own: FlowNode): void {
     if (reading !== undefined && normalVin(reading.vin) !== vin)
       throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
 
+    // Events that could not be sent now are returned by a later step.
     const deliver = (events: readonly GuardEvent[]): Promise<void> =>
       carNode.deliver(
         events,
         (event) => {
-          const ownPart = { topic: msg.topic || event.type, payload: payloadOf(event, vin), vehicle: { vin } };
+          const ownPart = { topic: msg.topic || event.type, payload: payloadOf(own, event, vin), vehicle: { vin } };
           const out = { ...own.RED.util.cloneMessage(msg), ...ownPart };
           send(event.type === 'clear' ? [null, out] : [out, null]);
-          return textOf(event);
+          return textOf(own, event);
         },
         signal,
       );
-    let polled = opened.initial ?? { events: [], failure: null, isNewFailure: false };
-    opened.initial = null;
+    let polled = opened.takeInitial() ?? { events: [], failure: null, isNewFailure: false };
     await deliver(polled.events);
     if (poll?.reads.length === 0) await deliver(await runner.step({ type: 'tick' }));
     if (reading !== undefined) await deliver(await runner.step(reading.values));
@@ -81,6 +74,14 @@ export function connectedVehicleGuard(own: FlowNode): void {
   });
 }
 
+const textOf = (own: FlowNode, event: GuardEvent): string => guardText(event, guardWordsOf(own.words));
+
+const payloadOf = (own: FlowNode, event: GuardEvent, vin: string) => ({
+  text: own.withCar(textOf(own, event), vin),
+  car: own.carName(vin),
+  ...event,
+});
+
 async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }: RunnerContext<GuardRead>) {
   const options = own.options(guardOptions);
   const { account, vin, value: minutes } = await openCar(own, options, 'minutes');
@@ -88,13 +89,19 @@ async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }
   const runner = await CarRunner.open(guard, { ...runnerOptions, client: account.client, vin });
   const polls = options.poll > 0;
   if (polls && !signal.aborted) own.status.show('waiting', 'checking');
-  /** The result of the first read after the start, until a message carries it on. */
-  const initial =
+  let initial =
     polls && own.pack.presence.isLeading && runner.state.at !== null
       ? await runner.initialRead(guard.readsFor(), signal)
       : null;
+  const hasRead = initial !== null;
+  /** The result of the first read after the start, once: the first message carries it on. */
+  const takeInitial = () => {
+    const taken = initial;
+    initial = null;
+    return taken;
+  };
   const beginPolling = () => (polls ? runner.startPolling(account.poller, options.poll, wake) : () => undefined);
-  return { vin, guard, runner, polls, initial, hasRead: initial !== null, beginPolling };
+  return { vin, guard, runner, polls, takeInitial, hasRead, beginPolling };
 }
 
 /**

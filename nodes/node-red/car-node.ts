@@ -96,7 +96,7 @@ class CarNode<Read, Event, Opened> {
   /** Opens the runner, and begins to poll. */
   begin(): void {
     const own = this.#own;
-    own.showCause(false);
+    own.showObstacle(false);
     const begin = async (): Promise<void> => void (await this.running());
     own.beginWithRetries(begin, () => this.#wake([]));
     own.onClose((isDeleted) => this.#end(isDeleted));
@@ -132,7 +132,8 @@ class CarNode<Read, Event, Opened> {
     const { vin, runner } = await this.running();
     let texts: string[] = [];
     const message = {
-      // After a pause, another process may have taken them over. The next step returns them again where none has.
+      // After a pause, another process may have taken them over. The next step returns them again
+      // if none has.
       claim: async () => {
         await this.#pack.presence.renew().catch(() => undefined);
         return runner.mayBeSent(events);

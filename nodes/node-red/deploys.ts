@@ -55,7 +55,9 @@ export class Deploys {
    * aborted first. After `unsure` and `closed`, a try during a deploy may have arrived anyway.
    */
   async send(message: Sending, signal: AbortSignal): Promise<'sent' | 'unsure' | 'closed'> {
-    for (let begun = -1; begun !== this.#begun && (await message.isDelivered?.()) !== true;) {
+    let begun: number;
+    do {
+      if ((await message.isDelivered?.()) === true) return 'sent';
       await this.whenOver(signal);
       if (signal.aborted) return 'closed';
       begun = this.#begun;
@@ -64,7 +66,7 @@ export class Deploys {
       // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the message. If a
       // deploy began in between, that node may have been replaced before it had the message.
       await new Promise((resolve) => setImmediate(resolve));
-    }
+    } while (begun !== this.#begun);
     return 'sent';
   }
 

@@ -10,7 +10,7 @@ import { clock } from './time';
 const debug = debuglog('connected-vehicle');
 const maxKept = 10;
 const stackLines = 12;
-/** Of a path, or of a URL of a file, all up to the last `node_modules`. */
+/** The part of a path, or of a URL of a file, up to the last `node_modules`. */
 const folderOfPackages = /(?:file:\/\/\/|(?<![\w/~\]])(?:[A-Z]:)?[\\/])[^()'"\n]{0,300}[\\/](?=node_modules[\\/])/gi;
 
 /** A failure without secrets and without folders of the machine, in English. */

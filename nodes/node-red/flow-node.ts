@@ -30,8 +30,8 @@ export class FlowNode implements NodeOfFlow {
   /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
   /** Keys below `status` in `runtime.json`, or nothing. */
-  #causeOfVehicle = '';
-  #shownCause = '';
+  #obstacleOfVehicle = '';
+  #shownObstacle = '';
   #options: unknown;
   readonly #ownMessages = new WeakSet<Message>();
 
@@ -96,7 +96,11 @@ export class FlowNode implements NodeOfFlow {
     );
   }
 
-  /** The account, and the VIN that a message names, else the one of the node. @throws VehicleError CONFIG, INPUT_INVALID */
+  /**
+   * The account, and the VIN that a message names, else the one of the node: as it was given, not
+   * validated yet.
+   * @throws VehicleError CONFIG, INPUT_INVALID
+   */
   async car(options: Typed<'vin'>, msg: Message): Promise<{ account: Account; vin: unknown }> {
     const vehicle = this.vehicle();
     const account = await vehicle.account();
@@ -126,19 +130,20 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * Calls back with the cause for which the vehicle cannot work, a key below `status.failed` in `runtime.json`, or with null when it can:
-   * from the deploy on, whenever it is another one. A later deploy may add the vehicle without starting the node again.
+   * Calls back with the obstacle that keeps the vehicle from working, a key below `status.failed`
+   * in `runtime.json`, or with null when it can: from the deploy on, whenever it is another one. A
+   * later deploy may add the vehicle without starting the node again.
    */
-  onCause(changed: (cause: string | null) => void): void {
+  onObstacle(changed: (obstacle: string | null) => void): void {
     const { presence } = packOf(this.RED);
     let known: string | null = null;
     const look = async (): Promise<void> => {
       const vehicle = findVehicle(this.RED, this.#vehicle);
       if (vehicle !== null && presence.role !== 'active') return;
-      const cause = vehicle === null ? 'NO_VEHICLE' : await vehicle.cause();
-      if (cause === known || this.closing.aborted) return;
-      known = cause;
-      changed(cause);
+      const obstacle = vehicle === null ? 'NO_VEHICLE' : await vehicle.obstacle();
+      if (obstacle === known || this.closing.aborted) return;
+      known = obstacle;
+      changed(obstacle);
     };
     const again = (): void => void look();
     this.#untilClosed(this.deploys.onEnd(again), editorsOf(this.RED).onNews(again), presence.onChange(again));
@@ -146,36 +151,37 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * Shows why this process does not do the work of the node, over anything that the node shows. If it does, shows the cause of its vehicle,
-   * unless the node shows anything else. Removes both when the node can work. After each deploy it is sent again, for new Status nodes.
-   * @param ofVehicle false for a node that polls: its first read shows the cause of its vehicle
+   * Shows why this process does not do the work of the node, over anything that the node shows. If
+   * it does, shows the obstacle of its vehicle, unless the node shows anything else. Removes both
+   * when the node can work. After each deploy it is sent again, for new Status nodes.
+   * @param ofVehicle false for a node that polls: its first read shows the obstacle of its vehicle
    */
-  showCause(ofVehicle = true): void {
+  showObstacle(ofVehicle = true): void {
     this.#untilClosed(
-      this.deploys.onEnd(() => this.status.repeat(this.#shownCause)),
-      packOf(this.RED).presence.onChange(this.#showCause),
+      this.deploys.onEnd(() => this.status.repeat(this.#shownObstacle)),
+      packOf(this.RED).presence.onChange(this.#updateObstacle),
     );
     if (ofVehicle)
-      this.onCause((cause) => {
-        this.#causeOfVehicle = cause === null ? '' : `failed.${cause}`;
-        this.#showCause();
+      this.onObstacle((obstacle) => {
+        this.#obstacleOfVehicle = obstacle === null ? '' : `failed.${obstacle}`;
+        this.#updateObstacle();
       });
-    this.#showCause();
+    this.#updateObstacle();
   }
 
-  readonly #showCause = (): void => {
+  readonly #updateObstacle = (): void => {
     if (this.closing.aborted) return;
-    const ofProcess = this.#causeOfProcess();
-    const cause = ofProcess ?? this.#causeOfVehicle;
-    if (ofProcess === null && cause === this.#shownCause) return;
-    if (ofProcess === null) this.status.clear(this.#shownCause);
-    this.#shownCause = cause;
-    if (ofProcess !== null || (cause !== '' && this.status.isEmpty))
-      this.status.show(cause === 'standby' ? 'waiting' : 'failed', cause);
+    const ofProcess = this.#obstacleOfProcess();
+    const obstacle = ofProcess ?? this.#obstacleOfVehicle;
+    if (ofProcess === null && obstacle === this.#shownObstacle) return;
+    if (ofProcess === null) this.status.clear(this.#shownObstacle);
+    this.#shownObstacle = obstacle;
+    if (ofProcess !== null || (obstacle !== '' && this.status.isEmpty))
+      this.status.show(obstacle === 'standby' ? 'waiting' : 'failed', obstacle);
   };
 
   /** Why another process does the work of the node, a key below `status` in `runtime.json`. */
-  #causeOfProcess(): 'inUse' | 'standby' | 'failed.STORE_UNAVAILABLE' | null {
+  #obstacleOfProcess(): 'inUse' | 'standby' | 'failed.STORE_UNAVAILABLE' | null {
     if (isInUse(this.RED)) return 'inUse';
     if (!this.#standsBy) return null;
     // While the store is away, it is unknown whether another copy reads.
@@ -263,7 +269,7 @@ export class FlowNode implements NodeOfFlow {
       end = isLeading && !closing.aborted ? begin() : null;
       this.#standsBy = end === null;
       // If this process begins the work, the status stays until the first read.
-      if (this.#standsBy) this.#showCause();
+      if (this.#standsBy) this.#updateObstacle();
     }, closing);
   }
 

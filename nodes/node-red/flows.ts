@@ -5,8 +5,6 @@ import { VehicleError } from '../../src/index';
 export interface NodeOfFlow {
   readonly RED: NodeAPI;
   readonly node: Node;
-  /** Aborted when the node closes. */
-  readonly closing: AbortSignal;
 }
 
 /** A node as Node-RED stores it. A node “link out” has the links. */

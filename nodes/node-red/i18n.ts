@@ -18,9 +18,13 @@ export type Values = Record<string, string | number>;
 export interface Words {
   /** BCP 47 tag. */
   readonly language: string;
-  /** A text with its places filled, `armed for __seconds__ s`; `defaultValue` of the values where there is none. @param key in `runtime.json` */
+  /**
+   * A text with its places filled, `armed for __seconds__ s`; `defaultValue` of the values if there
+   * is none.
+   * @param key in `runtime.json`
+   */
   say(key: string, values?: Values): string;
-  /** A sentence of the library; English where a translation is missing. */
+  /** A sentence of the library; English if a translation is missing. */
   translate(sentence: Sentence): string;
 }
 
@@ -93,7 +97,8 @@ function translationsOf(language: string): ReadonlyMap<string, string> {
 }
 
 /**
- * The texts in the language of a vehicle configuration, or in that of Node-RED where the configuration names none.
+ * The texts in the language of a vehicle configuration, or in that of Node-RED if the configuration
+ * names none.
  * @param vehicle id of the config node; without one: in the other language
  * @param other BCP 47 tag; without one: the language of Node-RED
  */

@@ -96,7 +96,10 @@ export class NodeStatus {
     this.show(style, key, values, true);
   }
 
-  /** Shows the cause of a failure, and until when it lasts where that is known; otherwise the time of day. */
+  /**
+   * Shows the cause of a failure, and until when it lasts if that is known; otherwise the time of
+   * day.
+   */
   showFailure({ code, status, retryAt }: VehicleError): void {
     if (status !== null) this.show('failed', `failed.${status.word}`, { command: this.#command(status.command) });
     else if (code === 'QUOTA_SPENT' && retryAt !== null)

@@ -228,7 +228,7 @@ function describeValue(
   return described === null || isCalm ? described : { ...described, style: 'attention' };
 }
 
-/** A measured value with its unit; null where it is unknown. */
+/** A measured value with its unit; null if it is unknown. */
 export function textOf(measured: unknown, words: Words, read?: string): string | null {
   const { value, unit } = isRecord(measured) ? measured : {};
   if (typeof value === 'number') {
@@ -253,7 +253,7 @@ function unitOf(unit: string, value: number, { say }: Words): string {
   return say(`${key}_${value === 1 ? 'one' : 'other'}`, { defaultValue: say(key, { defaultValue: unit }) });
 }
 
-/** `TIME_FOR_SERVICE` in the language, or as "time for service" where it is new. */
+/** `TIME_FOR_SERVICE` in the language, or as "time for service" if it is new. */
 const wordOf = (word: string, { say }: Words): string =>
   say(`reading.word.${word}`, { defaultValue: word.toLowerCase().replaceAll('_', ' ') });
 

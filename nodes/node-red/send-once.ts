@@ -23,7 +23,10 @@ interface UnsentMessage {
 const storeAway = 'failed.STORE_UNAVAILABLE';
 const storeAwayMs = 3_000;
 
-/** How it ended. `taken`: another process sends it, or has sent it. `closed`: the signal was aborted first; a try during a deploy may have arrived anyway. */
+/**
+ * How it ended. `taken`: another process sends it, or has sent it. `closed`: the signal was aborted
+ * first; a try during a deploy may have arrived anyway.
+ */
 export type SendEnd = 'sent' | 'taken' | 'closed';
 
 /** Sends a stored message when all flows run, and notes that it was sent. */

@@ -31,8 +31,9 @@ export interface SharedStoreChoice {
 }
 
 /**
- * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`, `_COMMANDS`), else settings.js; null where neither does: then
- * everything is kept in files. A wrong setting is reported as a fault of the store; files are not used instead.
+ * The store that the environment chooses (`CONNECTED_VEHICLE_STORE`, `_GROUP`, `_PREFIX`,
+ * `_COMMANDS`), else settings.js; null if neither does: then everything is kept in files. A wrong
+ * setting is reported as a fault of the store; files are not used instead.
  */
 export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice | null {
   const { env } = process;
@@ -92,7 +93,10 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
 
 const variableOf = (setting: string): string => `CONNECTED_VEHICLE_${setting.toUpperCase()}`;
 
-/** @returns null for a text that is not the address of a store: its password is not percent-encoded, or TLS has options and the address is without TLS */
+/**
+ * @returns null for a text that is not the address of a store: its password is not percent-encoded,
+ * or TLS has options and the address is without TLS
+ */
 function addressOf(text: string, hasTlsOptions: boolean): URL | null {
   try {
     const url = new URL(text);

@@ -63,7 +63,7 @@ function ownKey(directory: string, path: string): string {
   }
 }
 
-/** The key in the file; empty where it is damaged, null where the file does not exist. */
+/** The key in the file; empty if it is damaged, null if the file does not exist. */
 function readKey(path: string): string | null {
   try {
     const key = readFileSync(path, 'utf8').trim();
@@ -74,7 +74,7 @@ function readKey(path: string): string | null {
   }
 }
 
-/** Null also where the file cannot be read. */
+/** Null also if the file cannot be read. */
 function readable(path: string): string | null {
   try {
     return readKey(path) || null;

@@ -10,9 +10,11 @@ export const literalTypes: ReadonlySet<string> = new Set(['str', 'num']);
 export type Typed<Name extends string> = { [Property in Name | `${Name}Type`]: unknown };
 
 /**
- * The value of a property that a person can also take from the message, the context, the environment or an expression, or its promise.
- * Without such a type it is the stored value, as in flows that know no types.
- * @throws VehicleError INPUT_INVALID where the source has no value: a command must not go to the default car instead
+ * The value of a property that a person can also take from the message, the context, the
+ * environment or an expression, or its promise. Without such a type it is the stored value, as in
+ * flows that know no types.
+ * @throws VehicleError INPUT_INVALID if the source has no value: a command must not go to the
+ * default car instead
  */
 export function typedProperty<Name extends string>(
   own: NodeOfFlow,

@@ -7,16 +7,19 @@ export interface VehicleNode extends Node {
   config: unknown;
   /**
    * Opens the account at the first call.
-   * @throws VehicleError CONFIG where the configuration cannot work
+   * @throws VehicleError CONFIG if the configuration cannot work
    */
   account(): Promise<Account>;
-  /** Why the vehicle cannot work until a person acts, a key below `status.failed` in `runtime.json`; null while all is well. It sends no request of its own to the service. */
-  cause(): Promise<string | null>;
+  /**
+   * Why the vehicle cannot work until a person acts, a key below `status.failed` in `runtime.json`;
+   * null while all is well. It sends no request of its own to the service.
+   */
+  obstacle(): Promise<string | null>;
   /** The first VIN that is given: of the message, of the node, of the configuration, of the demo car. */
   chooseVin(...given: unknown[]): unknown;
 }
 
-/** The config node of this id; null where it is missing, deleted or disabled. */
+/** The config node of this id; null if it is missing, deleted or disabled. */
 export function findVehicle(RED: NodeAPI, id: string): VehicleNode | null {
   // Null for a config node that is deleted or disabled, though the types say otherwise.
   const found = RED.nodes.getNode(id) as Node | null;

@@ -21,7 +21,7 @@ import { overviewsOf } from '../vehicle/overview';
 
 /** `connected-vehicle-command-status` (docs/internals/contract.md 5): follows commands to their results, also over a restart. */
 export function connectedVehicleCommandStatus(own: FlowNode): void {
-  own.showCause(Boolean(own.config.vehicle));
+  own.showObstacle(Boolean(own.config.vehicle));
   const results = new ResultNode(own);
   const warnNotRead = (): void => own.warn('watches.notRead');
   onInput(own, (task) => results.handle(task));

@@ -67,7 +67,7 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
   $('#connected-vehicle-filter').trigger('input');
 }
 
-/** Keeps what is chosen in view where the list is long. */
+/** Keeps what is chosen in view if the list is long. */
 function scrollToChosen(): void {
   const list = part('reads').get(0);
   const line = part('reads').find('input:checked').first().closest('label').get(0);

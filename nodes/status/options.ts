@@ -6,7 +6,7 @@ export const statusOptions = nodeOptions(() => ({
   /** One read name, or `several`. */
   read: z._default(z.string(), 'windows'),
   readType: stringType,
-  /** The read names where `read` is `several`. */
+  /** The read names if `read` is `several`. */
   reads: z._default(z.array(z.string()), []),
   interface: interfaceChoice,
   /** Seconds; 0 = only on a message. */

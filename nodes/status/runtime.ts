@@ -8,6 +8,7 @@ import {
   placeOf,
   plainPayload,
   readEach,
+  type Account,
   type AnyReading,
   type AnyReadName,
   type DuePoll,
@@ -25,7 +26,7 @@ import { clock } from '../node-red/time';
 
 /** `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or by itself, into the message. */
 export function connectedVehicleStatus(own: FlowNode): void {
-  own.showCause();
+  own.showObstacle();
   const nodeStatus = own.status;
   const last = new LastReadings();
   const polls = own.selfMessages<DuePoll>();
@@ -55,22 +56,17 @@ export function connectedVehicleStatus(own: FlowNode): void {
       );
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
-    if (alone) {
-      const pausedUntil = Math.max(...due.map((name) => account.pausedUntil(name) ?? 0));
-      const wait = Math.ceil((pausedUntil - clock().now()) / 1000);
-      if (wait > 0) nodeStatus.show('waiting', 'waitsForQuota', { seconds: wait });
-      else nodeStatus.show('busy', 'reading');
-    }
+    // A poll can have some of the reads only: the last readings fill in the others.
+    const isWhole = due.length === chosen.length;
+    if (alone) showBegin(own, account, due);
     try {
       const reading =
         typeof chosen === 'string'
           ? await readOne(chosen)
-          : due.length === chosen.length
+          : isWhole
             ? await readEach(chosen, readOne)
             : last.filled(key(), await readEach(due, readOne), clock().now());
-      const described = describeReading(reading, own.words);
-      if (described === null) nodeStatus.showWithTime('unclear', 'unknown');
-      else nodeStatus.showWithTime(described.style, 'value', { value: described.text });
+      showReading(own, reading);
       const keeps = options.emit === 'changes' || options.poll > 0;
       const changed = keeps && last.remember(key(), reading, clock().now());
       if (options.emit === 'always') send(fill(options, msg, reading));
@@ -90,12 +86,26 @@ export function connectedVehicleStatus(own: FlowNode): void {
   if (Number(own.config.poll ?? 0) !== 0) startPolling(own, polls.send);
 }
 
+/** Shows that the node reads, or how long the service makes it wait. */
+function showBegin({ status }: FlowNode, account: Account, due: readonly AnyReadName[]): void {
+  const pausedUntil = Math.max(...due.map((name) => account.pausedUntil(name) ?? 0));
+  const wait = Math.ceil((pausedUntil - clock().now()) / 1000);
+  if (wait > 0) status.show('waiting', 'waitsForQuota', { seconds: wait });
+  else status.show('busy', 'reading');
+}
+
+function showReading({ status, words }: FlowNode, reading: AnyReading): void {
+  const described = describeReading(reading, words);
+  if (described === null) status.showWithTime('unclear', 'unknown');
+  else status.showWithTime(described.style, 'value', { value: described.text });
+}
+
 const withText = (reading: Reading, words: Words): Reading => ({
   payload: reading.payload,
   vehicle: { ...reading.vehicle, text: inOrderText(isRecord(reading.payload) ? reading.payload : {}, words) },
 });
 
-/** What the node reads where a message names nothing. */
+/** What the node reads if a message names nothing. */
 const readsOf = (own: FlowNode, options: StatusOptions, msg: Message): unknown =>
   options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 

@@ -69,7 +69,9 @@ export async function demoAccountOptions(
   };
 }
 
-/** The simulated service, to show and to change its cars. Null where no demo vehicle was opened yet. */
+/**
+ * The simulated service, to show and to change its cars. Null if no demo vehicle was opened yet.
+ */
 export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
   partOf(RED, DemoService).running ?? Promise.resolve(null);
 
@@ -79,8 +81,11 @@ export interface DemoView extends Omit<SimulatedCarView, 'vin'> {
   faults: DemoFault[];
 }
 
-/** Returns null if no demo car has this VIN. */
-export async function demoViewOf(RED: NodeAPI, vin: string): Promise<DemoView | null> {
+/**
+ * The state of a demo car for the editors. From then on, they hear of each change of it.
+ * @returns null if no demo car has this VIN
+ */
+export async function followDemoCar(RED: NodeAPI, vin: string): Promise<DemoView | null> {
   const service = await demoService(RED);
   const car = service?.cars.get(vin);
   if (service === null || car === undefined) return null;

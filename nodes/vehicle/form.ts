@@ -62,7 +62,8 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     },
     readOnly: { value: false },
     access: {
-      // Where the property is missing, `defaultAccess` holds; a new configuration also asks for charging and position.
+      // If the property is missing, `defaultAccess` holds; a new configuration also asks for
+      // charging and position.
       value: ['lock', 'unlock', 'honk-flash', 'charging', 'location'],
       // A property without a field of its own: the form marks the fields of the credentials.
       validate(_value, _opt) {

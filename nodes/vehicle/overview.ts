@@ -115,7 +115,10 @@ export class Overview {
   }
 }
 
-/** One overview for each config node, and one for all demo cars and for all cars of a client ID. It outlives a deploy, so that the tab still shows the readings from before. */
+/**
+ * One overview for each config node, and one for all demo cars and for all cars of a client ID. It
+ * outlives a deploy, so that the tab still shows the readings from before.
+ */
 class Overviews {
   readonly #notify: () => void;
   readonly #byId = new Map<string, Overview>();

@@ -26,7 +26,7 @@ export function connectedVehicle(own: FlowNode): void {
   const ofNode: Omit<VehicleNode, keyof Node> = {
     config,
     account: () => vehicle.account(),
-    cause: () => vehicle.cause(),
+    obstacle: () => vehicle.obstacle(),
     chooseVin: (...given) => vehicle.chooseVin(given),
   };
   runVehicle(RED, Object.assign(node, ofNode), own.closing);
@@ -56,7 +56,7 @@ class Vehicle {
   readonly #own: FlowNode;
   #opened: Promise<Account> | undefined;
   #demoVin: string | undefined;
-  #knownCause: string | null = null;
+  #knownObstacle: string | null = null;
   #tokenTried: Promise<void> | undefined;
   #looking: Promise<string | null> | undefined;
 
@@ -84,8 +84,8 @@ class Vehicle {
   }
 
   /** All nodes of the vehicle ask at the same time, so they share one answer. */
-  cause(): Promise<string | null> {
-    return (this.#looking ??= this.#findCause());
+  obstacle(): Promise<string | null> {
+    return (this.#looking ??= this.#findObstacle());
   }
 
   chooseVin(given: readonly unknown[]): unknown {
@@ -132,25 +132,25 @@ class Vehicle {
       observe: (...reading) => {
         overview.observe(...reading);
         // The account works again.
-        if (this.#knownCause !== null) notify();
+        if (this.#knownObstacle !== null) notify();
       },
       commandSent: notify,
     };
   }
 
-  async #findCause(): Promise<string | null> {
+  async #findObstacle(): Promise<string | null> {
     const own = this.#own;
     try {
       if (own.options(vehicleOptions).service === 'demo') return null;
       const account = await this.account();
       // Only the first request for a token shows whether somebody is signed in.
       await (this.#tokenTried ??= account.refreshToken(own.closing).catch(() => undefined));
-      this.#knownCause = account.cause();
+      this.#knownObstacle = account.obstacle();
     } catch (error) {
-      this.#knownCause = safeError(error).status?.word ?? null;
+      this.#knownObstacle = safeError(error).status?.word ?? null;
     } finally {
       this.#looking = undefined;
     }
-    return this.#knownCause;
+    return this.#knownObstacle;
   }
 }

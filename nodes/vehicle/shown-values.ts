@@ -15,7 +15,7 @@ export interface ShownValue {
   /** Null: the car or the service does not report it. */
   value: string | number | boolean | null;
   unit: string | null;
-  /** When the car reported it; null where the service does not say. */
+  /** When the car reported it; null if the service does not say. */
   measuredAt: string | null;
   /** When it was read. */
   receivedAt: string;

@@ -38,7 +38,10 @@ class SignInRoutes {
     this.end = deploysOf(RED).onEnd(() => void this.#removeUndeployed().catch(() => undefined));
   }
 
-  /** The result of the last sign-in of a config node, for the dialog that waits for it; null where there is none, or no store. */
+  /**
+   * The result of the last sign-in of a config node, for the dialog that waits for it; null if
+   * there is none, or no store.
+   */
   async resultOf(id: string) {
     return (
       (await sessionOf(this.#RED)
@@ -84,7 +87,7 @@ class SignInRoutes {
     return { url, redirectUrl };
   }
 
-  /** Null also where a deployed configuration names no service that can be used. */
+  /** Null also if a deployed configuration names no service that can be used. */
   #deployedClient(id: string): ReturnType<typeof clientOf> | null {
     const deployed = findVehicle(this.#RED, id);
     try {

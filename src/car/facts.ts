@@ -197,7 +197,7 @@ export class CarFacts {
     return (car.reading ??= this.#read(vin, car)).then(() => car);
   }
 
-  /** Tried again at the next use where it fails. */
+  /** If reading fails, the next use of the car tries it again. */
   async #read(vin: string, car: Car): Promise<void> {
     try {
       const found = factsShape.safeParse(await readOrNull(this.#store, keyOf(vin)));
@@ -206,7 +206,7 @@ export class CarFacts {
       car.facts = {
         fuelType: fuelType ?? stored.fuelType,
         equipment: { ...stored.equipment, ...equipment },
-        // Of two rows of an hour, the newer one is kept.
+        // If two rows are about the same hour, the newer one is kept.
         history: [...new Map([...stored.history, ...history].map((row) => [row[0], row])).values()],
         events: [...stored.events, ...events].slice(-maxEvents),
         states: { ...stored.states, ...states },

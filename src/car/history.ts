@@ -11,7 +11,10 @@ export const historyNames = [
 
 type HistoryName = (typeof historyNames)[number];
 
-/** An hour since 1970, and the last value of each of `historyNames` that was read in it; null where there was none. */
+/**
+ * An hour since 1970, and the last value of each of `historyNames` that was read in it; null if
+ * there was none.
+ */
 type HistoryRow = (number | null)[];
 
 /** The points of each line, oldest first: milliseconds since 1970, and the value in the unit of its read. */

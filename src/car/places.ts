@@ -6,7 +6,7 @@ export interface Position {
   longitude: number;
 }
 
-/** The position in a payload or a value; null where a part of it is not known. */
+/** The position in a payload or a value; null if a part of it is not known. */
 export const positionOf = (input: unknown): Position | null => {
   const { latitude, longitude } = isRecord(input) ? input : {};
   return Number.isFinite(latitude) && Number.isFinite(longitude) ? ({ latitude, longitude } as Position) : null; // Two numbers.
@@ -31,7 +31,10 @@ export function numberIn(input: unknown): number {
   return typeof input === 'string' && input.trim() !== '' ? Number(input.replace(',', '.')) : Number.NaN;
 }
 
-/** A place as a form or a message gives it; null where a part is missing or wrong. The radius is `defaultRadius` where there is none. */
+/**
+ * A place as a form or a message gives it; null if a part is missing or wrong. The radius is
+ * `defaultRadius` if there is none.
+ */
 export function parsePlace(input: unknown): Place | null {
   if (!isRecord(input) || typeof input['name'] !== 'string') return null;
   const name = input['name'].trim();

@@ -24,7 +24,7 @@ export interface ReadingInfo extends Partial<Openness> {
   text?: string;
   /** Only of trips and charges. */
   sums?: Record<'day' | 'week' | 'month', readonly unknown[]>;
-  /** Only where `source` is `kept`. */
+  /** Only if `source` is `kept`. */
   ageSeconds?: number;
 }
 
@@ -40,8 +40,9 @@ interface ReadFailure {
 }
 
 /**
- * `msg.vehicle` of several reads at once (docs/internals/contract.md 3): `interface` is the one that answered, or null where several did, or
- * none was asked; `receivedAt` is the latest, `measuredAt` the oldest.
+ * `msg.vehicle` of several reads at once (docs/internals/contract.md 3): `interface` is the one
+ * that answered, or null if several did, or none was asked; `receivedAt` is the latest,
+ * `measuredAt` the oldest.
  */
 interface SeveralInfo extends Omit<ReadingInfo, 'read' | 'unit' | keyof Openness> {
   read: AnyReadName[];
@@ -65,7 +66,7 @@ export const askedAtOf = (vehicle: object & { [askedAtKey]?: number }): number |
 export const keepAskedAt = <Info extends object>(vehicle: Info, at: number): Info =>
   Object.defineProperty(vehicle, askedAtKey, { value: at });
 
-/** The reading in an answer. @throws VehicleError BAD_RESPONSE where the answer is something else */
+/** The reading in an answer. @throws VehicleError BAD_RESPONSE if the answer is something else */
 export function readingOf<Name extends ReadName>(
   { vin, read }: { vin: string | null; read: Name },
   { body, receivedAt, askedAt, source }: SharedAnswer,
@@ -155,8 +156,8 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
 }
 
 /**
- * The place of a reading as Node-RED's map and geofence nodes take it (docs/internals/contract.md 3): null where the location was read and
- * is unknown, undefined where it was not read.
+ * The place of a reading as Node-RED's map and geofence nodes take it (docs/internals/contract.md
+ * 3): null if the location was read and is unknown, undefined if it was not read.
  */
 export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
   const isSeveral = 'reads' in vehicle;

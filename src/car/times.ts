@@ -3,7 +3,10 @@ const maxStampAgeMs = 366 * 24 * 60 * 60_000;
 
 /** The times of a value, in milliseconds since 1970. */
 export interface ValueTimes {
-  /** The timestamp of the service, when the car was asked (docs/internals/service.md 2.3); null where it is missing or not credible. */
+  /**
+   * The timestamp of the service, when the car was asked (docs/internals/service.md 2.3); null if
+   * it is missing or not credible.
+   */
   measuredAt: number | null;
   /** When the answer was received. */
   receivedAt: number;
@@ -14,7 +17,7 @@ export interface ValueTimes {
 /**
  * The times of a value of an answer. A timestamp cannot lie after the moment at which it is read.
  * @param at now
- * @param skewMs how far the clock behind the timestamps is ahead of `at`, where that is known
+ * @param skewMs how far the clock behind the timestamps is ahead of `at`, if that is known
  */
 export function timesOf(
   timestamp: unknown,

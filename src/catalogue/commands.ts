@@ -4,7 +4,7 @@ import { isAsSpecified, json, type InterfaceName } from './reads';
  * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/internals/vendor-api.md 1.10;
  * climate and engine: docs/internals/vendor-api.md 15).
  */
-export interface CommandRoute {
+interface RouteRow {
   /** Below the interface's base path; `{vin}` is filled in. */
   path: string;
   /** Value of the content-type header; `{vendor}` is the profile's media type vendor. */
@@ -16,15 +16,16 @@ export interface CommandRoute {
 }
 
 export interface CommandRow {
-  routes: Partial<Record<'connected-v1' | 'connected-v2', CommandRoute>>;
+  routes: Partial<Record<'connected-v1' | 'connected-v2', RouteRow>>;
   /** Besides `openid`. */
   scopes: readonly string[];
   /** The access that this command needs, from the property `access` of the configuration (docs/internals/contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine';
   /**
-   * For each state of the lock (of the engine where `access` is `engine`) that was measured after the command: whether it shows that
-   * the car acted. Absent where no read shows it. An unlocked tailgate leaves the lock `LOCKED` (docs/internals/vendor-api.md 1.9), so that state
-   * proves nothing about `unlock`.
+   * For each state of the lock (of the engine if `access` is `engine`) that was measured after the
+   * command: whether it shows that the car acted. Absent if no read shows it. An unlocked tailgate
+   * leaves the lock `LOCKED` (docs/internals/vendor-api.md 1.9), so that state proves nothing about
+   * `unlock`.
    */
   proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED', boolean>>;
   /** No read shows the effect; it is assumed to last so many minutes (docs/internals/vendor-api.md 15.1). */
@@ -105,7 +106,7 @@ export const isCommandName = (name: string): name is CommandName => Object.hasOw
 /** Undefined for a command that only the vehicle's own list has. */
 export const commandRow = (name: string): CommandRow | undefined => (isCommandName(name) ? commands[name] : undefined);
 
-/** The read whose value shows that the car carried out a command; null where none does. */
+/** The read whose value shows that the car carried out a command; null if none does. */
 export function proofReadOf(name: string): 'doors' | 'engine-status' | null {
   const command = commandRow(name);
   if (command?.proof === undefined) return null;
@@ -131,8 +132,8 @@ export const requestDetails = {
 } as const;
 
 /**
- * The versions of the connected interface that have a command; `v1First`: `auto` takes v1 where these interfaces are available, because
- * the specification does not list v2.
+ * The versions of the connected interface that have a command; `v1First`: `auto` takes v1 if these
+ * interfaces are available, because the specification does not list v2.
  */
 export function versionsOfCommand(
   name: CommandName,

@@ -1,12 +1,14 @@
 import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } from './openings';
 
 /**
- * The 39 extended resources in the groups of connected v2, for services whose extended interface is gone (docs/internals/vendor-api.md
- * 1.10, 3.4, 7). A row names the members that hold the value and how it is converted to the unit and the meaning of
- * docs/internals/service.md 2.8, or it says why connected v2 has no such value.
+ * The 39 extended resources in the groups of connected v2, for services whose extended interface is
+ * gone (docs/internals/vendor-api.md 1.10, 3.4, 7). A row names the members that hold the value and
+ * how it is converted to the unit and the meaning of docs/internals/service.md 2.8, or it says why
+ * connected v2 has no such value.
  *
- * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public endpoint pages, "fixtures"
- * the recorded answers in Home Assistant's public tests. Where they differ, every spelling is read.
+ * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public
+ * endpoint pages, "fixtures" the recorded answers in Home Assistant's public tests. If they differ,
+ * every spelling is read.
  */
 interface Group {
   /** Besides `openid` (docs/internals/vendor-api.md 4.4; portal). */
@@ -79,7 +81,10 @@ interface Ungrouped {
 
 export type GroupedResource = GroupedNumber | GroupedWord | GroupedBulbs | Ungrouped;
 
-/** v2 reports warnings where v1 reported levels; none means that the level is as it should be (portal: diagnostics). */
+/**
+ * v2 reports warnings if v1 reported levels; none means that the level is as it should be (portal:
+ * diagnostics).
+ */
 const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
 /** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
 const pressure = {
@@ -218,7 +223,10 @@ export const groupedResources = {
   rearRightWindowOpen: opening('rearRightWindow'),
 } as const satisfies Record<string, GroupedResource>;
 
-/** Whether a car of this fuel type burns fuel; null where the fuel type is unknown. Electric cars say `NONE`, too (docs/internals/vendor-api.md 14.7). */
+/**
+ * Whether a car of this fuel type burns fuel; null if the fuel type is unknown. Electric cars say
+ * `NONE`, too (docs/internals/vendor-api.md 14.7).
+ */
 export function burnsFuel(fuelType: string | null): boolean | null {
   const word = fuelType?.trim().toUpperCase() ?? '';
   if (/PETROL|DIESEL/.test(word)) return true;

@@ -67,7 +67,10 @@ export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
   openingKeys.filter((key) => names.includes(key) || names.includes(openings[key].kind));
 
-/** The state of an opening for each word on the wire; a word that is not in the table is unknown (docs/internals/service.md 3, docs/internals/vendor-api.md 1.5). */
+/**
+ * The state of an opening for each word on the wire; a word that is not in the table is unknown
+ * (docs/internals/service.md 3, docs/internals/vendor-api.md 1.5).
+ */
 export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const;
 /** The state of the lock for each word on the wire (docs/internals/service.md 3): unlocked is "open". */
 export const lockWords = { LOCKED: 'closed', UNLOCKED: 'open' } as const;
@@ -96,9 +99,9 @@ export interface Openness {
   unknown: string[];
   /** Windows only: equipment that this car does not have. */
   absent?: string[];
-  /** False as soon as one is open; null where none is open but one is unknown. */
+  /** False as soon as one is open; null if none is open but one is unknown. */
   allClosed: boolean | null;
-  /** Doors only; null where unknown. */
+  /** Doors only; null if unknown. */
   locked?: boolean | null;
 }
 

@@ -101,5 +101,5 @@ export function meaningOf(requestStatus: string | null): StatusMeaning {
   return Object.hasOwn(outcomes, word) ? outcomes[word as keyof typeof outcomes] : unnamedStatus;
 }
 
-/** The cause of a failed command, for a node status; undefined where a word cannot name it. */
+/** The cause of a failed command, for a node status; undefined if a word cannot name it. */
 export const causeOf = (requestStatus: string | null): StatusMeaning['cause'] => meaningOf(requestStatus).cause;

@@ -98,8 +98,9 @@ interface ResourceBase {
 }
 
 /**
- * How the value of a resource is typed (docs/internals/service.md 2.8). `number` is where the specification does not show whether
- * it is whole. Booleans carry the words that the specification gives to true and false.
+ * How the value of a resource is typed (docs/internals/service.md 2.8). `number`: the specification
+ * does not show whether it is whole. Booleans carry the words that the specification gives to true
+ * and false.
  */
 export type Resource = ResourceBase &
   (
@@ -298,7 +299,7 @@ export interface ReadRow {
   routes: readonly ReadRoute[];
   /** The property `interface` chooses between the versions of the connected interface. */
   hasVersions?: true;
-  /** The type of a single value; absent where the answer has more than one. */
+  /** The type of a single value; absent if the answer has more than one. */
   value?: Resource | MemberKind;
   /** Why only the extended interface has it. */
   onlyExtended?: string | undefined;
@@ -422,7 +423,7 @@ export type ReadName =
 
 /** What the pack keeps itself, which it answers without a request. */
 export const keptNames = ['journal', 'trips', 'charges'] as const;
-export type KeptName = (typeof keptNames)[number];
+type KeptName = (typeof keptNames)[number];
 export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
 
 /** What `inOrder` is made of, each a request. Its polls have the schedule of the first one. */
@@ -471,7 +472,10 @@ export const apiOfRead = (name: ReadName): ApiName =>
 /** False for the list of vehicles and for the journal, which cover every vehicle of the account. */
 export const needsVehicle = (name: AnyReadName): boolean => name !== 'vehicles' && name !== 'journal';
 
-/** `frontLeftDoorOpen` as "Front left door open": what a dropdown shows where a language has no words of its own. */
+/**
+ * `frontLeftDoorOpen` as "Front left door open": what a dropdown shows if a language has no words
+ * of its own.
+ */
 export const titleOf = (name: string): string => {
   const words = name
     .replace(/[-_]/g, ' ')

@@ -30,7 +30,10 @@ const accessOfRead = (name: ReadName): AccessName | null => accessOfApi[apiOfRea
 /** The access that a command needs; null for a command that only the vehicle's own list names. */
 const accessOfCommand = (name: string): AccessName | null => commandRow(name)?.access ?? null;
 
-/** The scopes of a read besides `openid`, where only these interfaces are available. None where no interface has it. */
+/**
+ * The scopes of a read besides `openid`, if only these interfaces are available. None if no
+ * interface has it.
+ */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
   const { scopes = [], needsFuelType = false } = routeOf(name, available) ?? {};
   // The fuel type is part of the details.
@@ -40,7 +43,10 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
 /** The scopes that a read needs if a service has every interface, `openid` included. */
 export const readScopes = (name: ReadName): readonly string[] => ['openid', ...scopesOfRead(name, interfaceNames)];
 
-/** The scopes of a command besides `openid`, and of following it where it is answered with a link (docs/internals/vendor-api.md 2.2). */
+/**
+ * The scopes of a command besides `openid`, and of following it if it is answered with a link
+ * (docs/internals/vendor-api.md 2.2).
+ */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
   const command = commandRow(name);

@@ -1,4 +1,7 @@
-/** The units in words, as docs/internals/service.md 2.8 writes them, and the spellings on the wire, first that of connected v2 (docs/internals/vendor-api.md 6.2, 12.3 and 14.2). */
+/**
+ * The units in words, as docs/internals/service.md 2.8 writes them, and the spellings on the wire,
+ * first that of connected v2 (docs/internals/vendor-api.md 6.2, 12.3 and 14.2).
+ */
 const spellings: Readonly<Record<string, readonly string[]>> = {
   kilometers: ['km', 'kilometres'],
   miles: ['mi', 'mile'],
@@ -30,7 +33,7 @@ export const isKnownUnit = (unit: string): boolean => words.has(unit.toLowerCase
 /** A unit in words as connected v2 writes it: `l` for liters. */
 export const unitOnWire = (word: string): string => spellings[word]?.[0] ?? word;
 
-/** A unit of the wire in words; verbatim where it has none, and null where the service names no unit. */
+/** A unit of the wire in words; verbatim if it has none, and null if the service names no unit. */
 export function unitInWords(unit: string | null): string | null {
   const word = unit?.trim() ?? '';
   // Some services put the type of the value there.
@@ -41,7 +44,7 @@ export function unitInWords(unit: string | null): string | null {
 /** Kilometers in a mile. */
 export const perMile = 1.609344;
 
-/** The factor from a unit to another, both in words; null where there is none. */
+/** The factor from a unit to another, both in words; null if there is none. */
 export function factorBetween(from: string, to: string): number | null {
   if (from === to) return 1;
   if (from === 'days' && to === 'months') return 12 / 365.25;

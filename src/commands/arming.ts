@@ -36,9 +36,11 @@ interface ArmedCommand {
 }
 
 /**
- * Arming, disarming and cancelling by messages, for the commands of a node in all copies of its flow: a guarded command may be sent once, within
- * some seconds after an arming message, and a command that waits is not sent after a message that cancels or disarms it. The store has counts of
- * the disarming and cancelling messages, because their times would depend on the clock of the store.
+ * Arming, disarming and cancelling by messages, for the commands of a node in all copies of its
+ * flow: a command that needs arming may be sent once, within some seconds after an arming message,
+ * and a command that waits is not sent after a message that cancels or disarms it. The store has
+ * counts of the disarming and cancelling messages, because their times would depend on the clock of
+ * the store.
  */
 export class Arming {
   readonly #clock: Clock;
@@ -108,6 +110,8 @@ export class Arming {
    * @throws VehicleError INPUT_INVALID if it is not armed; STORE_UNAVAILABLE
    */
   async take(seconds: number): Promise<ArmedCommand> {
+    // A command that needs no arming can be cancelled, too: by a message to another copy of the
+    // flow.
     if (seconds === 0) return { check: () => undefined, confirm: this.#confirm(this.#read()) };
     const disarmsHere = this.#disarms;
     const before = await this.#change((now) => ({ ...now, armed: null }));
@@ -129,13 +133,13 @@ export class Arming {
   }
 
   /** @param asking the stored counts when the command was asked for */
-  #confirm(asking: Promise<Stored>, isGuarded = false): () => Promise<void> {
+  #confirm(asking: Promise<Stored>, wasArmed = false): () => Promise<void> {
     // If the store cannot be reached, the command fails when it awaits this.
     asking.catch(() => undefined);
     return async () => {
       const [before, now] = await Promise.all([asking, this.#read()]);
       if (now.cancels !== before.cancels) throw new CancelledByMessage();
-      if (isGuarded && now.disarms !== before.disarms) throw disarmed();
+      if (wasArmed && now.disarms !== before.disarms) throw disarmed();
     };
   }
 

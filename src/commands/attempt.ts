@@ -51,7 +51,7 @@ export class CommandAttempt {
     this.#own.abort(reason);
   }
 
-  /** The command may wait so long from now on. */
+  /** The command may wait for this time from now on. */
   startDeadline(ms: number): void {
     this.#limit = { ms, now: this.#clock.now(), monotonic: this.#clock.monotonic(), stopTimer: () => undefined };
     this.resumeDeadline();
@@ -78,7 +78,7 @@ export class CommandAttempt {
   }
 
   /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
-  mayLeave(): void {
+  throwIfMayNotLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
     if (this.#limit !== null && this.#remainingMs() < 0) throw late(this.#limit.ms);
     this.check?.();

@@ -22,7 +22,7 @@ const followerShape = z.object({
   by: z.string(),
   /** Milliseconds since 1970. */
   startedAt: z.number(),
-  /** Of the message that brought the record. */
+  /** The properties of the message that brought the record. */
   msg: z.record(z.string(), z.unknown()),
   /** What the flow added to the record. */
   added: z.record(z.string(), z.unknown()),
@@ -48,7 +48,7 @@ const storedShape = z.lazy(() =>
     sentBy: text,
     record: z.unknown(),
     fault: z.catch(z.nullable(storedSentence), null),
-    status: z.catch(z.enum(['sent', 'answered', 'unconfirmed']), 'unconfirmed'),
+    status: z.catch(z.enum(['sent', 'open', 'over']), 'open'),
     states: z.catch(z.array(state), []),
     verdict: z.catch(z.nullable(verdictShape), null),
     origin: z.catch(z.nullable(originShape), null),
@@ -96,7 +96,7 @@ export const maxActingMs = 150_000;
 /** A status that goes back and forth for hours must not fill the store. */
 const maxStates = 50;
 
-/** The result of a command that was in flight when the process ended. */
+/** The result of a command that had no answer when the process ended. */
 const neverAnswered = asSentence(
   'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.',
 );
@@ -114,6 +114,7 @@ export class Command {
   record: CommandRecord;
   /** Why the record has no answer, which its message says in English; null if the service gave one. */
   fault: Sentence | null = null;
+  /** `sent`: no answer came yet. `open`: the car may still act. `over`: it does not act any more. */
   status: Stored['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
@@ -146,7 +147,7 @@ export class Command {
     const command = new Command(record, account, {}, now);
     const { outcome, sentence } = meaningOf(record.requestStatus);
     const message = record.message || sentence;
-    command.answer({ record: { ...record, outcome, message }, status: 'answered', fault: null }, now);
+    command.answer({ record: { ...record, outcome, message }, status: 'over', fault: null }, now);
     return command;
   }
 
@@ -166,7 +167,7 @@ export class Command {
 
   /** Whether the car may still act on it, as far as the answers say. */
   get mayAct(): boolean {
-    return this.status !== 'answered' && !isFinal(this.record.outcome);
+    return this.status !== 'over' && !isFinal(this.record.outcome);
   }
 
   /** Whether a node needs its result. */
@@ -175,27 +176,43 @@ export class Command {
   }
 
   /** Whether a node follows it, or has had its result. */
-  get isTakenOver(): boolean {
+  get hasReachedFollower(): boolean {
     return Object.keys(this.followers).length > 0;
   }
 
-  /** Null if the node has had the result. */
-  followerOf(node: string): Follower | null | undefined {
-    return Object.hasOwn(this.followers, node) ? this.followers[node] : undefined;
+  /** Null if the node does not follow it, or has had the result. */
+  followerOf(node: string): Follower | null {
+    return (Object.hasOwn(this.followers, node) && this.followers[node]) || null;
   }
 
-  /** Null when the node has had the result; undefined if it needs none. */
-  setFollower(node: string, follower: Follower | null | undefined): void {
-    const { [node]: _before, ...others } = this.followers;
-    this.followers = follower === undefined ? others : { ...others, [node]: follower };
+  setFollower(node: string, follower: Follower): void {
+    this.followers = { ...this.followers, [node]: follower };
   }
 
-  /** What a node has to send for it; null or undefined if it has nothing to send, or has sent it. */
-  unsentOf(node: string): Unsent | null | undefined {
+  /** The node needs no result. */
+  removeFollower(node: string): void {
+    const { [node]: _removed, ...others } = this.followers;
+    this.followers = others;
+  }
+
+  /** The node has had the result. */
+  markDone(node: string): void {
+    this.followers = { ...this.followers, [node]: null };
+  }
+
+  isDone(node: string): boolean {
+    return Object.hasOwn(this.followers, node) && this.followers[node] === null;
+  }
+
+  /** What a node has to send for it; null if it has nothing to send, or has sent it. */
+  unsentOf(node: string): Unsent | null {
     return this.origin?.node === node ? this.origin : this.followerOf(node);
   }
 
-  /** Calls back when the link of the command gives a final status, or now if the car does not act on it any more. */
+  /**
+   * Calls back once: at once if the car does not act on the command any more; otherwise when its
+   * link gives a final status, here (`addStatus`) or in another process (`merge`).
+   */
   whenOver(callback: () => void): void {
     if (this.mayAct) this.#onFinal.push(callback);
     else callback();
@@ -216,7 +233,7 @@ export class Command {
 
   refuse({ sentence, operationId }: VehicleError, now: number): void {
     this.record = { ...this.record, operationId, outcome: 'failed' };
-    this.status = 'answered';
+    this.status = 'over';
     this.origin = null;
     this.verdict = { outcome: 'failed', reason: sentence, verified: null, settledAt: iso(now) };
   }
@@ -259,8 +276,9 @@ export class Command {
     const { origin } = this;
     const forwardedAt = origin?.forwardedAt ?? other.origin?.forwardedAt ?? null;
     this.origin = origin && other.origin && { ...origin, by: other.origin.by, forwardedAt };
-    for (const [node, follower] of Object.entries(other.followers))
-      if (this.followerOf(node) !== null) this.setFollower(node, follower);
+    const done = Object.keys(this.followers).filter((node) => this.isDone(node));
+    this.followers = { ...this.followers, ...other.followers };
+    for (const node of done) this.markDone(node);
     this.isCleared ||= other.isCleared;
     if (!this.mayAct) for (const call of this.#onFinal.splice(0)) call();
   }

@@ -148,8 +148,8 @@ export class Dispatcher {
   /** @throws VehicleError if it was not sent or was refused */
   async #post(route: CommandRoute, turn: Turn, ready: ReadyToPost, attempt: CommandAttempt): Promise<CommandEnd> {
     const mayLeave = (): void => {
-      this.#options.turns.mayLeave(turn);
-      attempt.mayLeave();
+      this.#options.turns.throwIfMayNotLeave(turn);
+      attempt.throwIfMayNotLeave();
       this.#carChanges(route.vin);
     };
     const request = { ...route, timeoutMs: timeoutMs[route.interface], signal: attempt.closing, mayLeave };

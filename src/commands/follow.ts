@@ -66,13 +66,13 @@ export async function* followCommand(
   command: Command,
   options: FollowOptions,
 ): AsyncGenerator<FollowUpdate, void, void> {
-  const follower = new Follower(command, options);
+  const run = new FollowRun(command, options);
   try {
-    while (follower.mayLearn) if (await follower.poll()) yield follower.update(command.message);
+    while (run.mayLearn) if (await run.poll()) yield run.update(command.message);
   } finally {
-    follower.stop();
+    run.stop();
   }
-  yield follower.settled(options.result ?? (await follower.conclude()));
+  yield run.settled(options.result ?? (await run.conclude()));
 }
 
 interface PollOptions {
@@ -98,7 +98,7 @@ export async function pollCommand(
 }
 
 /** One node that follows a command. */
-class Follower {
+class FollowRun {
   readonly #command: Command;
   readonly #options: FollowOptions;
   readonly #clock: Clock;

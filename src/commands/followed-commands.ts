@@ -59,14 +59,13 @@ export class FollowedCommands {
     const others = Object.entries(record).filter(([name]) => !Object.hasOwn(command.record, name));
     const added: Record<string, unknown> = Object.fromEntries(others);
     const followed = { command, startedAt: now, msg, added, result: null, tries: 0 };
-    if (command.followerOf(node) === null) return null;
+    if (command.isDone(node)) return null;
     if (this.#isCleared) return followed;
-    let isOwn = true;
-    await this.#try(async () => {
+    const isOwn = await this.#try(async () => {
       if (known === undefined) await log.add(command, now);
-      isOwn = await log.assign(command, node, this.#stored(followed));
+      return log.assign(command, node, this.#stored(followed));
     });
-    if (!isOwn) return null;
+    if (isOwn === false) return null;
     // What could not be stored is stored with the next change.
     if (!command.followerOf(node)) command.setFollower(node, this.#stored(followed));
     this.#own.set(record.id, followed);
@@ -77,7 +76,7 @@ export class FollowedCommands {
   async hasDelivered(id: string): Promise<boolean> {
     const { log, node } = this.#options;
     await this.#try(() => log.fetch(id));
-    return log.find(id)?.followerOf(node) === null;
+    return log.find(id)?.isDone(node) === true;
   }
 
   /** Stores what became of a command on its way. */
@@ -99,38 +98,46 @@ export class FollowedCommands {
     }
     const settledAt = Date.parse(command.record.sentAt) + report.elapsedMs;
     const verdict = result ?? command.keepVerdict({ ...report, reason }, settledAt);
-    await this.#keep(command, { ...this.#stored(followed), result: verdict, tries: tries + 1 });
+    const follower = { ...this.#stored(followed), result: verdict, tries: tries + 1 };
+    await this.#keep(command, () => command.setFollower(node, follower));
     return true;
   }
 
-  /** Whether a stored result may be sent. Call it in the statement before the result is sent. If it is false, call `settle` again, because another process may send the result. */
+  /**
+   * Whether a stored result may be sent. Call it in the statement before the result is sent. If it
+   * is false, call `settle` again, because another process may send the result.
+   */
   mayBeSent({ command }: FollowedCommand): boolean {
     return this.#options.log.mayBeSent(command, this.#options.node);
   }
 
   /** The result was sent. */
   async delivered(followed: FollowedCommand): Promise<void> {
-    this.#own.delete(followed.command.id);
-    await this.#keep(followed.command, null, true);
+    const { command } = followed;
+    this.#own.delete(command.id);
+    await this.#keep(command, () => command.markDone(this.#options.node), true);
   }
 
   /** The node was closed before the result was sent. A deploy is not a crash, so the try does not count. */
   async postpone(followed: FollowedCommand): Promise<void> {
     const { command } = followed;
-    const { result } = command.followerOf(this.#options.node) ?? followed;
-    await this.#keep(command, { ...this.#stored(followed), result });
+    const { node } = this.#options;
+    const { result } = command.followerOf(node) ?? followed;
+    const follower = { ...this.#stored(followed), result };
+    await this.#keep(command, () => command.setFollower(node, follower));
   }
 
   /**
-   * @param follower null: the node has had the result; undefined: it needs none
+   * Stores what changes for this node.
    * @param isLast it is stored later if it cannot be stored now
    */
-  async #keep(command: Command, follower: Follower | null | undefined, isLast = false): Promise<void> {
-    const { log, node } = this.#options;
+  async #keep(command: Command, change: () => void, isLast = false): Promise<void> {
+    const { log } = this.#options;
     const save = (): Promise<boolean> =>
       log.save(command, () => {
+        // The record has arrived: the node that sent it has nothing left to forward.
         command.origin = null;
-        command.setFollower(node, follower);
+        change();
       });
     await this.#try(save);
     if (isLast && !command.isStored) await log.presence.eventually(save);
@@ -138,9 +145,10 @@ export class FollowedCommands {
 
   /** Ends without a result. */
   async end(id: string): Promise<void> {
-    const command = this.#options.log.find(id);
+    const { log, node } = this.#options;
+    const command = log.find(id);
     this.#own.delete(id);
-    if (command !== undefined) await this.#keep(command, undefined);
+    if (command !== undefined) await this.#keep(command, () => command.removeFollower(node));
   }
 
   /**
@@ -157,7 +165,7 @@ export class FollowedCommands {
       if (!follower || this.#own.has(command.id)) continue;
       const followed = { ...follower, command };
       if (follower.result !== null && follower.tries >= maxTries) {
-        await this.#keep(command, null);
+        await this.#keep(command, () => command.markDone(node));
         onLost();
       } else open.push(followed);
     }
@@ -178,11 +186,13 @@ export class FollowedCommands {
     return { by, startedAt, msg: keptProperties(msg), added: keptProperties(added), result, tries };
   }
 
-  async #try(change: () => Promise<unknown>): Promise<void> {
+  /** @returns undefined if it has failed */
+  async #try<T>(change: () => Promise<T>): Promise<T | undefined> {
     try {
-      await change();
+      return await change();
     } catch {
       this.#options.onFault();
+      return undefined;
     }
   }
 }

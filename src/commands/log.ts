@@ -7,7 +7,7 @@ import { Command, maxActingMs, type Follower, type JournalEntry } from './comman
 
 export interface CommandLogOptions {
   store: StateStore;
-  /** Of this process in `store`. Default: no other process uses it. */
+  /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Presence;
   /** The number of commands that are kept, the newest ones. Default 1000. */
   limit?: number;
@@ -141,7 +141,7 @@ export class CommandLog {
     await this.store.remove(`command/${id}`);
   }
 
-  /** A node begins to follow a command: `isTakenOver` waits for the end. */
+  /** A node begins to follow a command: `hasReachedFollower` waits for the end. */
   begins<Value>(id: string, beginning: Promise<Value>): Promise<Value> {
     const all = Promise.allSettled([this.#beginning.get(id), beginning]).then(() => {
       if (this.#beginning.get(id) === all) this.#beginning.delete(id);
@@ -156,21 +156,23 @@ export class CommandLog {
   }
 
   /** Whether a node follows the command, or has had its result. Fulfilled when that is stored. */
-  async isTakenOver(id: string): Promise<boolean> {
+  async hasReachedFollower(id: string): Promise<boolean> {
     await this.#beginning.get(id);
-    return this.find(id)?.isTakenOver === true;
+    return this.find(id)?.hasReachedFollower === true;
   }
 
   /**
-   * The commands for which a node has a record or a result to send, and which this process may send: its own, and those of processes that have
-   * ended. A record that was forwarded is among them while it may be on its way to a node that follows the command.
-   * @param isStart false: only those of another process that has ended since
+   * The commands for which a node has a record or a result to send, and which this process may
+   * send: its own, and those of processes that have ended. A record that was forwarded is among
+   * them while it may be on its way to a node that follows the command.
+   * @param isStart false: only those of another process that has ended since. A node that knows
+   * which commands it is sending itself needs no `false`
    * @throws StateFault
    */
   async openFor(node: string, now: number, isStart = true): Promise<Command[]> {
     await this.ready();
     const isOpen = (one: Command): boolean =>
-      one.origin?.node === node ? !one.isTakenOver && isOnTheWay(one, now) : Boolean(one.followerOf(node));
+      one.origin?.node === node ? !one.hasReachedFollower && isOnTheWay(one, now) : Boolean(one.followerOf(node));
     const open: Command[] = [];
     for (const one of [...this.#commands.values()].filter(isOpen)) {
       const isOwn = one.unsentOf(node)?.by === this.presence.id;
@@ -189,11 +191,11 @@ export class CommandLog {
     const by = presence.id;
     return this.save(command, async () => {
       const known = command.unsentOf(node);
-      const isFree = !known || known.by === by || (await presence.hasEnded(known.by));
-      const unsent = follower ?? known;
-      if (known === null || !unsent || !isFree) return false;
+      const hasNothing = known === null && follower === undefined;
+      const isOthers = known !== null && known.by !== by && !(await presence.hasEnded(known.by));
+      if (command.isDone(node) || hasNothing || isOthers) return false;
       if (follower) command.setFollower(node, { ...follower, by });
-      else unsent.by = by;
+      else if (known) known.by = by;
       return true;
     });
   }
@@ -203,7 +205,10 @@ export class CommandLog {
     return this.assign(command, node).catch(unlessAway(true));
   }
 
-  /** Whether a node may send what it has to send for a command. Call it in the statement before that is sent. False if another process may have taken it over. */
+  /**
+   * Whether a node may send what it has to send for a command. Call it in the statement before that
+   * is sent. False if another process may have taken it over.
+   */
   mayBeSent(command: Command, node: string): boolean {
     const { presence } = this;
     // Without copies of its flow, no other process has the node that forwards the record.
@@ -233,8 +238,8 @@ export class CommandLog {
   }
 
   /** Whether a node has something to send for it. */
-  #isOpen = ({ isFollowed, isTakenOver, origin }: Command): boolean =>
-    isFollowed || (!isTakenOver && origin?.forwardedAt === null);
+  #isOpen = ({ isFollowed, hasReachedFollower, origin }: Command): boolean =>
+    isFollowed || (!hasReachedFollower && origin?.forwardedAt === null);
 
   /**
    * The node has forwarded the record.

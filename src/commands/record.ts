@@ -55,7 +55,7 @@ const recordShape = z.lazy(() =>
 export type CommandRecord = z.infer<typeof recordShape>;
 
 /** When a command was sent, in milliseconds since 1970. */
-interface Sent {
+interface Sending {
   id: string;
   sentAt: number;
 }
@@ -63,8 +63,8 @@ interface Sent {
 /** What became of a command that was sent. */
 export interface CommandEnd {
   record: CommandRecord;
-  /** `answered`: an answer or a refusal ended it. `unconfirmed`: the car may still act. */
-  status: 'answered' | 'unconfirmed';
+  /** `over`: an answer or a refusal ended it. `open`: the car may still act. */
+  status: 'open' | 'over';
   /** Why the record has no answer, which its message says in English; null if the service gave one. */
   fault: Sentence | null;
 }
@@ -76,7 +76,7 @@ export interface CommandEnd {
 export async function endOf(
   route: CommandRoute,
   answer: Promise<CommandAnswer>,
-  sent: Readonly<Sent>,
+  sent: Readonly<Sending>,
 ): Promise<CommandEnd> {
   try {
     const { body, receivedAt, operationId } = await answer;
@@ -85,24 +85,24 @@ export async function endOf(
     // Whether the command is over with this answer (docs/internals/contract.md 4).
     const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
     const record = recordOf(route, { ...invocation, operationId: invocation.operationId ?? operationId }, sent);
-    return { record, status: isOver ? 'answered' : 'unconfirmed', fault: null };
+    return { record, status: isOver ? 'over' : 'open', fault: null };
   } catch (error) {
     if (!(error instanceof UnconfirmedCommandError)) throw error;
     const { reason, isAnswerOfCar } = error;
     const fault = isAnswerOfCar ? reason.sentence : noAnswer(reason);
     const record = recordOf(route, unanswered(fault, reason.operationId), sent);
-    return { record, status: isAnswerOfCar ? 'answered' : 'unconfirmed', fault };
+    return { record, status: isAnswerOfCar ? 'over' : 'open', fault };
   }
 }
 
 /** The record that is valid if no answer comes. */
-export const begunRecord = (route: CommandRoute, sent: Sent): CommandRecord =>
+export const begunRecord = (route: CommandRoute, sent: Sending): CommandRecord =>
   recordOf(route, unanswered(noAnswer()), sent);
 
 export function recordOf(
   { command, vin, interface: iface, unlockSeconds }: CommandRoute,
   invocation: Invocation,
-  { id, sentAt }: Sent,
+  { id, sentAt }: Sending,
 ): CommandRecord {
   const meaning = meaningOf(invocation.requestStatus);
   const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : iso(sentAt + unlockSeconds * 1000));

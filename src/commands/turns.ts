@@ -27,18 +27,24 @@ import type { CommandRoute } from './route';
 const lookMs = 3_000;
 /** A slot that the store has lost is written again by its holder in this time: a look, and the store's answers. */
 const reclaimMs = 5_000;
-/** For so long, the same command of the same node in another process counts as one command. */
+/**
+ * The same command of the same node that another process asks for within this time counts as one
+ * command.
+ */
 const joinedMs = 10_000;
-/** An ended command is kept so long, because another copy may stand in line with the same one. */
+/**
+ * An ended command is kept for this time, because another copy may stand in line with the same
+ * command.
+ */
 const recentMs = 60_000;
-/** A waiting holder is overtaken so long after its last moment. */
+/** A waiting holder is overtaken this time after its last moment. */
 const overdueMs = 60_000;
 /** How often a command that joined another one looks whether that one is answered. */
 const joinEveryMs = 1_000;
 
 /** A command, as other processes must know it. Times are in milliseconds since 1970, by the clock of the store. */
 const commandShape = z.object({
-  /** Of the attempt, and of the record. */
+  /** The id of the attempt and of the record. */
   id: z.string(),
   command: z.string(),
   /** A hash of the address and the body: equal for the same command. */
@@ -52,8 +58,13 @@ const commandShape = z.object({
   record: z.nullable(z.unknown()),
 });
 const holderShape = z.extend(commandShape, {
+  /** `answered`: the car may still act on it. */
   status: z.enum(['waiting', 'sent', 'answered']),
-  /** Which newer commands replace it while it waits for the car: those that arrive, or, once the car was found unavailable, also those in line. */
+  /**
+   * Which newer commands take its slot while it waits for the car. `arriving`: one that asks for
+   * its turn from now on. `all`: also one that stands in line; it is set once the car was found
+   * unavailable.
+   */
   givesWayTo: z.enum(['none', 'arriving', 'all']),
   /** Until when it may wait. */
   until: z.number(),
@@ -71,6 +82,12 @@ const slotShape = z.lazy(() => z.object({ holder: z.nullable(holderShape), recen
 type Holder = z.infer<typeof holderShape>;
 type Ended = z.infer<typeof endedShape>;
 type Slot = z.infer<typeof slotShape>;
+
+/**
+ * What a command finds: it has the slot now; another one has it; it is free, but this one is not
+ * armed; or another copy of the flow sends the same one.
+ */
+type Found = 'taken' | 'busy' | 'free' | { twin: Holder | Ended };
 
 interface TurnRequest {
   route: CommandRoute;
@@ -153,7 +170,7 @@ class Car {
 
 interface TurnsOptions {
   clock: Clock;
-  /** Of the service: its cars are others than those of another service. */
+  /** The address of the service: the same VIN at another service is another car. */
   baseUrl: string;
   /** Needed if several processes share it; by default the slots end with the process. */
   store?: StateStore;
@@ -292,7 +309,8 @@ export class Turns {
   }
 
   /** @returns null when it has the slot; else the record of the same command, which another copy of the flow sends */
-  async #enter(turn: Turn, { attempt, whenBusy, client }: TurnRequest): Promise<CommandRecord | null> {
+  async #enter(turn: Turn, request: TurnRequest): Promise<CommandRecord | null> {
+    const { attempt, whenBusy, client } = request;
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
       const first = await this.#look(turn, true);
@@ -300,31 +318,26 @@ export class Turns {
       return first;
     });
     turn.waited = found !== 'taken';
-    // The armed copy may still stand in line.
-    let isPatient = found === 'busy' && whenBusy === 'queue';
+    let wasPolled = false;
+    // An unarmed copy first stands in line: the armed one may do so, too.
+    let standsInLine = found === 'busy' && whenBusy === 'queue';
     let looksForArmed = lookMs / joinEveryMs;
-    for (let wasPolled = false; found !== 'taken';) {
+    while (found !== 'taken') {
       if (typeof found === 'object') {
-        const joined = await this.#join(turn, attempt, found);
+        const joined = await this.#join(turn, attempt, found.twin);
         if (joined !== null) return joined;
         attempt.resumeDeadline();
         found = await this.#look(turn);
-      } else if (attempt.unarmed !== null && (found === 'free' || whenBusy === 'refuse') && !isPatient) {
-        // Nor may it have its turn yet, if both got the message at the same moment.
+      } else if (attempt.unarmed !== null && !standsInLine && (found === 'free' || whenBusy === 'refuse')) {
+        // The armed copy may not have its turn yet, if both got the message at the same moment.
         if ((looksForArmed -= 1) < 0) throw attempt.unarmed;
         await this.#clock.sleep(joinEveryMs, attempt.signal);
         found = await this.#look(turn);
       } else if (whenBusy === 'queue') {
-        // One that had joined another has no place yet.
-        if (!car.line.includes(turn)) car.line.push(turn);
-        if (found === 'free') isPatient = false;
-        await this.#pause(turn, attempt.signal);
-        if (car.line[0] !== turn) continue;
-        await attempt.confirm?.();
-        found = await this.#look(turn);
-        if (found === 'busy') await this.#poll(car, client, attempt.signal);
-      } else if (wasPolled) throw busy(car.known.slot.holder ?? car.line[0]?.holder, this.#clock.now());
-      else {
+        if (found === 'free') standsInLine = false;
+        found = await this.#waitInLine(turn, request, found);
+      } else {
+        if (wasPolled) throw busy(car.known.slot.holder ?? car.line[0]?.holder, this.#clock.now());
         await this.#poll(car, client, attempt.signal);
         wasPolled = true;
         found = await this.#look(turn);
@@ -334,33 +347,49 @@ export class Turns {
   }
 
   /**
-   * Takes the slot if it is free, or if its holder gives way.
-   * @returns the same command of another copy; `free` if the slot is free and this one must not take it
+   * Waits until the next look is due.
+   * @returns what it finds; `found` if another command of this process is in front
    */
-  async #look(turn: Turn, isArriving = false): Promise<'taken' | 'busy' | 'free' | Holder | Ended> {
-    const { car, attempt, holder: own } = turn;
-    turn.frees = car.frees;
-    let wasMissing = false;
-    const found = await this.#retryOnConflict(async () => {
-      const known = await this.#read(car);
-      const { holder, recent } = known.slot;
-      wasMissing = known.isMissing;
-      const isOver = holder === null || (await this.#isOver(car, holder));
-      if (this.#presence.joinsCommands) {
-        const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
-        if (twin !== undefined) return twin;
-      }
-      const isFirst = car.line.length === 0 || car.line[0] === turn;
-      if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return 'busy';
-      if (attempt?.unarmed != null) return 'free';
-      turn.mayBeStored = true;
-      const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-      // One that replaced it would not know that it has to wait for a command that the store has lost.
-      const next: Holder = this.#isForgotten(known) ? { ...own, givesWayTo: 'none' } : own;
-      if ((await this.#write(car, known, { holder: next, recent: ended })) === null) return null;
-      return 'taken';
-    });
+  async #waitInLine(turn: Turn, { attempt, client }: TurnRequest, found: Found): Promise<Found> {
+    const { car } = turn;
+    // One that had joined another has no place yet.
+    if (!car.line.includes(turn)) car.line.push(turn);
+    await this.#pause(turn, attempt.signal);
+    if (car.line[0] !== turn) return found;
+    await attempt.confirm?.();
+    const next = await this.#look(turn);
+    if (next === 'busy') await this.#poll(car, client, attempt.signal);
+    return next;
+  }
+
+  /** Takes the slot if it is free, or if its holder gives way. */
+  async #look(turn: Turn, isArriving = false): Promise<Found> {
+    turn.frees = turn.car.frees;
+    const { found, wasMissing } = await this.#retryOnConflict(() => this.#tryToTake(turn, isArriving));
     return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;
+  }
+
+  /** @returns null if another process was faster; `wasMissing`: the store had no slot */
+  async #tryToTake(turn: Turn, isArriving: boolean): Promise<{ found: Found; wasMissing: boolean } | null> {
+    const { car, attempt, holder: own } = turn;
+    const known = await this.#read(car);
+    const { holder, recent } = known.slot;
+    const wasMissing = known.isMissing;
+    const isOver = holder === null || (await this.#isOver(car, holder));
+    if (this.#presence.joinsCommands) {
+      const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
+      if (twin !== undefined) return { found: { twin }, wasMissing };
+    }
+    const isFirst = car.line.length === 0 || car.line[0] === turn;
+    if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { found: 'busy', wasMissing };
+    if (attempt?.unarmed != null) return { found: 'free', wasMissing };
+    turn.mayBeStored = true;
+    const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
+    // One that replaced it would not know that it has to wait for a command that the store has
+    // lost.
+    const next: Holder = this.#isForgotten(known) ? { ...own, givesWayTo: 'none' } : own;
+    const written = await this.#write(car, known, { holder: next, recent: ended });
+    return written && { found: 'taken', wasMissing };
   }
 
   /** Whether the store may have lost a command of another process. */
@@ -469,7 +498,7 @@ export class Turns {
   }
 
   /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its slot */
-  mayLeave(turn: Turn): void {
+  throwIfMayNotLeave(turn: Turn): void {
     if (!this.#presence.isStill(turn.sentBy) || turn.car.own !== turn) throw lostTurn();
     turn.leftAt = this.#clock.monotonic();
   }

@@ -71,7 +71,7 @@ export function parseRow(
 
 /**
  * The row with its operand.
- * @param code INPUT_INVALID where the operand came from a message or another source
+ * @param code INPUT_INVALID if the operand came from a message or another source
  * @throws VehicleError of this code
  */
 export function parseCondition(
@@ -98,7 +98,7 @@ const faulty = (code: 'CONFIG' | 'INPUT_INVALID', number: number, fault: Sentenc
 
 /**
  * Judges one condition. A value that is unknown answers none, an age included.
- * @param reading of the read of the value; undefined where it failed
+ * @param reading of the read of the value; undefined if it failed
  * @param now by the clock behind the timestamps, in milliseconds since 1970
  * @param runs which values the car has had, for a condition that has to last
  */
@@ -118,7 +118,7 @@ export function judge(
   return { ...judged, forMinutes, since: since === null ? null : iso(since), result };
 }
 
-/** Minutes; null where the time of the value is unknown or not credible. */
+/** Minutes; null if the time of the value is unknown or not credible. */
 function ageOf({ measuredAt }: Fact, now: number): number | null {
   const { measuredAt: at } = timesOf(measuredAt, { at: now });
   return at === null ? null : (now - at) / 60_000;

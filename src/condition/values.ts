@@ -17,12 +17,12 @@ export interface ConditionValue {
   /** `batteryChargeLevel`, `windows.rearRight`. */
   name: string;
   read: ReadName | 'inOrder';
-  /** Of windows and doors: an opening, `allClosed` or `locked`. */
+  /** The member of windows or doors: an opening, `allClosed` or `locked`. */
   member?: string;
   type: ValueKind;
 }
 
-/** A value of the car as it was read; null where it is unknown. */
+/** A value of the car as it was read; null if it is unknown. */
 export interface Fact {
   is: number | string | boolean | Position | null;
   /** In words, only of a number. */
@@ -39,7 +39,7 @@ const inOrder: ValueKind = { kind: 'boolean', words: { true: 'in order', false: 
 const opening: ValueKind = { kind: 'word', values: ['open', 'closed'] };
 const accessibility: ValueKind = { kind: 'word', values: ['AVAILABLE', 'UNAVAILABLE'] };
 
-/** The value of this name; undefined where a condition can have none. */
+/** The value of this name; undefined if a condition can have none. */
 export function conditionValue(name: string): ConditionValue | undefined {
   if (name === 'inOrder') return { name, read: name, type: inOrder };
   const [read = '', member, ...more] = name.split('.');
@@ -121,7 +121,8 @@ function boundsIn(text: string): string[] {
 }
 
 /**
- * What a value is compared with, from a form or a message; undefined where it does not fit the value and the operator.
+ * What a value is compared with, from a form or a message; undefined if it does not fit the value
+ * and the operator.
  * @returns a number, `[lowest, highest]`, a word, true or false, a list of these, or a place
  */
 export function parseOperand(type: ValueKind, operator: Operator, input: unknown): unknown {

@@ -7,7 +7,7 @@ export type OpeningState = 'open' | 'ajar' | 'closed' | 'unknown' | 'absent';
 export type OpeningName = Exclude<OpeningKey, 'carLocked'>;
 export const openingNames = /* @__PURE__ */ openingKeys.filter((key): key is OpeningName => key !== 'carLocked');
 
-/** A part that can be clicked where the drawing is interactive. */
+/** A part that can be clicked if the drawing is interactive. */
 export type CarPart = OpeningName | 'lock' | 'plug';
 
 export interface CarViewState extends Record<OpeningName, OpeningState> {

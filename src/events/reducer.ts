@@ -18,7 +18,7 @@ const signInShape = z.lazy(() =>
   z.object({
     /** When it was last asked. */
     at: time,
-    /** When the sign-in ends; null where that is not known. */
+    /** When the sign-in ends; null if that is not known. */
     endsAt: z.nullable(time),
     /** Before how many days of this end an event was sent. */
     warnedDays: z.nullable(z.number()),
@@ -52,7 +52,7 @@ const dayMs = 86_400_000;
 
 /** What is known of the sign-in of an account. */
 export interface SignInKnown {
-  /** Milliseconds since 1970; null where that is not known. */
+  /** Milliseconds since 1970; null if that is not known. */
   endsAt: number | null;
   /** Null: nothing was asked with it yet. */
   isRequired: boolean | null;

@@ -1,7 +1,7 @@
 import { serviceUrgency } from '../catalogue/warnings';
 import type { VehicleEvent } from './types';
 
-/** The words of a language. Each is in lower case where the language's sentences allow it. */
+/** The words of a language. Each is in lower case if the language's sentences allow it. */
 interface EventWords {
   /** BCP 47 tag. */
   language: string;

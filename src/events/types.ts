@@ -82,7 +82,7 @@ export interface EventReading {
   receivedAt?: Partial<Record<ReadName, number>>;
   /** When each was asked for. Default: when it was received. */
   askedAt?: Partial<Record<ReadName, number | undefined>>;
-  /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
+  /** How far the clock behind the timestamps is ahead of `at`, if that is known. */
   skewMs?: number;
 }
 

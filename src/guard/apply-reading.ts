@@ -31,8 +31,8 @@ export function readingOf(
     if (read === 'accessibility') reading.inUse = inUseOf(payload);
     // The client gives windows and doors as members, and each member is checked when it is applied.
     else reading[read] = payload as OpeningMembers;
-    // A sunroof that alone is unknown is there: a reading leaves out the sunroof of a car that has none. Where other windows are
-    // unknown, too, that shows nothing.
+    // A sunroof that alone is unknown is there: a reading leaves out the sunroof of a car that has
+    // none. If other windows are unknown, too, that shows nothing.
     if (read === 'windows') reading.hasSunroof = Array.isArray(vehicle.unknown) && vehicle.unknown.join() === 'sunroof';
   }
   return reading;

@@ -28,20 +28,25 @@ import {
 } from './state';
 
 /**
- * Reports when something stays open: a pure reducer of readings and times to events, without timers. Call `step` with each input,
- * keep the state that it returns, and call it again with a `tick` at `nextDue`.
+ * Reports when something stays open: a pure reducer of readings and times to events, without
+ * timers. Call `step` with each input, keep the state that it returns, and call it again with a
+ * `tick` at `nextDue`.
  *
  * Each step decides from what is known then:
- * - An alert is given when an opening has been open for its time. It names all such openings, and comes again after `repeat`.
- * - `since` is the timestamp of the first value that says open, because that is when the car was asked (docs/internals/service.md 2.3). Where
- *   the timestamp is missing, in the future, over a year old, or before the opening was last known closed, it is the time of the reading.
- * - A value with an older timestamp than one already applied changes nothing (docs/internals/vendor-api.md 6.2).
+ * - An alert is given when an opening has been open for its time. It names all such openings, and
+ *   comes again after `repeat`.
+ * - `since` is the timestamp of the first value that says open, because that is when the car was
+ *   asked (docs/internals/service.md 2.3). If the timestamp is missing, in the future, over a year
+ *   old, or before the opening was last known closed, it is the time of the reading.
+ * - A value with an older timestamp than one already applied changes nothing
+ *   (docs/internals/vendor-api.md 6.2).
  * - An opening that was open before a restart counts on, unconfirmed until it is read again.
- * - Unknown is neither closed nor newly open: an open opening stays open, unconfirmed. An opening that is unknown for as long as it
- *   may be open is reported once.
- * - The all clear needs every watched opening to be known closed. It comes at once, in quiet hours too, because it ends an alarm.
- * - Alerts and `cannot-tell` wait during quiet hours, a snooze, or (where chosen) while the car is in use. In that case time counts
- *   from when the car was last left.
+ * - Unknown is neither closed nor newly open: an open opening stays open, unconfirmed. An opening
+ *   that is unknown for as long as it may be open is reported once.
+ * - The all clear needs every watched opening to be known closed. It comes at once, in quiet hours
+ *   too, because it ends an alarm.
+ * - Alerts and `cannot-tell` wait during quiet hours, a snooze, or (if chosen) while the car is in
+ *   use. In that case time counts from when the car was last left.
  */
 export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, GuardEvent> {
   readonly #options: GuardOptions;
@@ -51,7 +56,10 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     this.#options = parseGuardSettings(settings);
   }
 
-  /** The reads for the watched openings, for those that a question asks about, and for the use of the car where that matters. */
+  /**
+   * The reads for the watched openings, for those that a question asks about, and for the use of
+   * the car if that matters.
+   */
   readsFor(only: readonly WatchName[] = []): GuardRead[] {
     const { watched, onlyWhileNotInUse } = this.#options;
     const reads = new Set<GuardRead>([...watched, ...openingsNamed(only)].map((key) => openings[key].read));
@@ -284,7 +292,7 @@ function mark(
   }
 }
 
-/** 0 where nothing is snoozed, Infinity until it is closed. */
+/** 0 if nothing is snoozed, Infinity until it is closed. */
 const snoozedUntil = ({ snooze }: GuardState): number =>
   snooze === null ? 0 : snooze.minutes === null ? Infinity : snooze.from + snooze.minutes * 60_000;
 

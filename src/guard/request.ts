@@ -34,7 +34,9 @@ function isAsked(ask: unknown): boolean {
   throw new VehicleError('INPUT_INVALID', 'msg.ask must be true, as a boolean. Send a message with msg.ask = true.');
 }
 
-/** The reading in `msg.vehicle` (docs/internals/contract.md 3); null where the message carries none. */
+/**
+ * The reading in `msg.vehicle` (docs/internals/contract.md 3); null if the message carries none.
+ */
 function readingIn(vehicle: Record<string, unknown>, payload: unknown): Omit<GuardReading, 'at'> | null {
   const { reads, errors, source } = vehicle;
   const isSeveral = isRecord(reads) && isRecord(payload);

@@ -22,7 +22,10 @@ const openingShape = z.lazy(() =>
     unknownReported: z._default(z.boolean(), false),
     /** The car is known to have it, though its state may never have been known to this guard. */
     isFitted: z.catch(z.boolean(), false),
-    /** An alert named it since it was opened (or since the car was last in use, where only parked time counts). */
+    /**
+     * An alert named it since it was opened (or since the car was last in use, if only parked time
+     * counts).
+     */
     alerted: z._default(z.boolean(), false),
   }),
 );
@@ -46,7 +49,10 @@ const guardState = z.lazy(() =>
     parkedAt: z.catch(instant, null),
     /** When the last alert was given without a question. */
     alertedAt: z.catch(instant, null),
-    /** Kept after its time until an alert follows it, because that one is due even where nothing is repeated. */
+    /**
+     * Kept after its time until an alert follows it, because that one is due even if nothing is
+     * repeated.
+     */
     snooze: z.catch(z.nullable(snooze), null),
     /** An alert was given, and no all clear since. */
     clearPending: z.catch(z.boolean(), false),

@@ -6,8 +6,9 @@ interface GuardWords {
   /** BCP 47 tag: it decides plurals and how a list is joined. */
   language: string;
   /**
-   * The text of an opening, or of a key below `guard` in `runtime.json`, in lower case where the language's sentences allow it. A key
-   * with a number ends in `_` and the plural category of CLDR, as in i18next.
+   * The text of an opening, or of a key below `guard` in `runtime.json`, in lower case if the
+   * language's sentences allow it. A key with a number ends in `_` and the plural category of CLDR,
+   * as in i18next.
    */
   text(key: string): string;
 }
@@ -31,7 +32,8 @@ class Phrases {
 
   alert(open: readonly OpenOpening[], unknown: readonly NamedOpening[]): string {
     const phrases = groupsOf(open).map((group) => this.#openPhrase(group));
-    // Where a phrase is “open for 12 minutes: front-left window”, “and” would join the openings of two phrases.
+    // If a phrase is “open for 12 minutes: front-left window”, “and” would join the openings of
+    // two phrases.
     const isList = phrases.some((phrase) => phrase.includes(':'));
     const said = this.#sentence(isList ? phrases.join('; ') : this.#join(phrases));
     return unknown.length === 0 ? said : `${said}; ${this.#unknownPhrase(unknown)}`;
@@ -119,7 +121,7 @@ const keyOf = ({ kind, name }: NamedOpening): string => openingKeyOf(name, kind)
 const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
-/** A tag that Intl takes; English where it is missing or odd. */
+/** A tag that Intl takes; English if it is missing or odd. */
 function validLanguage(language: string): string {
   try {
     return new Intl.Locale(language).toString();

@@ -23,7 +23,7 @@ export interface GuardReading {
   receivedAt?: Partial<Record<GuardRead, number>> | undefined;
   /** When each was asked for. Default: when it was received. */
   askedAt?: Partial<Record<GuardRead, number>> | undefined;
-  /** How far the clock behind the timestamps is ahead of `at`, where that is known. */
+  /** How far the clock behind the timestamps is ahead of `at`, if that is known. */
   skewMs?: number | undefined;
   /** null: unknown, which counts as not in use, because an unnecessary alert is better than a missing one. */
   inUse?: boolean | null | undefined;

@@ -22,7 +22,7 @@ type ServiceSettings = Partial<Record<(typeof settable)[number], string>> & {
 
 /**
  * The profile with the configuration's settings in it.
- * @throws VehicleError CONFIG where an address is missing or not safe to send a token to
+ * @throws VehicleError CONFIG if an address is missing or not safe to send a token to
  */
 export function resolveService(service: ServiceName, settings: ServiceSettings = {}): ServiceProfile {
   const profile: ServiceProfile = { ...services[service] };

@@ -17,9 +17,10 @@ export interface Proxy {
 }
 
 /**
- * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case, as other programs on the machine do.
+ * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case, as other programs on
+ * the machine do.
  * @returns the proxy for a URL, null for a direct connection
- * @throws VehicleError CONFIG where a variable does not hold the address of an http or https proxy
+ * @throws VehicleError CONFIG if a variable does not hold the address of an http or https proxy
  */
 export function parseProxies(env: Environment): (url: URL) => Proxy | null {
   const valueOf = (name: string): string => (env[name.toLowerCase()] || env[name])?.trim() ?? '';
@@ -65,7 +66,7 @@ function parseProxy(variable: string, value: string): Proxy | null {
 export interface ConnectionNotes {
   /** Host and port of the proxy; null for a direct connection. */
   proxy: string | null;
-  /** False where NODE_TLS_REJECT_UNAUTHORIZED makes Node.js accept every certificate. */
+  /** False if NODE_TLS_REJECT_UNAUTHORIZED makes Node.js accept every certificate. */
   verifiesCertificates: boolean;
 }
 

@@ -9,8 +9,8 @@ export const connectTimeoutMs = 10_000;
 const lateCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /**
- * A failed connection to the proxy, or to the service where `proxy` is null. The cause is rebuilt from its code alone: the errors of undici
- * hold addresses and headers.
+ * A failed connection to the proxy, or to the service if `proxy` is null. The cause is rebuilt from
+ * its code alone: the errors of undici hold addresses and headers.
  */
 export function connectionFault(error: unknown, proxy: Proxy | null): VehicleError {
   if (error instanceof VehicleError) return error;

@@ -18,7 +18,10 @@ export type RateLimitCode = z.infer<typeof pauseShape>['code'];
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
-/** A request counts for so much longer than the service counts it, for its way to the service. */
+/**
+ * How much longer a request counts here than at the service: the service counts it only when it has
+ * arrived.
+ */
 export const wayMs = second;
 /** Stored times that are so near to the end of a bucket are at its end: processes measure the clock of a shared store with small differences. */
 const sameBucketMs = 100;
@@ -30,7 +33,10 @@ const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
 /** What the service has ordered: nothing is sent until then. */
 const pauseShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), until: number });
-/** Times are milliseconds since 1970, by the wall clock, or by the clock of a shared store; a count leaves its window at `until`, the first of its pair. */
+/**
+ * Times are milliseconds since 1970, by the wall clock, or by the clock of a shared store; a count
+ * leaves its window at `until`, the first of its pair.
+ */
 const recordShape = z.lazy(() =>
   z.object({
     savedAt: number,
@@ -78,7 +84,7 @@ export class QuotaCounts {
   readonly commands = new SlidingWindow(minute + wayMs, bucketMs.minute);
   readonly days = byName(apiNames, () => new SlidingWindow(day + wayMs, bucketMs.day));
   readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
-  /** Of all processes, also of this one. */
+  /** The limits of all processes, also of this one. */
   limits: (Quota & { until: number })[] = [];
   /** How far the time of the last record was ahead. */
   #loadedAhead = 0;

@@ -54,7 +54,7 @@ interface RateLimiterOptions {
   clock: Clock;
   /** Stores the counts, so that they outlive a restart. */
   store: Pick<StateStore, 'read' | 'write'>;
-  /** Of this process in `store`. Default: no other process uses it. */
+  /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Presence;
   /** The key of the counts in `store`. */
   key: string;
@@ -104,12 +104,15 @@ interface Waiter {
   /** In monotonic time. */
   deadline: number;
   signal: Signal | undefined;
-  /** Takes it out of the queue, and ends its wait with this result; does nothing the second time. */
+  /**
+   * Takes it out of the queue, and ends its wait with this result: an error, or the promise that
+   * the request is counted. It does nothing the second time.
+   */
   end(result: VehicleError | Promise<void>): void;
 }
 
 /** The earliest moment at which a request can be sent, and what delays it. */
-interface Slot {
+interface Moment {
   at: number;
   code: RateLimitCode;
   reason: Sentence;
@@ -150,7 +153,7 @@ export class RateLimiter {
   #isLoaded = false;
   #timer: { at: number; cancel: () => void } | null = null;
   readonly #changes = new Serial();
-  /** Of the record in a shared store. */
+  /** The version of the record in a shared store. */
   #version: string | null = null;
   /** Whether another process also changes it: then it is read before it is written. */
   #isContended = false;
@@ -158,7 +161,10 @@ export class RateLimiter {
   #epoch = '';
   /** When the record was last read or written, in monotonic time. */
   #knownAt = -Infinity;
-  /** How long the last write to a shared store took: a request leaves so long after it was counted. */
+  /**
+   * How long the last write to a shared store took. A request leaves only after that write, so it
+   * is counted for this much longer.
+   */
   #writeMs = 0;
   #endWatch: (() => void) | null = null;
   /** Until when every process adds what it sent to a record that was lost, in monotonic time. */
@@ -199,7 +205,7 @@ export class RateLimiter {
     return presence.onChange(() => {
       if (presence.id === id) return;
       id = presence.id;
-      this.#record();
+      this.#saveShared();
     });
   }
 
@@ -214,20 +220,24 @@ export class RateLimiter {
 
   /**
    * Waits until a request of this kind may be sent, and counts it.
-   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, where the wait would be too long; CANCELLED;
-   * CONFIG while another process uses the directory of the counts; STORE_UNAVAILABLE while a shared store cannot be reached
+   * @throws VehicleError QUOTA_SPENT or RATE_LIMITED, with `retryAt`, if the wait would be too
+   * long; CANCELLED; CONFIG while another process uses the directory of the counts;
+   * STORE_UNAVAILABLE while a shared store cannot be reached
    */
   async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
     if (!this.#hasBegun) await raceAbort(this.#begin(), options.signal);
     if (this.#users.size === 0) throw cancelledError();
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
     const time = this.#clock.monotonic();
-    if (this.#waits || this.#nextSlot(kind, options.api, time).at > time) return this.#wait(kind, options);
+    if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
     const counting = this.#count(kind, options, time);
     if (counting !== nothingToStore) await raceAbort(counting, options.signal);
   }
 
-  /** Begins to read what other processes have counted. The next request waits for this, and then needs only one access to the store. */
+  /**
+   * Begins to read what other processes have counted; on files there is nothing to read. The next
+   * request waits for this, and then needs only one access to the store.
+   */
   refresh(): void {
     if (this.#options.presence.isShared) void this.#changes.run(() => this.#load()).catch(() => undefined);
   }
@@ -246,7 +256,7 @@ export class RateLimiter {
     };
     note();
     // It is stored at once: neither the next process after a crash nor another process may send.
-    if (this.#options.presence.isShared) this.#record(note);
+    if (this.#options.presence.isShared) this.#saveShared(note);
     else void this.#save();
     this.#serveWaiting();
   }
@@ -334,7 +344,7 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     if (time - countedAt <= wayMs || signal?.aborted === true) return;
     this.#counts.add(api, kind === 'command', countedAt, -1);
-    if (this.#nextSlot(kind, api, time).at > time) return this.#wait(kind, options, true);
+    if (this.#nextMoment(kind, api, time).at > time) return this.#wait(kind, options, true);
     this.#counts.add(api, kind === 'command', time);
   }
 
@@ -355,8 +365,8 @@ export class RateLimiter {
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
-  #nextSlot(kind: RequestKind, api: ApiName, time: number): Slot {
-    let latest: Slot = { at: time, code: 'RATE_LIMITED', reason: none };
+  #nextMoment(kind: RequestKind, api: ApiName, time: number): Moment {
+    let latest: Moment = { at: time, code: 'RATE_LIMITED', reason: none };
     for (const { of, code, what } of limits) {
       if (of === 'commandsPerMinute' && kind !== 'command') continue;
       const at = this.#counts.windowOf(of, api).freeAt(this.#size(of, kind), time);
@@ -373,8 +383,8 @@ export class RateLimiter {
     return { at: pause.until, code: pause.code, reason: asSentence(pauseReasons[pause.code]) };
   }
 
-  /** @param isAgain the caller stops waiting by itself when the signal is aborted */
-  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, isAgain = false): Promise<void> {
+  /** @param callerRaces the caller stops waiting by itself when the signal is aborted */
+  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, callerRaces = false): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
@@ -389,7 +399,7 @@ export class RateLimiter {
           if (!this.#waits) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
-          else resolve(isAgain ? result : raceAbort(result, signal));
+          else resolve(callerRaces ? result : raceAbort(result, signal));
         },
       };
       signal?.addEventListener('abort', cancel);
@@ -398,7 +408,7 @@ export class RateLimiter {
     });
   }
 
-  #tooLong({ at, code, reason }: Slot): VehicleError {
+  #tooLong({ at, code, reason }: Moment): VehicleError {
     const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
     const message = sentence`${reason}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
     return new VehicleError(code, message, { retryAt });
@@ -413,17 +423,17 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const kind of kinds) {
-      /** The next slot of each API that can send nothing of this kind now. */
-      const slots = new Map<ApiName, Slot>();
+      /** The next moment of each API that can send nothing of this kind now. */
+      const moments = new Map<ApiName, Moment>();
       for (const waiter of this.#waiting[kind]) {
-        const slot = slots.get(waiter.api) ?? this.#nextSlot(kind, waiter.api, time);
-        if (slot.at <= time) {
+        const moment = moments.get(waiter.api) ?? this.#nextMoment(kind, waiter.api, time);
+        if (moment.at <= time) {
           waiter.end(this.#count(kind, waiter, time));
           continue;
         }
-        slots.set(waiter.api, slot);
-        if (slot.at > waiter.deadline) waiter.end(this.#tooLong(slot));
-        else next = Math.min(next, slot.at);
+        moments.set(waiter.api, moment);
+        if (moment.at > waiter.deadline) waiter.end(this.#tooLong(moment));
+        else next = Math.min(next, moment.at);
       }
     }
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
@@ -468,7 +478,7 @@ export class RateLimiter {
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
     if (isAgain || isOutdated || !this.#isLoaded) await this.#load();
     const begun = this.#clock.monotonic();
-    if (this.#nextSlot(kind, api, begun).at > begun) return begun - this.#knownAt < freshMs ? false : null;
+    if (this.#nextMoment(kind, api, begun).at > begun) return begun - this.#knownAt < freshMs ? false : null;
     const isCommand = kind === 'command';
     const at = begun + this.#writeMs;
     this.#counts.add(api, isCommand, at);
@@ -492,7 +502,7 @@ export class RateLimiter {
    * Writes what this process knows into the record of a shared store, as soon as it can be reached. Never rejects.
    * @param note called when the record was read
    */
-  #record(note = (): void => undefined): void {
+  #saveShared(note = (): void => undefined): void {
     const { presence } = this.#options;
     const change = (): Promise<true> =>
       retryOnConflict(async () => {

@@ -65,7 +65,10 @@ export interface PostRequest {
 }
 
 export interface Answer {
-  /** Parsed JSON; do not change it, other readers may hold it too. Undefined where a command was answered without JSON. */
+  /**
+   * Parsed JSON; do not change it, other readers may hold it too. Undefined if a command was
+   * answered without JSON.
+   */
   body: unknown;
   /** Milliseconds since 1970. */
   receivedAt: number;
@@ -77,7 +80,7 @@ export interface CommandAnswer extends Answer {
   operationId: string | null;
 }
 
-/** A command has its token and its slot in the quota, which is counted: it is sent now or not at all. */
+/** A command has its token and its place in the quota, which is counted: it is sent now or not at all. */
 export interface ReadyToPost {
   /**
    * Sends the command once.
@@ -91,7 +94,7 @@ export interface SharedAnswer extends Answer {
   source: 'live' | 'shared';
 }
 
-/** An answer, with its failure where it is no success, and how long it took. */
+/** An answer, its failure (null if it is a success), and how long it took. */
 interface Sent {
   response: TransportResponse;
   failure: VehicleError | null;
@@ -117,7 +120,7 @@ export interface LoggedRequest {
   method: string;
   host: string;
   path: string;
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: number | null;
   ms: number;
   /** Null for a success. */
@@ -144,8 +147,8 @@ const maxAnswerLength = 20_000;
 const debug = debuglog('connected-vehicle');
 
 /**
- * Every request of an account to its service: shared read, token, rate limiter, transport, in this order. Reads are tried again where
- * that can help, within limits; a command never is.
+ * Every request of an account to its service: shared read, token, rate limiter, transport, in this
+ * order. Reads are tried again if that can help, within limits; a command never is.
  */
 export class Requests {
   readonly #options: RequestsOptions;
@@ -222,7 +225,7 @@ export class Requests {
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
     for (;;) {
-      const token = await this.#tokenAndSlot(kind, { api, deadline, signal });
+      const token = await this.#tokenAndQuota(kind, { api, deadline, signal });
       const headers = this.#headers(token, 'accept', accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
       const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent);
@@ -237,7 +240,7 @@ export class Requests {
     }
   }
 
-  /** Waits for the moment of the next try. @returns false where none can help */
+  /** Waits for the moment of the next try. @returns false if none can help */
   async #canRetry(
     failure: VehicleError,
     left: Record<keyof typeof retries, number>,
@@ -257,14 +260,14 @@ export class Requests {
   }
 
   /**
-   * Waits for the token of a command and for its slot in the quota.
+   * Waits for the token of a command and for its place in the quota.
    * @param options `deadline`: until when it may wait, never longer than a minute; `signal`: ends the wait
    * @throws VehicleError
    */
   async ready(kind: 'command', options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
     const { signal } = options;
     const deadline = Math.min(options.deadline, this.#clock.monotonic() + maxWaitMs);
-    const token = await this.#tokenAndSlot(kind, { ...options, deadline });
+    const token = await this.#tokenAndQuota(kind, { ...options, deadline });
     if (signal.aborted) throw reasonOf(signal);
     return { post: (request) => this.#post(request, options.api, token) };
   }
@@ -312,7 +315,7 @@ export class Requests {
   }
 
   /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
-  async #tokenAndSlot(kind: RequestKind, options: AcquireOptions): Promise<string> {
+  async #tokenAndQuota(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;
     const token = await tokens.get(options.signal);
     const startedAt = this.#clock.monotonic();
@@ -327,7 +330,10 @@ export class Requests {
     return { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, [name]: mediaType };
   }
 
-  /** Sends one request and logs it. @returns the answer, with its failure where it is no success; an error where no answer came */
+  /**
+   * Sends one request and logs it.
+   * @returns the answer and its failure, if it has failed; an error if no answer came
+   */
   async #send(
     request: TransportRequest,
     token: string,
@@ -384,7 +390,10 @@ export class Requests {
     return redactor.error(failure);
   }
 
-  /** The scopes that the token does not have. Where it does not say, or says that it has them all: every scope that is needed. */
+  /**
+   * The scopes that the token does not have. If it does not say, or says that it has them all:
+   * every scope that is needed.
+   */
   #lacking(scopes: readonly string[]): readonly string[] {
     const needed = ['openid', ...scopes];
     const granted = this.#options.tokens.describe().scopes ?? [];

@@ -7,7 +7,7 @@ export class SlidingWindow {
   readonly #bucketMs: number;
   /** The number of events by the time at which the last one of their bucket leaves the span, in no order. */
   readonly #counts = new Map<number, number>();
-  /** Of all counts, as long as the first of them has not left. */
+  /** The sum of all counts, as long as the first of them has not left. */
   #total = 0;
   #firstEnd = Infinity;
 

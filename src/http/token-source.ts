@@ -8,16 +8,18 @@ import { parseJson } from '../util/json';
 /** Gives each request its bearer token (docs/internals/service.md 5). */
 export interface TokenSource {
   /**
-   * The token to send now, refreshed first where it must be.
-   * @throws VehicleError TOKEN_MISSING, CONFIG, SIGN_IN_REQUIRED, NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED
+   * The token to send now, refreshed first if it must be.
+   * @throws VehicleError TOKEN_MISSING, CONFIG, SIGN_IN_REQUIRED, NETWORK, TIMEOUT, SERVICE_ERROR,
+   * CANCELLED
    */
   get(signal?: Signal): Promise<string>;
   /** Call this when the service answered with success to `token`. */
   onAccepted?(token: string): void;
   /**
-   * Call this when the service answered 401 to `token`. Resolves to true when the request is worth one more try.
-   * @throws VehicleError as `get` does, if a new token was requested and the request failed; SERVICE_ERROR where the service refuses new
-   * tokens, too, and the next one comes after a pause
+   * Call this when the service answered 401 to `token`. Resolves to true when the request is worth
+   * one more try.
+   * @throws VehicleError as `get` does, if a new token was requested and the request failed;
+   * SERVICE_ERROR if the service refuses new tokens, too, and the next one comes after a pause
    */
   onUnauthorized(token: string, signal?: Signal): Promise<boolean>;
   /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
@@ -29,15 +31,15 @@ export interface TokenSource {
 export interface TokenDescription {
   /** `ending`: a sign-in without a refresh token, which ends at its time as a pasted token does. */
   kind: 'none' | 'pasted' | 'ending' | 'refreshing';
-  /** ISO-8601; null where the token does not say. */
+  /** ISO-8601; null if the token does not say. */
   expiresAt: string | null;
-  /** The scopes of the token (docs/internals/service.md 5.2); null where it does not say. */
+  /** The scopes of the token (docs/internals/service.md 5.2); null if it does not say. */
   scopes: string[] | null;
   /** ISO-8601: the time since which only a new sign-in helps; null while none is needed. */
   signInRequiredSince: string | null;
   /** ISO-8601: when a person signed in; null for a pasted token. */
   signedInAt: string | null;
-  /** ISO-8601: when the sign-in ends, however often it is renewed; null where that is not known. */
+  /** ISO-8601: when the sign-in ends, however often it is renewed; null if that is not known. */
   endsAt: string | null;
   /** ISO-8601; null for a pasted access token and before the first refresh. */
   lastRefreshAt: string | null;
@@ -48,8 +50,9 @@ export interface TokenDescription {
 }
 
 /**
- * The service answers 401 at random to a good token (docs/internals/vendor-api.md 6.2), so the request is sent once more. With an expired token, a
- * second try at every poll would be in vain.
+ * The service answers 401 at random to a good token (docs/internals/vendor-api.md 6.2), so the
+ * request is sent once more. With an expired token, a second try never succeeds, so there is at
+ * most one in this time.
  */
 const retryIntervalMs = 10 * 60_000;
 
@@ -146,8 +149,9 @@ const claimsSchema = z.lazy(() =>
 );
 
 /**
- * Reads `exp`, in milliseconds since 1970, and `scope` of an access token that is a JWT (docs/internals/vendor-api.md 4.2), without verifying the signature: for display and timing, never for trust. Both are null where the token is
- * no JWT.
+ * Reads `exp`, in milliseconds since 1970, and `scope` of an access token that is a JWT
+ * (docs/internals/vendor-api.md 4.2), without verifying the signature: for display and timing,
+ * never for trust. Both are null if the token is no JWT.
  */
 export function readClaims(token: string): { expiresAt: number | null; scopes: string[] | null } {
   const payload = token.split('.', 3)[1] ?? '';

@@ -45,7 +45,7 @@ const rows = {
   charging: [chargingOf, ['charging', 'chargingStatus'], ['chargingStatus']],
   fuel: [numberIn('liters', 1_000), ['fuelAmount'], ['fuel', 'fuelAmount']],
   position: [positionOf, ['location']],
-  /** Of the trip meter that resets itself, which the averages `…Automatic` belong to. */
+  /** The value of the trip meter that resets itself; the averages `…Automatic` belong to it. */
   meter: [numberIn('kilometers', 100_000), ['tripMeter2'], ['statistics', 'tripMeterAutomatic']],
   automatic: [
     numberIn(perDistance, 1_000),

@@ -15,7 +15,7 @@ import { emptyLog, type LogState, type Observation } from './types';
 interface Car {
   readonly changes: Serial;
   state: LogState;
-  /** Of the record in the store; undefined: it was never read. */
+  /** The version of the record in the store; undefined: it was never read. */
   version: string | null | undefined;
   /** The last write failed, and may have been done all the same. */
   isUnsure: boolean;
@@ -60,7 +60,7 @@ export class Logbook {
     }).catch(() => undefined);
   }
 
-  /** Newest first. @throws StateFault where they cannot be read now */
+  /** Newest first. @throws StateFault if they cannot be read now */
   async records(vin: string): Promise<{ trips: LogRecord[]; charges: LogRecord[] }> {
     const { state } = await this.#change(vin, async (car) => {
       if (this.#options.isShared) await this.#load(vin, car);

@@ -11,7 +11,7 @@ export interface Sum {
   kWh: number;
   liters: number;
   minutes: number;
-  /** By currency; an empty name where none is known. */
+  /** By currency; an empty name if none is known. */
   cost: Record<string, number>;
   /** Values that at least one record lacks, so that the sum is too low. */
   incomplete: string[];
@@ -75,7 +75,7 @@ function addTo(sums: Map<string, Sum>, period: string, record: LogRecord): void 
 }
 
 /** Newest first, as the records are. */
-export function sumsOf(records: readonly LogRecord[]): { day: Sum[]; week: Sum[]; month: Sum[] } {
+function sumsOf(records: readonly LogRecord[]): { day: Sum[]; week: Sum[]; month: Sum[] } {
   const sums = { day: new Map<string, Sum>(), week: new Map<string, Sum>(), month: new Map<string, Sum>() };
   for (const record of records) {
     const { day, week, month } = periodsOf(new Date(record.to.at));

@@ -11,7 +11,7 @@ const endShape = z.lazy(() =>
   z.object({
     /** ISO-8601: the last time at which the car is known to have been there before, or the first one at which it was there after. */
     at: z.string(),
-    /** Of the tariff. */
+    /** The name of a place of the tariff. */
     place: text,
     position: z.nullable(z.object({ latitude: z.number(), longitude: z.number() })),
   }),

@@ -119,7 +119,7 @@ function valuesSince({ facts }: LogState, { arrivedAt, measuredFrom }: Parked, u
 }
 
 /** Where the car is, if it has not moved since that was read. */
-export function positionIn(state: LogState): Position | null {
+function positionIn(state: LogState): Position | null {
   const { parked, drive, facts } = state;
   const position = parked === null ? facts.position?.value : valuesSince(state, parked).position;
   return drive === null && typeof position === 'object' ? position : null;

@@ -21,9 +21,9 @@ const fault = (problem: string | Sentence): VehicleError =>
   new VehicleError('CONFIG', sentence`The tariff of the vehicle configuration cannot be used. ${asSentence(problem)}`);
 
 /**
- * A price, or `{ perKWh, currency, timeZone, hours: [{ hours: "22:00-06:00", perKWh }], places: [{ name, latitude, longitude, radius, perKWh, hours }] }`.
- * A comma separates decimals, too.
- * @param currency where the tariff itself has none
+ * A price, or `{ perKWh, currency, timeZone, hours: [{ hours: "22:00-06:00", perKWh }], places: [{
+ * name, latitude, longitude, radius, perKWh, hours }] }`. A comma separates decimals, too.
+ * @param currency if the tariff itself has none
  * @throws VehicleError CONFIG
  */
 export function parseTariff(input: unknown, currency: unknown = ''): Tariff {
@@ -77,7 +77,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 /**
  * The price of a kilowatt-hour that was charged evenly from one time to another.
- * @param isEven false where it is only known that it was charged in between
+ * @param isEven false if it is only known that it was charged in between
  * @returns why the price is not known
  */
 export function priceOf(

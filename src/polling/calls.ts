@@ -27,8 +27,9 @@ const daySeconds = 24 * 60 * 60;
 const adaptiveShare = 1 / 4;
 
 /**
- * How many requests a day the nodes of a vehicle send to each API; with adaptive polling an estimate.
- * @param isShared false where each read of each node is a request
+ * How many requests a day the nodes of a vehicle send to each API; with adaptive polling an
+ * estimate.
+ * @param isShared false if each read of each node is a request
  */
 export function callsPerDay(
   nodes: readonly PolledNode[],
@@ -60,9 +61,11 @@ export function callsPerDay(
 }
 
 /**
- * How many requests a day nodes cost that poll at their own intervals, request by request. Nodes of one vehicle share a request
- * (polling/poller); where intervals do not divide each other, the sum is a little high.
- * @param nameOf the name of the request that answers a read (catalogue/groups); default: each read has its own
+ * How many requests a day nodes cost that poll at their own intervals, request by request. Nodes of
+ * one vehicle share a request (polling/poller); if intervals do not divide each other, the sum is a
+ * little high.
+ * @param nameOf the name of the request that answers a read (catalogue/groups); default: each read
+ * has its own
  */
 export function callsOfRequests<Read extends string>(
   nodes: readonly PolledNode<Read>[],

@@ -26,7 +26,7 @@ import { noSlowdown, slowdownFor, sustainableRate, type Demand, type SentRequest
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {
-  /** As the client knows it; empty where there is none. */
+  /** As the client knows it; empty if there is none. */
   vin: string;
   reads: readonly AnyReadName[];
   everyMs: number;
@@ -226,8 +226,9 @@ class VehiclePoller {
   }
 
   /**
-   * A read that fails while others are answered meets no outage: where that is doors or windows, it keeps its interval. All others keep
-   * it when a failed read is answered again, because an outage may be over.
+   * A read that fails while others are answered meets no outage: if that is doors or windows, it
+   * keeps its interval. All others keep it when a failed read is answered again, because an outage
+   * may be over.
    */
   #endSlowdown(isRecovery: boolean): boolean {
     let hasChanged = isRecovery;

@@ -12,10 +12,12 @@ import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parkedWindowOpen' | 'parked' | 'parkedNight';
 
 /**
- * How many times longer than its own interval a read waits, 1 where the table has no number. A number of `parked` holds at night and with a
- * window open, too, where these have none of their own. A parked, locked car shows the next change in its doors first, so the
- * doors are never slowed, and a change makes the reads in `dueAfterChange` due at once. While the car charges or is about to, its energy is
- * not slowed. The position only changes with a trip, whose end makes the reads in `dueAfterTrip` due.
+ * How many times longer than its own interval a read waits, 1 if the table has no number. A number
+ * of `parked` holds at night and with a window open, too, if these have none of their own. A
+ * parked, locked car shows the next change in its doors first, so the doors are never slowed, and a
+ * change makes the reads in `dueAfterChange` due at once. While the car charges or is about to, its
+ * energy is not slowed. The position only changes with a trip, whose end makes the reads in
+ * `dueAfterTrip` due.
  */
 export const activityFactors = {
   doors: { commandPending: 1 / 4 },
@@ -46,12 +48,18 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const commandPendingMs = 2 * minute;
 const activeMs = 10 * minute;
-/** A car locks itself when it drives off: "not in use" counts only where it was read this long after the last change. */
+/**
+ * A car locks itself when it drives off: "not in use" counts only if it was read this long after
+ * the last change.
+ */
 const settleMs = 5 * minute;
 const maxIntervalMs = 6 * hour;
 /** What happens to the car makes a read due before its interval has passed, but never before a quarter of it or a minute. */
 export const leastPauseMs = (everyMs: number): number => Math.min(everyMs / 4, minute);
-/** A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried once an hour; doors and windows keep their interval. */
+/**
+ * A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried
+ * once an hour; doors and windows keep their interval.
+ */
 const maxLastingFailures = 3;
 const lastingRetryMs = hour;
 const night = { from: 22, to: 6 };
@@ -105,7 +113,7 @@ const nothing = {
   /** It charges, or waits at the plug for its time. */
   isCharging: null as boolean | null,
   kilometers: null as number | null,
-  /** The whole answer, timestamps included, where they show that something happened in between. */
+  /** The whole answer, timestamps included, if they show that something happened in between. */
   answer: null as string | null,
 };
 
@@ -237,7 +245,8 @@ export class PollingProfile {
     const isSecurity = isSecurityRead(read);
     const activity = this.activity(now, doorsMs === null ? null : doorsMs * doorsSlowdown);
     const factor = activityFactorOf(group, activity);
-    // A failed read is tried again at its own interval. Windows are slowed only where the doors are polled at least as often.
+    // A failed read is tried again at its own interval. Windows are slowed only if the doors are
+    // polled at least as often.
     const isUnslowed =
       lastFailure !== null ||
       (group === 'windows' && (doorsMs === null || doorsMs > everyMs)) ||

@@ -33,7 +33,7 @@ export function sustainableRate(sent: SentRequests, left: number): number {
 export type Demand = Record<'security' | 'others', number>;
 
 /**
- * Other reads are slowed first, at most fourfold; doors and windows only where that is not enough.
+ * Other reads are slowed first, at most fourfold; doors and windows only if that is not enough.
  * @param rate how many per hour can be sent
  */
 export function slowdownFor({ security, others }: Demand, left: number, rate: number): Slowdown {

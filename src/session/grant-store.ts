@@ -11,9 +11,9 @@ const grantSchema = z.lazy(() =>
     generation: z.int(),
     /** Empty if the sign-in returned none: then it ends with its access token. */
     refreshToken: z.string(),
-    /** Empty where the last answer gave none. */
+    /** Empty if the last answer gave none. */
     accessToken: z.string(),
-    /** Null where the service does not say. */
+    /** Null if the service does not say. */
     expiresAt: z.nullable(z.number()),
     scopes: z.nullable(z.array(z.string())),
     /** The last refresh, or the sign-in. */
@@ -21,7 +21,10 @@ const grantSchema = z.lazy(() =>
     signedInAt: z.number(),
     /** The hash of the access token that was pasted before the sign-in; empty if there was none. */
     pastedBefore: z.string(),
-    /** The process that refreshes: its refresh token was sent, or is about to be, and no answer is saved yet. Empty if no answer came: any process repeats it. */
+    /**
+     * The process that refreshes: its refresh token was sent, or is about to be, and no answer is
+     * saved yet. Empty if no answer came: any process repeats it.
+     */
     refreshing: z.nullable(z.string()),
   }),
 );
@@ -30,13 +33,17 @@ export type Grant = z.infer<typeof grantSchema>;
 /** The grant of a sign-in, as it is saved. */
 export type SavedSignIn = Omit<Grant, 'generation' | 'refreshing'>;
 
-export interface StoredGrant {
+interface StoredGrant {
   grant: Grant;
   version: string;
 }
 
 export interface GrantStoreOptions {
-  /** With a shared store, only processes of one scope (`RedisStateStoreOptions.scope`) share a sign-in, although a config node has the same id in every copy of a flow. Default: there is one scope. */
+  /**
+   * With a shared store, only processes of one scope (`RedisStateStoreOptions.scope`) share a
+   * sign-in, although a config node has the same id in every copy of a flow. Default: there is one
+   * scope.
+   */
   scope?: string;
   /** Encrypts what it stores. */
   state: StateStore;
@@ -67,8 +74,9 @@ export class GrantStore {
   }
 
   /**
-   * Saves a grant if `expected` is the stored version (null: nothing is stored; undefined: in any case).
-   * @returns null where the stored version is another one
+   * Saves a grant if `expected` is the stored version (null: nothing is stored; undefined: in any
+   * case).
+   * @returns null if the stored version is another one
    * @throws VehicleError CONFIG
    */
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {

@@ -18,7 +18,10 @@ export interface OAuthClient {
   audience: string;
   /** https, or http on a loopback address. */
   tokenUrl: string;
-  /** Where its document answers, tokens are asked for at the address that it gives. The stored sign-in is that of `tokenUrl`. */
+  /**
+   * If its document answers, tokens are asked for at the address that it gives. The stored sign-in
+   * is that of `tokenUrl`.
+   */
   issuer?: Issuer | null;
   clientId: string;
   /** Empty for a client without a secret. */
@@ -46,7 +49,7 @@ export function checkInputs(client: OAuthClient): void {
 
 /** Times in milliseconds since 1970. */
 export interface Tokens {
-  /** Empty where the answer holds none that can be sent. */
+  /** Empty if the answer holds none that can be sent. */
   accessToken: string;
   /** Null: the one that was sent stays valid (docs/internals/vendor-api.md 4.2). */
   refreshToken: string | null;
@@ -57,7 +60,7 @@ export interface Tokens {
 
 /** A definite refusal: asking again changes nothing (docs/internals/vendor-api.md 4.2). */
 export interface Refusal {
-  /** The error code of RFC 6749 5.2; empty where the service gave none. */
+  /** The error code of RFC 6749 5.2; empty if the service gave none. */
   refusal: string;
 }
 

@@ -11,7 +11,7 @@ export interface SessionOptions {
   store: GrantStore;
   /** Must work as long as the process does. */
   send: Send;
-  /** Of this process in the store. Default: no other process uses it. */
+  /** The presence of this process in the store. Default: no other process uses the store. */
   presence?: Presence;
   clock?: Clock;
   /** 0 to 1. */
@@ -19,8 +19,10 @@ export interface SessionOptions {
 }
 
 /**
- * The part of the sign-ins that all vehicle configurations of a Node-RED share: the stored grants, the sign-ins in progress, and one token manager
- * for each grant in use, so that configurations with the same grant share its token and its one refresh at a time.
+ * The part of the sign-ins that all vehicle configurations of a Node-RED share: the stored grants,
+ * the sign-ins in progress, and one token manager for each grant in use. A grant belongs to one
+ * config node (`signInKey`). That node and a dialog that tries it share the token manager, so they
+ * share the token and its one refresh at a time.
  */
 export class Session {
   readonly store: GrantStore;

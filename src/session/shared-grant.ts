@@ -17,7 +17,7 @@ export interface SharedGrantOptions {
 }
 
 /** A grant, and the version of the store that it belongs to; null if the store has lost it. */
-export interface HeldGrant {
+interface HeldGrant {
   grant: Grant;
   version: string | null;
 }
@@ -165,7 +165,10 @@ export class SharedGrant {
 const isOlder = (stored: Grant, known: Grant): boolean =>
   stored.signedInAt === known.signedInAt && stored.generation < known.generation;
 
-/** Also where the store has lost its values before a sign-in, which then counts the refreshes from the beginning. */
+/**
+ * Also if the store has lost its values before a sign-in, which then counts the refreshes from the
+ * beginning.
+ */
 const isLater = (stored: Grant, next: Grant): boolean =>
   stored.generation >= next.generation || stored.signedInAt > next.signedInAt;
 

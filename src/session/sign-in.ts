@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from './oauth';
 import { isoTime } from '../http/token-source';
-import { hashed, storedSentence } from '../state/state-store';
+import { hashed, storedSentence, unlessAway } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 
@@ -33,16 +33,19 @@ export interface SignInStart {
   configNodeId: string;
   /** The access token that is pasted in its configuration now: this sign-in is newer. */
   accessToken?: string;
-  /** The client of the config node as it is deployed; null, the default, where it is not deployed. */
+  /** The client of the config node as it is deployed; null, the default, if it is not deployed. */
   deployedClient?: OAuthClient | null;
 }
 
 interface SignInEnd {
   /** The whole address that the browser was sent to, or its query alone. */
   redirected: string;
-  /** The config node that asks, where it is known: only the one that began the sign-in may end it. */
+  /** The config node that asks, if it is known: only the one that began the sign-in may end it. */
   configNodeId?: string;
-  /** The client of a config node as it is deployed at the moment of the call; null, the default, where it is not deployed. */
+  /**
+   * The client of a config node as it is deployed at the moment of the call; null, the default, if
+   * it is not deployed.
+   */
   deployedClient?: (configNodeId: string) => OAuthClient | null;
 }
 
@@ -58,13 +61,13 @@ type MissingScopes = z.infer<typeof missingSchema>;
 
 /** The result of a sign-in, without its secrets. */
 export interface SignedIn {
-  /** Of the saved grant. */
+  /** The key of the saved grant. */
   key: string;
   configNodeId: string;
-  /** Null where the service does not say. */
+  /** Null if the service does not say. */
   scopes: string[] | null;
   missing: MissingScopes[];
-  /** ISO-8601, of the first access token; null where the service does not say. */
+  /** ISO-8601, of the first access token; null if the service does not say. */
   expiresAt: string | null;
   /** The warning that the sign-in does not renew itself; null if it does. */
   warning: Sentence | null;
@@ -90,7 +93,7 @@ const resultSchema = z.object({
 const pendingSchema = z.lazy(() =>
   z.object({
     configNodeId: z.string(),
-    /** Milliseconds since 1970, by the clock of the store where several processes share it. */
+    /** Milliseconds since 1970, by the clock of the store if several processes share it. */
     begunAt: z.number(),
     /** Null once an answer was accepted. */
     start: z.nullable(
@@ -110,7 +113,7 @@ const pendingSchema = z.lazy(() =>
         verifier: z.string(),
         /** As in the grant. */
         pastedBefore: z.string(),
-        /** The key of the grant that the deployed config node used; null where it was not deployed. */
+        /** The key of the grant that the deployed config node used; null if it was not deployed. */
         keyBefore: z.nullable(z.string()),
       }),
     ),
@@ -126,7 +129,7 @@ interface SignInsOptions {
   send: Send;
   discovery: Discovery;
   clock: Clock;
-  /** Milliseconds since 1970, by the clock of the store where several processes share it. */
+  /** Milliseconds since 1970, by the clock of the store if several processes share it. */
   now: () => Promise<number>;
   store: GrantStore;
   grants: {
@@ -206,7 +209,11 @@ export class SignIns {
     return (await this.#find(queryOf(redirected)))?.start === null;
   }
 
-  /** The result of the last sign-in of a config node; null while it is under way. It may hold secrets. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  /**
+   * The result of the last sign-in of a config node; null while it is under way. It may hold
+   * secrets.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
+   */
   async resultOf(configNodeId: string): Promise<SignInResult | null> {
     return (await this.#all()).findLast((pending) => pending.configNodeId === configNodeId)?.result ?? null;
   }
@@ -267,8 +274,12 @@ export class SignIns {
   }
 
   async #find(answer: URLSearchParams): Promise<Pending | null> {
+    const { now, store } = this.#options;
     const key = entryOf(answer.get('state') ?? '');
-    return (await this.#all()).find((pending) => pending.key === key) ?? null;
+    const oldest = (await now()) - keptMs;
+    const stored = await store.state.read(key).catch(unlessAway(null));
+    const { data } = pendingSchema.safeParse(stored?.value);
+    return stored && data && data.begunAt >= oldest ? { ...data, key, version: stored.version } : null;
   }
 
   /** The one that was changed last comes last. */
@@ -284,12 +295,12 @@ export class SignIns {
     return found;
   }
 
-  /** @returns null where another process has changed it meanwhile */
+  /** @returns null if another process has changed it meanwhile */
   #write({ key, version, ...pending }: Pending): Promise<string | null> {
     return this.#options.store.state.write(key, pending, { expected: version });
   }
 
-  /** The dialog goes without it where the store is away. */
+  /** The dialog goes without it if the store is away. */
   async #note(pending: Pending, result: Omit<SignInResult, 'at'>): Promise<void> {
     const at = new Date(this.#options.clock.now()).toISOString();
     await this.#write({ ...pending, result: { at, ...result } }).catch(() => undefined);
@@ -403,7 +414,7 @@ const collection = 'signing-in';
 /** The state is a secret while the sign-in is under way, so only its hash is written in plain. */
 const entryOf = (state: string): string => `${collection}/${hashed(state)}`;
 
-/** Null where the config node is not deployed. */
+/** Null if the config node is not deployed. */
 const keyOf = (client: OAuthClient | null, configNodeId: string): string | null =>
   client && signInKey(trimmed(client), configNodeId);
 

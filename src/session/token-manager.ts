@@ -9,7 +9,7 @@ import { checkInputs, refusalSentence, type OAuthClient, type Refusal } from './
 import { SharedGrant, type SharedGrantOptions } from './shared-grant';
 
 /** State of a grant. Times in milliseconds since 1970. */
-export interface GrantState {
+interface GrantState {
   grant: Grant | null;
   retryAt: number | null;
   signInRequiredSince: number | null;
@@ -18,7 +18,7 @@ export interface GrantState {
   problem: Sentence | null;
 }
 
-export interface TokenManagerOptions extends SharedGrantOptions {
+interface TokenManagerOptions extends SharedGrantOptions {
   discovery: Discovery;
   random: () => number;
 }
@@ -47,7 +47,9 @@ const closeTimeoutMs = 3_000;
 export class TokenManager {
   readonly #options: TokenManagerOptions;
   readonly #shared: SharedGrant;
-  /** Of the configurations that use it, and of a dialog that tries another client secret. */
+  /**
+   * The clients of the users: the config node, and each dialog that tries another client secret.
+   */
   readonly #clients: OAuthClient[] = [];
   /** The client that came last. */
   #client: OAuthClient;
@@ -145,6 +147,8 @@ export class TokenManager {
     const accessToken = grant?.accessToken ?? '';
     const remainingMs = (grant?.expiresAt ?? Infinity) - this.#options.clock.now();
     if (accessToken === '' || accessToken === this.#refusedToken || remainingMs <= 0) return refreshed;
+    // Made in any case: without `catch`, a failed refresh would be an unhandled rejection if the
+    // token at hand is returned.
     const refreshedOrCurrent = refreshed.catch(() => accessToken);
     return remainingMs > minLifeWithoutWaitMs ? accessToken : refreshedOrCurrent;
   }

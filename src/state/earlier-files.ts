@@ -29,8 +29,9 @@ interface Earlier {
 }
 
 /**
- * Removes what an earlier version has stored and this one cannot read, and says so, with each command whose result is lost. Of a
- * collection whose first readable file is of this version, so are the others.
+ * Removes what an earlier version has stored and this one cannot read, and says so, with each
+ * command whose result is lost. If the first readable file of a collection is of this version, so
+ * are the others.
  * @param folder that has a folder for each collection
  * @returns whether there was any
  */

@@ -12,7 +12,7 @@ import {
   collectionOf,
   hashed,
   StateFault,
-  type Condition,
+  type WriteCondition,
   type StateStore,
   type Stored,
   type StoredEntry,
@@ -81,7 +81,7 @@ export class FileStateStore implements StateStore {
     return record === null ? null : { value: JSON.parse(record.json) as unknown, version: String(record.version) };
   }
 
-  async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
+  async write(key: string, value: unknown, { expected }: WriteCondition = {}): Promise<string | null> {
     const json = JSON.stringify(value ?? null);
     return this.#next(key, async (collection, name) => {
       const present = await this.#record(collection, name);
@@ -96,7 +96,7 @@ export class FileStateStore implements StateStore {
     });
   }
 
-  async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+  async remove(key: string, { expected }: WriteCondition = {}): Promise<boolean> {
     return this.#next(key, async (collection, name) => {
       if (!holds(collection.records.get(name) ?? null, expected)) return false;
       await this.#options.owner?.confirm();
@@ -131,7 +131,7 @@ export class FileStateStore implements StateStore {
 
   /** Reads the folder of a collection; after a failure, again at the next use. */
   async #open(name: string): Promise<Collection> {
-    await this.earlierFoundAt();
+    await this.#ready();
     let opened = this.#collections.get(name);
     if (opened === undefined) {
       opened = this.#try(name, () => this.#readFolder(name));
@@ -141,7 +141,15 @@ export class FileStateStore implements StateStore {
     return opened;
   }
 
-  async earlierFoundAt(): Promise<number | null> {
+  earlierFoundAt(): Promise<number | null> {
+    return this.#ready();
+  }
+
+  /**
+   * Waits until this process owns the directory, and removes what an earlier version has stored.
+   * @returns when it found that; null if there was nothing
+   */
+  async #ready(): Promise<number | null> {
     const { owner, directory, clock = systemClock, warn = () => undefined } = this.#options;
     await owner?.ready();
     const confirm = async (): Promise<void> => owner?.confirm();
@@ -206,7 +214,7 @@ export class FileStateStore implements StateStore {
     await this.#syncFolder(folder);
   }
 
-  /** Creates the folder, too, where it is missing. */
+  /** Creates the folder, too, if it is missing. */
   async #create(folder: string, draft: string): Promise<diskFiles.FileHandle> {
     try {
       return await this.#files.open(draft, 'wx', 0o600);

@@ -20,8 +20,10 @@ interface Entry<Message> {
 }
 
 /**
- * Messages that were not sent yet. They are stored in the record that they follow from, sent, and then removed from it: a process that
- * is killed on the way sends the same message again, rather than none. After the end of a sender, another one takes its messages over. An outbox is never changed.
+ * Messages that were not sent yet. They are stored in the record that they follow from, sent, and
+ * then removed from it: a process that is killed on the way sends the same message again, rather
+ * than none. After the end of a sender, another one takes its messages over. An outbox is never
+ * changed.
  */
 export class Outbox<Message> {
   readonly entries: readonly Entry<Message>[];

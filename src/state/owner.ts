@@ -15,7 +15,7 @@ export interface DirectoryOwnerOptions {
   clock?: Clock;
   /** Whether every process that uses the folder runs on this machine. Default: what the type of its file system says. */
   isLocal?: (folder: string) => Promise<boolean>;
-  /** Default: a server for the path. @throws the error of the system where no socket can be created */
+  /** Default: a server for the path. @throws the error of the system if no socket can be created */
   listen?: (path: string) => Promise<Server>;
 }
 
@@ -40,7 +40,7 @@ const retryMs = 10_000;
 /** How an owner shows that it lives. */
 const markSchema = z.lazy(() =>
   z.object({
-    /** The name of its socket in the folder, or of its pipe; null where none could be created. */
+    /** The name of its socket in the folder, or of its pipe; null if none could be created. */
     socket: z.nullable(
       z.string().check(z.regex(/^(owner-\d+\.[0-9a-f]{12}|\\\\\.\\pipe\\connected-vehicle-[0-9a-f]{32})$/)),
     ),
@@ -53,12 +53,15 @@ type Mark = z.infer<typeof markSchema>;
 const ended = 'ended';
 
 /**
- * The use of a directory by one process, for its life. The file `owner-<n>` with the highest number names the owner, and a socket proves
- * that it lives: the kernel accepts a connection also while the process is stopped or blocked, and refuses it or closes it when the
- * process has ended. On a network file system, where the owner may be on another machine, and where no socket can be created, the owner
- * renews the time of its file instead, and has ended when that stays the same for 20 seconds.
+ * The use of a directory by one process, for its life. The file `owner-<n>` with the highest number
+ * names the owner, and a socket proves that it lives: the kernel accepts a connection also while
+ * the process is stopped or blocked, and refuses it or closes it when the process has ended. On a
+ * network file system, where the owner may be on another machine, and if no socket can be created,
+ * the owner renews the time of its file instead, and has ended when that stays the same for 20
+ * seconds.
  *
- * The file with the highest number is never removed, so that a process that was stopped on its way cannot take a number again.
+ * The file with the highest number is never removed, so that a process that was stopped on its way
+ * cannot take a number again.
  */
 export class DirectoryOwner {
   readonly #folder: string;
@@ -70,7 +73,7 @@ export class DirectoryOwner {
   readonly #decided: Promise<void>;
   readonly #running: Promise<void>;
   #role: Role = 'deciding';
-  /** Of the own file; 0 while there is none. */
+  /** The number of the own file; 0 while there is none. */
   #number = 0;
   #mark: Mark | null = null;
   #server: Server | null = null;
@@ -151,7 +154,7 @@ export class DirectoryOwner {
     else this.#set('standby');
   }
 
-  /** @throws where this process is ending, or has acted as the owner before */
+  /** @throws if this process is ending, or has acted as the owner before */
   async #untilEnded(number: number): Promise<void> {
     let isOfThisMachine = false;
     for (;;) {
@@ -177,7 +180,7 @@ export class DirectoryOwner {
     }
   }
 
-  /** @returns `busy` where it lives and can take no connection now */
+  /** @returns `busy` if it lives and can take no connection now */
   async #connect(socket: string): Promise<Socket | 'refused' | 'busy'> {
     const address = await addressOf(this.#folder, socket);
     try {
@@ -214,7 +217,7 @@ export class DirectoryOwner {
     return false;
   }
 
-  /** @returns false where another process was faster */
+  /** @returns false if another process was faster */
   async #create(number: number): Promise<boolean> {
     await diskFiles.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const isLocal = await this.#isLocal();
@@ -241,7 +244,10 @@ export class DirectoryOwner {
     }
   }
 
-  /** In one tick, so that no other process finds it empty, unless this one is killed on the way. @returns false where it is there */
+  /**
+   * In one tick, so that no other process finds it empty, unless this one is killed on the way.
+   * @returns false if it is there
+   */
   async #writeMark(number: number): Promise<boolean> {
     try {
       writeFileSync(this.#pathOf(number), JSON.stringify(this.#mark), { flag: 'wx', mode: 0o600 });

@@ -35,17 +35,20 @@ interface Seen {
 }
 
 /**
- * This process among those that use a store on Redis or Valkey. The record `process/<id>` is written every 5 seconds. A process that finds the
- * record of another one unchanged for 15 seconds of its own monotonic time removes it on condition of its version. A process whose own record was
- * removed begins again with another id. No key expires by itself (`PX`, `EXISTS`): that would be counted by the wall clock of the store, and a step forward of that clock would
- * end processes that live.
+ * This process among those that use a store on Redis or Valkey. The record `process/<id>` is
+ * written every 5 seconds. A process that finds the record of another one unchanged for 15 seconds
+ * of its own monotonic time removes it on condition of its version. A process whose own record was
+ * removed begins again with another id. No key expires by itself (`PX`, `EXISTS`): that would be
+ * counted by the wall clock of the store, and a step forward of that clock would end processes that
+ * live.
  *
- * A process is sure of its record for 10 seconds since the start of its last beat, by whichever of monotonic time, wall time and the time since the
- * machine was started has advanced most, because monotonic time stops while a machine sleeps. What must hold is: sure for 10 s < ended after 15 s <=
- * 15 s in which nothing is sent after the store restarted.
+ * A process is sure of its record for 10 seconds since the start of its last beat, by whichever of
+ * monotonic time, wall time and the time since the machine was started has advanced most, because
+ * monotonic time stops while a machine sleeps. What must hold is: sure for 10 s < ended after 15 s
+ * <= 15 s in which nothing is sent after the store restarted.
  *
- * The record `leader/<group>` has the id of the process that does the background work of its group. A process writes it, on condition of its
- * version, if it names no process or one that has ended.
+ * The record `leader/<group>` has the id of the process that does the background work of its group.
+ * A process writes it, on condition of its version, if it names no process or one that has ended.
  */
 export class RedisPresence implements Presence {
   readonly role = 'active';
@@ -68,7 +71,7 @@ export class RedisPresence implements Presence {
   #lead = noLead;
   #seekingLead: Promise<void> | null = null;
   #id = newId();
-  /** Of the own record; null before the first beat. */
+  /** The version of the own record; null before the first beat. */
   #version: string | null = null;
   #beatAt: readonly number[] = [];
   #beating: Promise<void> | null = null;

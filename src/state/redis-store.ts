@@ -10,7 +10,7 @@ import {
   collectionOf,
   hashed,
   StateFault,
-  type Condition,
+  type WriteCondition,
   type SharedStore,
   type Stored,
   type StoredEntry,
@@ -36,17 +36,20 @@ export interface RedisStateStoreOptions {
   scope: string;
   /** The options of `tls.connect`, for `rediss://`. */
   tls?: object;
-  /** Loads `@redis/client`. @throws VehicleError where it is not installed */
+  /** Loads `@redis/client`. @throws VehicleError if it is not installed */
   load: () => RedisModule;
-  /** Encrypts every value, in every process. Called when it connects. @throws VehicleError where there is none */
+  /**
+   * Encrypts every value, in every process. Called when it connects.
+   * @throws VehicleError if there is none
+   */
   secret: () => string;
   clock?: Clock;
 }
 
 /** What *Check* shows of the store. */
-export interface RedisReport {
+interface RedisReport {
   version: string;
-  /** Null where the server does not say. */
+  /** Null if the server does not say. */
   appendonly: boolean | null;
   appendfsync: string | null;
   maxmemoryPolicy: string | null;
@@ -68,11 +71,14 @@ const oldestMajor = 6;
 const replicaMs = 1_000;
 
 /**
- * One hash for each collection, a field for each key, named by the keyed hash of the key. Its value is `<version> <sealed JSON>`. A version is a counter of the
- * server and a random text of the writer, so that none is given twice, not even by a server that forgot its last writes. A write that is repeated
- * over a new connection is recognized by its random text. What another secret or a newer version of the pack wrote is not overwritten. `write` returns
- * the version and the number of replicas. It refuses to write if the replication ID of the server has changed since this process connected, or if
- * the record of its run is another one: then the server has lost its values. `now` returns the time, and what the memory of the server is allowed.
+ * One hash for each collection, a field for each key, named by the keyed hash of the key. Its value
+ * is `<version> <sealed JSON>`. A version is a counter of the server and a random text of the
+ * writer, so that none is given twice, not even by a server that forgot its last writes. A write
+ * that is repeated over a new connection is recognized by its random text. What another secret or a
+ * newer version of the pack wrote is not overwritten. `write` returns the version and the number of
+ * replicas. It refuses to write if the replication ID of the server has changed since this process
+ * connected, or if the record of its run is another one: then the server has lost its values. `now`
+ * returns the time, and what the memory of the server is allowed.
  */
 const scripts = {
   write: `local was = redis.call('HGET', KEYS[1], ARGV[1])
@@ -160,7 +166,7 @@ export class RedisStateStore implements SharedStore {
     }
   }
 
-  async write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
+  async write(key: string, value: unknown, { expected }: WriteCondition = {}): Promise<string | null> {
     const collection = collectionOf(key);
     const text = JSON.stringify({ key, value: value ?? null });
     const sealed = await this.#sealing.run(async () => {
@@ -185,7 +191,7 @@ export class RedisStateStore implements SharedStore {
     return typeof version === 'string' ? version : null;
   }
 
-  async remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+  async remove(key: string, { expected }: WriteCondition = {}): Promise<boolean> {
     const hash = this.#hashOf(collectionOf(key));
     // After the changes that were begun before.
     await this.#sealing.run(() => undefined);
@@ -347,10 +353,16 @@ export class RedisStateStore implements SharedStore {
     this.#run = text;
   }
 
-  /** The replication ID of the server when this process connected to it. It changes when a replica becomes the primary server, also if that server was the primary server before. */
+  /**
+   * The replication ID of the server when this process connected to it. It changes when a replica
+   * becomes the primary server, also if that server was the primary server before.
+   */
   #replicationId = (): string => this.#info.get('master_replid') ?? '';
 
-  /** A call is repeated once over a new connection if its connection was lost, because a write recognizes what it has written, or if the replication ID has changed (`CHANGED`). */
+  /**
+   * A call is repeated once over a new connection if its connection was lost, because a write
+   * recognizes what it has written, or if the replication ID has changed (`CHANGED`).
+   */
   async #call(...args: (string | (() => string))[]): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
       const connecting = this.#connected();
@@ -414,7 +426,10 @@ export class RedisStateStore implements SharedStore {
     return hashed(this.#prefix);
   }
 
-  /** The name of the field of a key: a hash that is made with the secret, because a VIN in the key can be guessed. Only after the connection is there. */
+  /**
+   * The name of the field of a key: a hash that is made with the secret, because a VIN in the key
+   * can be guessed. Only after the connection is there.
+   */
   #fieldOf(key: string): string {
     return createHmac('sha256', this.#nameKey).update(key).digest('hex').slice(0, 32);
   }
@@ -478,7 +493,11 @@ const evictionOf = (place: string, info: ReadonlyMap<string, string>): StateFaul
 
 const isTls = (url: string): boolean => /^(rediss|valkeys):/.test(url);
 
-/** Null if the cause is not TLS. A server that refuses the certificate of a client can reset the connection before the client has read the reason, so a reset of a TLS connection counts as a fault of TLS. */
+/**
+ * Null if the cause is not TLS. A server that refuses the certificate of a client can reset the
+ * connection before the client has read the reason, so a reset of a TLS connection counts as a
+ * fault of TLS.
+ */
 function ofTls(place: string, code: string): StateFault | null {
   const isReset = isTls(place) && /^(ECONNRESET|EPIPE|closed)$/.test(code);
   switch (isReset ? 'tls' : tlsFaultOf(code)) {

@@ -20,7 +20,10 @@ interface Key {
   bytes: Buffer;
 }
 
-/** Seals text with a key that scrypt derives from a secret, because a secret that a user has chosen may be weak. One derivation serves all texts of a process. */
+/**
+ * Seals text with a key that scrypt derives from a secret, because a secret that a user has chosen
+ * may be weak. One derivation serves all texts of a process.
+ */
 export class Seal {
   readonly #secret: string;
   readonly #salt: string | null;

@@ -6,7 +6,7 @@ import {
   collectionOf,
   removeAll,
   StateFault,
-  type Condition,
+  type WriteCondition,
   type StateStore,
   type Stored,
   type StoredEntry,
@@ -32,13 +32,13 @@ export class SealedStateStore implements StateStore {
     this.#options = options;
   }
 
-  /** @throws StateFault `foreign` where none of the seals encrypted the value */
+  /** @throws StateFault `foreign` if none of the seals encrypted the value */
   async read(key: string): Promise<Stored | null> {
     const stored = await this.#options.store.read(key);
     return stored === null ? null : { ...stored, value: await this.#opened(key, stored.value) };
   }
 
-  write(key: string, value: unknown, condition: Condition = {}): Promise<string | null> {
+  write(key: string, value: unknown, condition: WriteCondition = {}): Promise<string | null> {
     const text = JSON.stringify(value ?? null);
     return this.#changes.run(async () => {
       const { store, seals } = this.#options;
@@ -51,7 +51,7 @@ export class SealedStateStore implements StateStore {
   }
 
   /** What was put aside is removed with the key. */
-  remove(key: string, condition: Condition = {}): Promise<boolean> {
+  remove(key: string, condition: WriteCondition = {}): Promise<boolean> {
     return this.#changes.run(async () => {
       const { store } = this.#options;
       const isRemoved = await store.remove(key, condition);
@@ -81,7 +81,7 @@ export class SealedStateStore implements StateStore {
     throw new StateFault(fault, collectionOf(key));
   }
 
-  async #keepUnreadable(key: string, { expected }: Condition): Promise<void> {
+  async #keepUnreadable(key: string, { expected }: WriteCondition): Promise<void> {
     const { store, warn } = this.#options;
     // The store itself keeps what it cannot read.
     const stored = await store.read(key).catch(ignoreFault);

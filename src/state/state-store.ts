@@ -13,7 +13,7 @@ export interface StoredEntry extends Stored {
   key: string;
 }
 
-export interface Condition {
+export interface WriteCondition {
   /** Change only if this is the stored version, or, with `null`, only if nothing is stored. Default: change in any case. */
   expected?: string | null;
 }
@@ -24,27 +24,33 @@ export interface Condition {
  * not even when it was removed in between.
  */
 export interface StateStore {
-  /** @throws StateFault where something is stored that cannot be read; the next write of the key puts it aside */
+  /**
+   * @throws StateFault if something is stored that cannot be read; the next write of the key puts
+   * it aside
+   */
   read(key: string): Promise<Stored | null>;
   /**
    * Fulfilled when the value is durable.
    * @returns the new version, or null if `expected` is not the stored version; then nothing was written
    * @throws StateFault
    */
-  write(key: string, value: unknown, condition?: Condition): Promise<string | null>;
+  write(key: string, value: unknown, condition?: WriteCondition): Promise<string | null>;
   /**
    * Removing a missing key succeeds.
    * @returns false if `expected` is not the stored version; then nothing was removed
    * @throws StateFault
    */
-  remove(key: string, condition?: Condition): Promise<boolean>;
+  remove(key: string, condition?: WriteCondition): Promise<boolean>;
   /**
-   * Whatever is stored below `prefix`, which names at least a collection: `follow/`. The entry that was written last comes last. What
-   * cannot be read is left out.
+   * Whatever is stored below `prefix`, which names at least a collection: `command/`. The entry
+   * that was written last comes last. What cannot be read is left out.
    * @throws StateFault
    */
   entries(prefix: string): Promise<StoredEntry[]>;
-  /** When this process found what an earlier version has stored, which is removed before anything is read, in monotonic time; null if it found none. */
+  /**
+   * When this process found what an earlier version has stored, which is removed before anything is
+   * read, in monotonic time; null if it found none.
+   */
   earlierFoundAt?(): Promise<number | null>;
 }
 
@@ -75,9 +81,9 @@ const sentences = {
 /** A stored value that cannot be read, a place that cannot be read or written, or a shared store that is not available (STORE_UNAVAILABLE). */
 export class StateFault extends VehicleError {
   readonly fault: keyof typeof sentences | 'inaccessible' | 'unavailable';
-  /** The code of the file system or network, such as ENOSPC; empty where there is none. */
+  /** The code of the file system or network, such as ENOSPC; empty if there is none. */
   readonly systemCode: string;
-  /** Of a damaged value, where a store can overwrite it on condition of its version. */
+  /** The version of a damaged value, if a store can overwrite the value on condition of it. */
   version: string | null = null;
 
   constructor(fault: keyof typeof sentences, collection: string);
@@ -135,14 +141,15 @@ export async function readForUpdate(store: Pick<StateStore, 'read'>, key: string
   }
 }
 
-/** So often is a change tried again where other processes were faster. */
+/** How often a change is tried if other processes are faster. */
 const maxTries = 100;
 
 /**
  * Changes what other processes change, too.
- * @param change makes one try; null where another process was faster. `isAgain`: what is stored has to be read again
+ * @param change makes one try; null if another process was faster. `isAgain`: what is stored has to
+ * be read again
  * @param pause called before each try but the first three
- * @throws StateFault `unavailable` where other processes were always faster
+ * @throws StateFault `unavailable` if other processes were always faster
  */
 export async function retryOnConflict<T>(
   change: (isAgain: boolean) => Promise<T | null>,
@@ -162,7 +169,7 @@ export async function retryOnConflict<T>(
 /** A name that tells nothing of the text that it stands for. */
 export const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** The collection of a key. @throws TypeError where the caller made up a key that no store can hold */
+/** The collection of a key. @throws TypeError if the caller made up a key that no store can hold */
 export function collectionOf(key: string): string {
   const [, collection] = /^([a-z][a-z-]{0,30})\//.exec(key) ?? [];
   if (collection === undefined) throw new TypeError(`“${key.slice(0, 40)}” does not begin with a collection.`);
@@ -198,7 +205,7 @@ export class MemoryStateStore implements StateStore {
     return Promise.resolve(entry ? { value: JSON.parse(entry.text) as unknown, version: entry.version } : null);
   }
 
-  write(key: string, value: unknown, { expected }: Condition = {}): Promise<string | null> {
+  write(key: string, value: unknown, { expected }: WriteCondition = {}): Promise<string | null> {
     collectionOf(key);
     if (!this.#holds(key, expected)) return Promise.resolve(null);
     const version = String((this.#writes += 1));
@@ -207,7 +214,7 @@ export class MemoryStateStore implements StateStore {
     return Promise.resolve(version);
   }
 
-  remove(key: string, { expected }: Condition = {}): Promise<boolean> {
+  remove(key: string, { expected }: WriteCondition = {}): Promise<boolean> {
     collectionOf(key);
     const holds = this.#holds(key, expected);
     if (holds) this.#entries.delete(key);

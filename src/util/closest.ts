@@ -1,7 +1,10 @@
 /** A longer word is not a misspelt name. */
 const maxLength = 64;
 
-/** The name that a misspelt word most likely means: a few edits away at most, apart from case and separators. Undefined where none is near. */
+/**
+ * The name that a misspelt word most likely means: a few edits away at most, apart from case and
+ * separators. Undefined if none is near.
+ */
 export function closestName(word: string, names: readonly string[]): string | undefined {
   const wanted = plain(word);
   if (wanted === '' || wanted.length > maxLength) return undefined;

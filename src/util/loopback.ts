@@ -6,7 +6,10 @@ export const isRedirectUrl = (input: string): boolean =>
   addressFault(input, { mayHaveQuery: true }) === null &&
   /^(https:\/\/|http:\/\/localhost(?![^:/?]))[^\s\\]*$/.test(input);
 
-/** What is wrong with an address that keys, tokens or a sign-in go to; null where nothing is. Browsers use it, too. */
+/**
+ * What is wrong with an address that keys, tokens or a sign-in go to; null if nothing is. Browsers
+ * use it, too.
+ */
 export function addressFault(
   input: string,
   { mayHaveQuery = false } = {},

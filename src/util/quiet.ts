@@ -14,7 +14,7 @@ const halfHour = 30 * minute;
 const day = 24 * 60;
 const pattern = /^\s*([01]?\d|2[0-3]):([0-5]\d)\s*[-\u2013]\s*([01]?\d|2[0-3]):([0-5]\d)\s*$/;
 
-/** `22:00-07:00` as minutes of the day; null where the text is something else. */
+/** `22:00-07:00` as minutes of the day; null if the text is something else. */
 export function parseRange(text: string): { from: number; to: number } | null {
   const [whole, fromHour, fromMinute, toHour, toMinute] = pattern.exec(text) ?? [];
   if (whole === undefined) return null;
@@ -57,7 +57,7 @@ export function parseHours(
   return quietHours(quiet, timeZone);
 }
 
-/** The name of a time zone as Intl writes it; null where there is none. */
+/** The name of a time zone as Intl writes it; null if there is none. */
 export function timeZoneOf(text: string): string | null {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text.trim() }).resolvedOptions().timeZone;

@@ -73,7 +73,10 @@ function numberOf(name: string, value: number, isMeasured: boolean): number {
   return isMeasured ? value : Math.round(value);
 }
 
-/** A word of the service: in capitals, such as `AC` or `NO_WARNING`. With a number behind it, each part is longer than the letters of a number plate. */
+/**
+ * A word of the service: in capitals, such as `AC` or `NO_WARNING`. With a number behind it, each
+ * part is longer than the letters of a number plate.
+ */
 const word = /^(?:[A-Z]{1,20}(?:_[A-Z]{1,20}){0,8}|[A-Z]{5,20}(?:_[A-Z]{5,20}){0,3}_\d{1,2})$/;
 /** Other words that are the same for each owner: of JSON, and of GeoJSON. */
 const fixed = /^(?:true|false|null|Feature|Point|)$/;

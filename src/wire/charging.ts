@@ -4,11 +4,15 @@ import { isRecord, memberOf } from '../util/json';
 import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
 
-/** One member of the energy state (docs/internals/contract.md 3). Its unit is null where the service does not say kilometers or miles. */
+/**
+ * One member of the energy state (docs/internals/contract.md 3). Its unit is null if the service
+ * does not say kilometers or miles.
+ */
 interface ChargingMember extends Measured {
   /**
-   * Only where `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` where the answer lacks the member,
-   * `UNREADABLE` where it holds something else than the member's kind of value, and `NOT_CHARGING` (src/wire/charging `doneAt`).
+   * Only if `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` if the
+   * answer lacks the member, `UNREADABLE` if it holds something else than the member's kind of
+   * value, and `NOT_CHARGING` (src/wire/charging `doneAt`).
    */
   reason?: string;
 }
@@ -88,8 +92,9 @@ const codeOf = (input: unknown): string | null =>
   typeof input === 'string' && /^[\w.-]{1,64}$/.test(input.trim()) ? input.trim() : null;
 
 /**
- * The members that the car supports according to the service (docs/internals/vendor-api.md 12.4), with `chargingStatus` under that name. A hint: cars have
- * values that it denies, and lack values that it claims.
+ * The members that the car supports according to the service (docs/internals/vendor-api.md 12.4),
+ * with `chargingStatus` under that name. A hint: cars have values that it denies, and lack values
+ * that it claims.
  */
 export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabilities> {
   const outer = unwrap(body);

@@ -305,7 +305,7 @@ const refillPattern =
 /** The gateway's wording for a rate limit. */
 const againPattern = /try\s{1,9}again\s{1,9}in\s{1,9}(\d{1,9})\s{1,9}second/i;
 
-/** The time that an error text names; null where it names none. */
+/** The time that an error text names; null if it names none. */
 export function refillTime(body: string, now: number): Date | null {
   const text = body.slice(0, maxTextLength);
   const refill = refillPattern.exec(text);
@@ -317,7 +317,10 @@ export function refillTime(body: string, now: number): Date | null {
   return again === null ? null : later(Number(again[1]) * second, now);
 }
 
-/** `Retry-After` in seconds or as an HTTP date, which counts from the answer's own `Date`; null where there is none or it cannot be read. */
+/**
+ * `Retry-After` in seconds or as an HTTP date, which counts from the answer's own `Date`; null if
+ * there is none or it cannot be read.
+ */
 export function retryAfter(
   header: string | string[] | undefined,
   { now, date: answered }: { now: number; date?: string | string[] | undefined },

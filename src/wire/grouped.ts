@@ -26,7 +26,10 @@ export function fromGroup(
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** A row with the spellings that count for a car that burns fuel or does not; with none where that is not known. */
+/**
+ * A row with the spellings that count for a car that burns fuel or does not; with none if that is
+ * not known.
+ */
 const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResource =>
   'withoutFuel' in row && burnsFuel !== true
     ? { ...row, spellings: burnsFuel === null ? [] : (row.withoutFuel ?? []) }
@@ -108,7 +111,10 @@ function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted 
   return resource.kind === 'enum' && resource.values.includes(word) ? { value: word, isExact: true } : unconverted;
 }
 
-/** One word for all lights that have failed; null where none has, since docs/internals/service.md 2.8 has no word for that. */
+/**
+ * One word for all lights that have failed; null if none has, since docs/internals/service.md 2.8
+ * has no word for that.
+ */
 function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): ResourceReading {
   const lights = Object.entries(bulbs)
     .filter(([member]) => Object.hasOwn(data, member))

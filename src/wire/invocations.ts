@@ -38,8 +38,9 @@ export const namedStatus = (body: unknown): string | null =>
   searchOf(body)(({ async, invokeStatus }) => (async?.status ?? invokeStatus)?.trim() || null);
 
 /**
- * Reads the state of a command wherever the interface puts it: `async.status` of v1, `data.invokeStatus` of v2 and of the
- * v1 link, `status` where it is a word and not an HTTP number. Any other answer has no status.
+ * Reads the state of a command wherever the interface puts it: `async.status` of v1,
+ * `data.invokeStatus` of v2 and of the v1 link, `status` if it is a word and not an HTTP number.
+ * Any other answer has no status.
  */
 export function parseInvocation(body: unknown, receivedAt: number): Invocation {
   const first = searchOf(body);

@@ -32,7 +32,7 @@ export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 /** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
 export interface Parsed<Payload> {
   payload: Payload;
-  /** The oldest timestamp in it: nothing in the reading is older. Null where there is none. */
+  /** The oldest timestamp in it: nothing in the reading is older. Null if there is none. */
   measuredAt: string | null;
   openness?: Openness;
 }
@@ -73,9 +73,9 @@ export function unwrapList(body: unknown, name: string): unknown[] {
 /** What an answer does not say, but what its meaning depends on. */
 export interface AnswerContext {
   interface: InterfaceName;
-  /** Whether the car has the window or lid that not every car has; null where that is not known. */
+  /** Whether the car has the window or lid that not every car has; null if that is not known. */
   isFitted: boolean | null;
-  /** Null where it is not known, or does not matter. */
+  /** Null if it is not known, or does not matter. */
   burnsFuel: boolean | null;
   /** When the answer was received, in milliseconds since 1970. */
   receivedAt: number;
@@ -119,7 +119,7 @@ export function parseOpenings(
   };
 }
 
-/** The spelling of a member that says something; nothing where two say different things. */
+/** The spelling of a member that says something; nothing if two say different things. */
 export function measuredIn(data: Record<string, unknown>, spellings: readonly string[]): Measured {
   let best: Measured | null = null;
   for (const name of spellings) {
@@ -134,11 +134,11 @@ export function measuredIn(data: Record<string, unknown>, spellings: readonly st
 /** How much a value says: nothing, that it is not specified, or something. */
 const worthOf = ({ value }: Measured): 0 | 1 | 2 => (value === null ? 0 : value === 'UNSPECIFIED' ? 1 : 2);
 
-/** The earlier one of two ISO-8601 times; null where there is none. */
+/** The earlier one of two ISO-8601 times; null if there is none. */
 const older = (one: string | null, other: string | null): string | null =>
   other !== null && (one === null || other < one) ? other : one;
 
-/** The earliest of ISO-8601 times; null where there is none. */
+/** The earliest of ISO-8601 times; null if there is none. */
 export const oldest = (timestamps: (string | null)[]): string | null => timestamps.reduce(older, null);
 
 /** docs/internals/service.md 2.8 in any envelope of docs/internals/vendor-api.md 3.1. */
@@ -221,8 +221,9 @@ function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
 }
 
 /**
- * docs/internals/service.md 2.2; the image URLs go through untouched and are kept nowhere. `sides` has the addresses of the outside from its sides;
- * it is empty where that of `exteriorImageUrl` has no form that is known to offer them.
+ * docs/internals/service.md 2.2; the image URLs go through untouched and are kept nowhere. `sides`
+ * has the addresses of the outside from its sides; it is empty if that of `exteriorImageUrl` has no
+ * form that is known to offer them.
  */
 export function parseDetails(body: unknown) {
   const { images, ...details } = detailsShape.parse(unwrap(body));

@@ -80,7 +80,7 @@ export function toNumber(input: unknown): number | null {
 /** docs/internals/service.md 2.2: a member that a car does not report is null; `modelYear` comes as text from v1. */
 const number = z.catch(z.pipe(z.unknown(), z.transform(toNumber)), null);
 
-/** docs/internals/vendor-api.md 1.4: a car can send the word "null" where it has no upholstery. */
+/** docs/internals/vendor-api.md 1.4: a car can send the word "null" if it has no upholstery. */
 const descriptiveText = z.catch(
   z.nullable(
     z.pipe(
@@ -112,7 +112,7 @@ export const detailsShape = z.lazy(() =>
     gearbox: text,
     fuelType: text,
     externalColour: text,
-    /** Kilowatt-hours; only there where the service gives it (docs/internals/service.md 2.2). */
+    /** Kilowatt-hours; only there if the service gives it (docs/internals/service.md 2.2). */
     batteryCapacityKWH: z.optional(number),
     images: z.catch(images, noImages),
     descriptions: z.catch(descriptions, noDescriptions),

@@ -4,23 +4,23 @@ import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
 import { toNumber, toTimestamp, type Measured } from './schemas';
 
 /** A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null. */
-export interface WallboxSession {
+interface WallboxSession {
   id: string | null;
   /** ISO-8601. */
   start: string | null;
-  /** Null while the session is open, and where it cannot be read. */
+  /** Null while the session is open, and if it cannot be read. */
   end: string | null;
-  /** Null where it cannot be told. */
+  /** Null if it cannot be told. */
   open: boolean | null;
   kWh: number | null;
-  /** Only where `kWh` is null: `MISSING`, `NEGATIVE` or `UNREADABLE`. */
+  /** Only if `kWh` is null: `MISSING`, `NEGATIVE` or `UNREADABLE`. */
   reason?: string;
   connector: number | null;
   /** The card or the app that began the session. */
   token: string | null;
 }
 
-/** `reason` only where `value` is null: that of a session, or `OPEN_FOR_DAYS`. */
+/** `reason` only if `value` is null: that of a session, or `OPEN_FOR_DAYS`. */
 interface WallboxReading extends Omit<Measured, 'timestamp'> {
   /** The service gives no time. */
   timestamp: null;

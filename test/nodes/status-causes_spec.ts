@@ -117,9 +117,9 @@ describe('The status of a node that cannot work', () => {
     const vehicle = flow.node('v') as VehicleNode;
     let looks = 0;
     const account = await vehicle.account();
-    const cause = account.cause.bind(account);
-    Object.assign(account, { cause: () => ((looks += 1), cause()) });
-    const ask = (): Promise<(string | null)[]> => Promise.all([1, 2, 3].map(() => vehicle.cause()));
+    const obstacle = account.obstacle.bind(account);
+    Object.assign(account, { obstacle: () => ((looks += 1), obstacle()) });
+    const ask = (): Promise<(string | null)[]> => Promise.all([1, 2, 3].map(() => vehicle.obstacle()));
     assert.deepEqual([await ask(), looks], [['NOT_SIGNED_IN', 'NOT_SIGNED_IN', 'NOT_SIGNED_IN'], 1]);
     await ask();
     assert.equal(looks, 2);

@@ -6,7 +6,7 @@ import type { TransportRequest } from '../../src/http/transport';
 import {
   hashed,
   StateFault,
-  type Condition,
+  type WriteCondition,
   type SharedStore,
   type Stored,
   type StoredEntry,
@@ -55,9 +55,9 @@ class Line implements SharedStore {
 
   now = (): Promise<number> => this.#over('', () => this.#store.now());
   read = (key: string): Promise<Stored | null> => this.#over(key, () => this.#store.read(key));
-  write = (key: string, value: unknown, condition?: Condition): Promise<string | null> =>
+  write = (key: string, value: unknown, condition?: WriteCondition): Promise<string | null> =>
     this.#over(key, () => this.#store.write(key, value, condition), value);
-  remove = (key: string, condition?: Condition): Promise<boolean> =>
+  remove = (key: string, condition?: WriteCondition): Promise<boolean> =>
     this.#over(key, () => this.#store.remove(key, condition));
   entries = (prefix: string): Promise<StoredEntry[]> => this.#over(prefix, () => this.#store.entries(prefix));
 

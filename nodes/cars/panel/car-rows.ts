@@ -85,7 +85,7 @@ function meaningOf(name: ShownName, fact: ShownValue | undefined, facts: ShownVa
   if (fact === undefined) return { text: say('state.notRead'), tone: 'unknown' };
   const { value, unit } = fact;
   if (value === null) return { text: say('state.unknown'), tone: 'unknown' };
-  // A link takes the place of it, where the user may have the position.
+  // A link takes the place of it, if the user may have the position.
   if (name === 'location') return { text: say('state.known'), tone: 'plain' };
   if (isOpening(name)) return { text: say(`state.${value}`), tone: value === 'closed' ? 'plain' : 'attention' };
   if (name === 'carLocked')

@@ -19,7 +19,7 @@ const say = wordsOf('connected-vehicle-cars');
 
 const actionIcons = { read: 'fa-refresh', check: 'fa-check', diagnostics: 'fa-clipboard' };
 
-/** The content of the tab: one car at a time, chosen in a list where there are several. */
+/** The content of the tab: one car at a time, chosen in a list if there are several. */
 export class CarsPanel {
   readonly root = element('div', { class: 'cars-tab' });
   readonly #body = element('div', { class: 'cars-body' });

@@ -39,7 +39,7 @@ export function remedyButton(config: string, remedy: NonNullable<CarSummary['rem
 
 const sevenDaysMs = 7 * 24 * 60 * 60_000;
 
-/** A line for the battery and one for the fuel; for the range only where there is neither. */
+/** A line for the battery and one for the fuel; for the range only if there is neither. */
 export function linesOf({ lines, facts }: Pick<CarSummary, 'lines' | 'facts'>): (Node | false)[] {
   // A shorter line is a dot.
   const shown = historyNames.filter((name) => {

@@ -20,7 +20,7 @@ import { redactor, safeError, shownFailure } from '../../node-red/redaction';
 import { packOf } from '../../node-red/storage';
 import { storedNodes } from '../../node-red/flows';
 import { findVehicle, type VehicleNode } from '../../node-red/vehicle-node';
-import { clickDemoCar, noDemoCar, demoPage, demoViewOf, type DemoView } from '../../vehicle/demo-car';
+import { clickDemoCar, noDemoCar, demoPage, followDemoCar, type DemoView } from '../../vehicle/demo-car';
 import type { Translated } from '../../node-red/i18n';
 import type { ShownValues } from '../../vehicle/shown-values';
 import { overviewsOf, type Overview } from '../../vehicle/overview';
@@ -37,9 +37,9 @@ interface CarReport {
   name: string;
   service: string;
   readOnly: boolean;
-  /** Short; null where no VIN is known. */
+  /** Short; null if no VIN is known. */
   vin: string | null;
-  /** The configuration chooses this car where nothing else is said. */
+  /** The configuration chooses this car if nothing else is said. */
   isDefault: boolean;
   /** The position is only `known`. */
   facts: ShownValues;
@@ -98,7 +98,10 @@ export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
   return redactor.value(views);
 }
 
-/** Reads again what the tab shows of a car. @throws VehicleError CONFIG where the car is not known any more, or why nothing could be read */
+/**
+ * Reads again what the tab shows of a car.
+ * @throws VehicleError CONFIG if the car is not known any more, or why nothing could be read
+ */
 export async function readCar(
   RED: NodeAPI,
   key: string,
@@ -110,13 +113,16 @@ export async function readCar(
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
-/** A picture of a car; `side` is null where the service does not say what it shows. */
+/** A picture of a car; `side` is null if the service does not say what it shows. */
 export interface CarPicture {
   side: string | null;
   url: string;
 }
 
-/** Asks the service for the addresses of the pictures of a car, which are kept nowhere. @throws VehicleError CONFIG where the car is not known any more, or why they could not be read */
+/**
+ * Asks the service for the addresses of the pictures of a car, which are kept nowhere.
+ * @throws VehicleError CONFIG if the car is not known any more, or why they could not be read
+ */
 export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal): Promise<CarPicture[]> {
   const { client, vin } = await knownCar(RED, key);
   const { exteriorImageUrl, sides } = (await client.read('details', { vin, signal })).payload.images;
@@ -125,11 +131,14 @@ export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal)
   return /^https?:/i.test(exteriorImageUrl ?? '') ? [{ side: null, url: String(exteriorImageUrl) }] : [];
 }
 
-/** The last position that a flow has read, `latitude/longitude`. @throws VehicleError CONFIG where the car is not known any more */
+/**
+ * The last position that a flow has read, `latitude/longitude`.
+ * @throws VehicleError CONFIG if the car is not known any more
+ */
 export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> =>
   (await knownCar(RED, key)).facts.location?.value ?? null;
 
-/** @throws VehicleError CONFIG where the car cannot be read any more */
+/** @throws VehicleError CONFIG if the car cannot be read any more */
 async function knownCar(
   RED: NodeAPI,
   key: string,
@@ -241,7 +250,7 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     facts: location ? { ...facts, location: { ...location, value: location.value && 'known' } } : facts,
     lines,
     events,
-    demo: isDemo ? await demoViewOf(RED, vin) : null,
+    demo: isDemo ? await followDemoCar(RED, vin) : null,
     demoPage: isDemo ? await demoPage(RED) : null,
     session: token,
     problem,

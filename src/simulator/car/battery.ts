@@ -65,7 +65,7 @@ function powerStatus(state: CarState, status: string): string {
 /** Whether the car burns fuel. */
 export const hasTank = ({ details }: CarState): boolean => details.fuelType !== 'ELECTRIC';
 
-/** The range in kilometers that the charge is good for; null where the level is unknown. */
+/** The range in kilometers that the charge is good for; null if the level is unknown. */
 export const rangeKm = ({ plugIn, battery }: CarState): number | null =>
   plugIn && battery.level !== null ? Math.round((battery.fullRange * Math.floor(battery.level)) / 100) : null;
 

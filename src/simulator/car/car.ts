@@ -83,7 +83,7 @@ export class Car {
     return this.#trip !== null;
   }
 
-  /** When the car next changes by itself, milliseconds since 1970; null where nothing is planned. */
+  /** When the car next changes by itself, milliseconds since 1970; null if nothing is planned. */
   get nextEventAt(): number | null {
     this.#runDue();
     return this.#events[0]?.at ?? null;
@@ -334,7 +334,10 @@ export class Car {
     this.#charge(now);
   }
 
-  /** Brings the level up to date where a charge is under way, so that what changes it now starts from there. */
+  /**
+   * Brings the level up to date if a charge is under way, so that what changes it now starts from
+   * there.
+   */
   #chargeUntil(now: number): void {
     const step = this.#chargeStep;
     if (step === null) return;

@@ -84,7 +84,7 @@ const wordOf = (words: Readonly<Record<string, string | boolean>>, value: Resour
   Object.keys(words).find((word) => words[word] === value) ?? coarser[String(value)] ?? 'UNSPECIFIED';
 
 /**
- * A lamp fails where its kind does (`HIGH_BEAM_ANY`: on both sides), or several kinds.
+ * A lamp fails if its kind does (`HIGH_BEAM_ANY`: on both sides), or several kinds.
  * @param failure null: `bulbFailure` has no word for the lamp
  */
 function lampWord(failure: string | null, value: ResourceValue): string {

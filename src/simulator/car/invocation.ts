@@ -90,9 +90,10 @@ export class Invocation implements InvocationRequest {
   }
 
   /**
-   * An unlock is COMPLETED once the tailgate's handle is released (docs/internals/vendor-api.md 1.9). The car stays locked. Where nobody
-   * opens the tailgate in time it locks again, and a v1 link that is read after that says UNLOCK_TIME_FRAME_PASSED
-   * (docs/internals/service.md 3): the one word that can follow an end.
+   * An unlock is COMPLETED once the tailgate's handle is released (docs/internals/vendor-api.md
+   * 1.9). The car stays locked. If nobody opens the tailgate in time it locks again, and a v1 link
+   * that is read after that says UNLOCK_TIME_FRAME_PASSED (docs/internals/service.md 3): the one
+   * word that can follow an end.
    */
   statusAt(now: number): string {
     const status = this.#stepAt(now)?.status ?? 'RUNNING';

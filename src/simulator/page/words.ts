@@ -4,7 +4,7 @@ import fr from '../../words/fr.json';
 import { memberOf } from '../../util/json';
 import type { Say } from '../../drawing/elements';
 
-/** The texts of the page in a language, also where a region is named, `de-AT`; else in English. */
+/** The texts of the page in a language, also if a region is named, `de-AT`; else in English. */
 export function wordsOf(named: string): { language: string; say: Say } {
   const [language, words] = Object.entries({ de, fr }).find(([one]) => named.toLowerCase().startsWith(one)) ?? [
     'en',

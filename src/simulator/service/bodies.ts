@@ -17,14 +17,17 @@ import type { Invocation } from '../car/invocation';
 import { optionalCommands } from '../car/profiles';
 
 /**
- * The bodies of the answers, in two dialects of the same car. `real`: the shapes of the service behind the specification, since August
- * 2026 (docs/internals/vendor-api.md 1 to 3, 6.1). `plain`: the shapes of docs/internals/service.md. Where the document shows no body, the following are used, all of them
- * covered by docs/internals/vendor-api.md:
+ * The bodies of the answers, in two dialects of the same car. `real`: the shapes of the service
+ * behind the specification, since August 2026 (docs/internals/vendor-api.md 1 to 3, 6.1). `plain`:
+ * the shapes of docs/internals/service.md. If the document shows no body, the following are used,
+ * all of them covered by docs/internals/vendor-api.md:
  * - connected answers are `{ data }` (4.1 and 4.2 speak of a "data node");
  * - v2 windows and doors have the members of v1 (2.3, 2.4);
- * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8 (docs/internals/vendor-api.md 3.1);
- * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of docs/internals/vendor-api.md 2.2.
- * Energy, location and the groups of connected v2 are the same in both.
+ * - a resource is `{ resourceValue: { value, unit, timestamp } }`, typed as in 2.8
+ *   (docs/internals/vendor-api.md 3.1);
+ * - a v2 command answers `{ data: { vin, invokeStatus, message } }`, the v1 link with the detail of
+ *   docs/internals/vendor-api.md 2.2. Energy, location and the groups of connected v2 are the same
+ *   in both.
  */
 
 /** The parts of a request that the bodies depend on. */
@@ -137,7 +140,7 @@ export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {
 export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewContext): Body {
   const row: Resource = resources[name];
   const found = car.resource(name);
-  // Whole where docs/internals/service.md 2.8 types it so, although a trip leaves fractions.
+  // Whole if docs/internals/service.md 2.8 types it so, although a trip leaves fractions.
   const value = typeof found === 'number' && row.kind === 'integer' ? Math.floor(found) : found;
   const at = car.resourceMeasuredAt(name);
   return {

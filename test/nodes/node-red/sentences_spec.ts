@@ -137,7 +137,7 @@ describe('The reasons of commands', () => {
       ...answer,
     });
     const command = Command.adopt(record, 'a', clock.now());
-    command.answer({ record, status: 'unconfirmed', fault }, clock.now());
+    command.answer({ record, status: 'open', fault }, clock.now());
     const payload = { carLocked: { value: 'UNLOCKED', timestamp: new Date(clock.now() + 1_000).toISOString() } };
     const client = {
       read: () => Promise.resolve({ payload, vehicle: { locked: false, open: isOpen ? ['frontLeft', 'odd'] : [] } }),

@@ -49,7 +49,7 @@ describe('The log of the commands', () => {
   };
   const send = async (log: CommandLog, id: string, answer: Partial<CommandRecord> = {}): Promise<Command> => {
     const command = await begin(log, id);
-    command.answer({ record: record(id, answer), status: 'unconfirmed', fault: null }, now);
+    command.answer({ record: record(id, answer), status: 'open', fault: null }, now);
     await log.save(command);
     return command;
   };
@@ -64,7 +64,7 @@ describe('The log of the commands', () => {
     const open = { reason: null, verified: null, settledAt: null };
     const states = [{ requestStatus: null, at }];
     assert.deepEqual(await log.journal('a'), [{ ...sent, operationId: 'op-1', states, outcome: 'pending', ...open }]);
-    command.answer({ record: record('x'), status: 'unconfirmed', fault: null }, now);
+    command.answer({ record: record('x'), status: 'open', fault: null }, now);
     command.addStatus({ requestStatus: 'COMPLETED', message: null }, now + 4_000);
     command.keepVerdict(result, now + 5_000);
     await log.save(command);
@@ -118,7 +118,7 @@ describe('The log of the commands', () => {
     await send(log, 'accepted');
     await send(log, 'completed', done);
     (await send(log, 'answered by the car')).answer(
-      { record: record('answered by the car', unclear), status: 'answered', fault: null },
+      { record: record('answered by the car', unclear), status: 'over', fault: null },
       now,
     );
     await log.save(log.find('answered by the car') ?? assert.fail());
@@ -191,7 +191,7 @@ describe('The log of the commands', () => {
     assert.deepEqual([await open('n', 149_000), await open('n', 150_000)], [['x'], []]);
     await log.assign(command, 'r', follower);
     assert.deepEqual([await open('n'), await open('r', 150_000)], [[], ['x']]);
-    command.setFollower('r', null);
+    command.markDone('r');
     assert.deepEqual([await open('r'), await log.assign(command, 'r', follower)], [[], false]);
   });
 
@@ -269,7 +269,7 @@ describe('The log of the commands', () => {
     const fault = sentence`No answer came (${'NETWORK'}).`;
     const log = logOf();
     const command = await begin(log, 'x');
-    command.answer({ record: record('x', unclear), status: 'unconfirmed', fault }, now);
+    command.answer({ record: record('x', unclear), status: 'open', fault }, now);
     await log.save(command);
     const next = logOf();
     const [entry] = await next.journal('a');

@@ -231,7 +231,7 @@ describe('The record of a command', () => {
 });
 
 describe('A command in the journal', () => {
-  const status = { status: 'unconfirmed', fault: null } as const;
+  const status = { status: 'open', fault: null } as const;
   const sent = (changes: Partial<CommandRecord> = {}): Command => {
     const command = new Command({ ...record, requestStatus: null }, 'a', { sentBy: 'Evening' }, now);
     command.answer({ record: { ...record, ...changes }, ...status }, now);
@@ -319,7 +319,7 @@ describe('A command in the journal', () => {
     assert.equal(newer.record.requestStatus, 'DELIVERED', 'a process knows its own command best');
     const begun = new Command(record, 'a', {}, now);
     begun.merge(sent({ requestStatus: 'SENT' }));
-    assert.deepEqual([begun.status, begun.record.requestStatus], ['unconfirmed', 'SENT']);
+    assert.deepEqual([begun.status, begun.record.requestStatus], ['open', 'SENT']);
     const read = restored(sent());
     read.merge(sent({ requestStatus: 'WAITING' }));
     assert.equal(read.record.requestStatus, 'WAITING', 'one that was read knows no better');
