@@ -5,7 +5,7 @@ import type { VehicleEvent } from './types';
 interface EventWords {
   /** BCP 47 tag. */
   language: string;
-  /** `{name} is open`, under the name of an event, or `service-soon` or `service-overdue`. */
+  /** `{name} is open`, under the name of an event, or `service-soon`, `service-overdue` or `session-without-energy`. */
   sentence(key: string): string;
   /** `rear-right window`, for the name of a door, window or warning. */
   name(event: VehicleEvent['event'], member: string): string;
@@ -17,7 +17,11 @@ const dayMs = 86_400_000;
  * An event as a sentence for a person, without a full stop: "Rear-right window is open".
  * @param now milliseconds since 1970: if the sign-in ends within a day, the sentence also has the time
  */
-export function eventText({ event, from, to, name, place, between }: VehicleEvent, words: EventWords, now = 0): string {
+export function eventText(
+  { event, from, to, name, place, between, session }: VehicleEvent,
+  words: EventWords,
+  now = 0,
+): string {
   const until = Date.parse(between.until);
   const isSoon = event === 'sign-in-ending' && until > now && until - now < dayMs;
   const values: Readonly<Record<string, string>> = {
@@ -31,9 +35,12 @@ export function eventText({ event, from, to, name, place, between }: VehicleEven
     value: new Intl.NumberFormat(words.language, { maximumFractionDigits: 0 }).format(
       event === 'trip-ended' ? Number(to) - Number(from) : event.startsWith('battery-') ? Number(to) : 0,
     ),
+    kWh: new Intl.NumberFormat(words.language, { maximumFractionDigits: 2 }).format(session?.kWh ?? 0),
   };
-  const text = words
-    .sentence((event === 'service-due' && { 1: 'service-soon', 3: 'service-overdue' }[serviceUrgency(to)]) || event)
-    .replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
+  const special =
+    event === 'service-due'
+      ? { 1: 'service-soon', 3: 'service-overdue' }[serviceUrgency(to)]
+      : session?.kWh === null && 'session-without-energy';
+  const text = words.sentence(special || event).replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
   return text.charAt(0).toLocaleUpperCase(words.language) + text.slice(1);
 }
