@@ -1,4 +1,4 @@
-// `npm run pictures [-- name…]`: takes the pictures of the documents at a release, in the editor of a real Node-RED with the demo car: those of
+// `node scripts/pictures.mjs [name…]` after a build: takes the pictures of the documents at a release, in the editor of a real Node-RED with the demo car: those of
 // the steps and dialogs, and one of each example flow. Names are those of files in docs/images; without one, all are taken.
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';

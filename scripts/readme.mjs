@@ -419,7 +419,7 @@ await rewrite('README.md', withReleasedLinks);
 const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
 for (const file of await readdir(pathTo('docs'), { recursive: true })) {
-  if (!file.endsWith('.md')) continue;
+  if (!file.endsWith('.md') || file.includes('node_modules')) continue;
   await rewrite(`docs/${file}`, async (text) => {
     const written = await Promise.all(
       [...text.matchAll(part)].map(([, , name, names]) =>

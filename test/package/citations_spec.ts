@@ -135,12 +135,9 @@ describe('The documents', () => {
   });
 
   it('say what to do about each error code', () => {
-    const troubleshooting = readText('docs/troubleshooting.md');
+    const errors = readText('docs/errors.md');
     for (const code of Object.keys(errorCodes))
-      assert.match(
-        troubleshooting,
-        new RegExp(`^### ${code}\n\n[A-Z].+[.]\n\n<!-- generated sentences ${code}\\b`, 'm'),
-      );
+      assert.match(errors, new RegExp(`^## ${code}\n\n[A-Z].+[.]\n\n<!-- generated sentences ${code}\\b`, 'm'));
   });
 
   it('say what each text of a node status means', () => {
@@ -157,7 +154,7 @@ describe('The documents', () => {
   });
 
   it('have each text of a form, a button and the tab that something is wrong; `npm run readme` writes them', () => {
-    const troubleshooting = readText('docs/troubleshooting.md');
+    const troubleshooting = readText('docs/troubleshooting.md') + readText('docs/errors.md');
     const fine = new RegExp(
       [
         'about|hint|does|gives|[Hh]int|duration|state|empty|good|demo|test\\.hint|search|fromSource|single|added',

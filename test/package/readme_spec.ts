@@ -1,11 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { packageJson, readText, root } from './checkout';
-
-const filesOf = (folder: string): string[] =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file));
+import { statSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { filesBelow, packageJson, readText, root } from './checkout';
 
 describe('README.md', () => {
   const readme = readText('README.md');
@@ -42,13 +39,13 @@ describe('README.md', () => {
   it('has at most 200 lines', () => assert.ok(readme.split('\n').length <= 200));
 
   it('shows, like the other documents, every picture of docs/images, and each of them loads quickly', () => {
-    const documents = ['README.md', ...filesOf('docs').filter((file) => file.endsWith('.md'))];
+    const documents = ['README.md', ...filesBelow('docs').filter((file) => file.endsWith('.md'))];
     const shown = documents.flatMap((document) =>
       [...readText(document).matchAll(/!\[[^\]]+\]\((?:https:\/\/[^)]+\/v[\d.]+\/)?([^)]+)\)/g)].map(([, link = '']) =>
-        join(dirname(document), link),
+        posix.join(dirname(document), link),
       ),
     );
-    const taken = filesOf('docs/images').filter((file) => file.endsWith('.png'));
+    const taken = filesBelow('docs/images').filter((file) => file.endsWith('.png'));
     assert.deepEqual(shown.sort(), taken.sort());
     for (const picture of shown) assert.ok(statSync(join(root, picture)).size < 256 * 1024, picture);
   });

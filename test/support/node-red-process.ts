@@ -31,9 +31,15 @@ async function main(userDir: string, settings: object): Promise<void> {
     functionGlobalContext: { report: (value: object) => process.send?.(value) },
     ...settings,
   } as unknown as Parameters<typeof RED.init>[1]);
+  // It starts the flows after it has started, and says then how they are.
+  const flows = new Promise<void>((resolve) =>
+    RED.events.on('runtime-event', ({ id, payload }: { id: string; payload?: object }) => {
+      if (id === 'runtime-state' && payload !== undefined) resolve();
+    }),
+  );
   await RED.start();
   server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await Promise.all([flows, once(server, 'listening')]);
   process.send?.({ port: (server.address() as AddressInfo).port });
   // Node-RED answers a deploy before it has started the new flows.
   RED.events.on('runtime-event', ({ id, payload }: { id: string; payload?: { revision: string } }) => {
@@ -41,13 +47,7 @@ async function main(userDir: string, settings: object): Promise<void> {
   });
   // The types of Node-RED leave this function out.
   const { getNode } = RED.nodes as unknown as { getNode: (id: string) => Node | null };
-  RED.events.setMaxListeners(0);
-  process.on('message', ({ node, msg }: { node: string; msg: NodeMessage }) => {
-    const deliver = (): void => getNode(node)?.receive(msg);
-    // Node-RED has started before its flows have.
-    if (getNode(node) === null) RED.events.once('flows:started', deliver);
-    else deliver();
-  });
+  process.on('message', ({ node, msg }: { node: string; msg: NodeMessage }) => getNode(node)?.receive(msg));
   process.on('disconnect', () => process.exit(0));
 }
 

@@ -40,9 +40,9 @@ describe('The sentences of errors', () => {
     );
   });
 
-  it('are all found by their text in docs/troubleshooting.md or docs/commands.md; `npm run readme` writes them', () => {
+  it('are all found by their text in docs/errors.md or docs/commands.md; `npm run readme` writes them', () => {
     const read = (page: string): string => readFileSync(join(root, 'docs', page), 'utf8');
-    const found = read('troubleshooting.md') + read('commands.md');
+    const found = read('errors.md') + read('commands.md');
     assert.deepEqual(
       templates.filter((template) => !found.includes(template.replace(/\{\d\}/g, '…'))),
       [],

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { dirname, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DefaultTheme } from 'vitepress';
+import { withMermaid } from 'vitepress-plugin-mermaid';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { version: string };
+const repository = 'https://github.com/connected-vehicle/node-red';
+
+const pages = (...entries: [text: string, page: string][]): DefaultTheme.SidebarItem[] =>
+  entries.map(([text, page]) => ({ text, link: `/${page}` }));
+
+const sidebar: DefaultTheme.SidebarItem[] = [
+  {
+    text: 'Start',
+    items: pages(
+      ['Install and try', 'start'],
+      ['Connect a Volvo', 'volvo'],
+      ['Scopes to tick', 'scopes'],
+      ['Which cars and versions', 'compatibility'],
+      ['Which node?', 'choose'],
+    ),
+  },
+  {
+    text: 'Nodes',
+    items: pages(
+      ['car status', 'nodes/status'],
+      ['car command', 'nodes/command'],
+      ['car result', 'nodes/result'],
+      ['car guard', 'nodes/guard'],
+      ['car event', 'nodes/event'],
+      ['car condition', 'nodes/condition'],
+      ['Vehicle configuration', 'nodes/vehicle'],
+      ['Tab Cars', 'cars-tab'],
+    ),
+  },
+  {
+    text: 'Reference',
+    items: pages(
+      ['Values', 'values'],
+      ['Commands', 'commands'],
+      ['Recipes', 'recipes'],
+      ['Polling and quota', 'polling-and-quota'],
+    ),
+  },
+  {
+    text: 'Help',
+    items: pages(
+      ['Troubleshooting', 'troubleshooting'],
+      ['Questions and answers', 'faq'],
+      ['Update, move, remove', 'update-and-remove'],
+    ),
+  },
+  { text: 'Operation', items: pages(['Security', 'security'], ['Several Node-REDs', 'several-node-reds']) },
+  {
+    text: 'For maintainers',
+    collapsed: true,
+    items: pages(
+      ['Architecture', 'internals/architecture'],
+      ['What flows rely on', 'internals/contract'],
+      ['Decisions', 'internals/decisions'],
+      ['Glossary', 'internals/glossary'],
+      ['Shared store', 'internals/shared-store'],
+      ['Simulated service', 'internals/simulator'],
+      ['Tests', 'internals/tests'],
+      ['Texts', 'internals/texts'],
+      ['Specification', 'internals/service'],
+      ['The vendor’s API', 'internals/vendor-api'],
+    ),
+  },
+];
+
+/** The anchors of GitHub, so that a link to a heading works in both. */
+const slugify = (heading: string): string =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
+/** A link that leaves this folder leads to the file in the repository, as of this version. */
+function inRepository(href: string, page: string): string {
+  if (/^([a-z]+:|#|\/)/.test(href)) return href;
+  const [path = '', anchor] = href.split('#');
+  const file = posix.join('docs', dirname(page), path);
+  const isPage = file.startsWith('docs/') && file.endsWith('.md') && !file.startsWith('docs/several-node-reds/');
+  return isPage ? href : `${repository}/blob/v${version}/${file}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+// oxlint-disable-next-line import/no-default-export -- VitePress reads it.
+export default withMermaid({
+  title: 'connected-vehicle',
+  titleTemplate: ':title · connected-vehicle',
+  description: 'See and command your car in Node-RED.',
+  lang: 'en-US',
+  // Below the address of each version: the workflow sets it.
+  base: process.env['DOCS_BASE'] ?? '/',
+  cleanUrls: true,
+  srcExclude: ['several-node-reds/**'],
+  markdown: {
+    anchor: { slugify },
+    config(md) {
+      const open = md.renderer.rules.link_open;
+      md.renderer.rules.link_open = (tokens, index, options, env: { relativePath: string }, self) => {
+        const token = tokens[index];
+        const href = token?.attrGet('href');
+        if (typeof href === 'string') token?.attrSet('href', inRepository(href, env.relativePath));
+        return open?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
+      };
+    },
+  },
+  themeConfig: {
+    nav: [
+      { text: `v${version}`, link: `${repository}/blob/v${version}/CHANGELOG.md` },
+      { text: 'Flow library', link: 'https://flows.nodered.org/node/@connected-vehicle/node-red' },
+    ],
+    sidebar,
+    outline: [2, 3],
+    search: { provider: 'local' },
+    socialLinks: [{ icon: 'github', link: repository }],
+    editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page' },
+  },
+});
