@@ -18,6 +18,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
       ['Install and try', 'start'],
       ['Connect a Volvo', 'volvo'],
       ['Scopes to tick', 'scopes'],
+      ['Home Assistant', 'home-assistant'],
       ['Which cars and versions', 'compatibility'],
       ['Which node?', 'choose'],
     ),
@@ -48,6 +49,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     text: 'Help',
     items: pages(
       ['Troubleshooting', 'troubleshooting'],
+      ['Errors', 'errors'],
       ['Questions and answers', 'faq'],
       ['Update, move, remove', 'update-and-remove'],
     ),

@@ -22,8 +22,13 @@ export function showLines(name: string, ...lines: Line[]): void {
     .append(...lines.map(([text, isBad = false]) => $('<div>').text(text).toggleClass('warning', isBad)));
 }
 
+/** Whether Home Assistant shows this editor, at an address with a token that it makes. */
+const isInHomeAssistant = (): boolean => location.pathname.startsWith('/api/hassio_ingress/');
+
 /** The address of this editor to which the sign-in page sends the browser back. */
 export function callbackUrl(): string {
+  // The address of Home Assistant is not the same after a new installation, and asks for a login of its own.
+  if (isInHomeAssistant()) return 'http://localhost:1880/connected-vehicle/callback';
   const url = new URL('connected-vehicle/callback', location.href);
   // The portal accepts https, and http on localhost only. On another machine, the driver pastes the address that the browser ends at.
   if (url.protocol === 'http:') url.hostname = 'localhost';

@@ -452,7 +452,11 @@ class Dialog {
     else
       showLines(
         'redirectWhy',
-        [isProposed && !callbackUrl().startsWith(location.origin) ? say('redirectLocalhost') : ''],
+        [
+          isProposed && location.protocol === 'http:' && !callbackUrl().startsWith(location.origin)
+            ? say('redirectLocalhost')
+            : '',
+        ],
         [endsElsewhere() ? say('redirectPaste') : ''],
       );
     this.#showPaste();

@@ -1,0 +1,44 @@
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openEditor, partOf, pendingNote, useEditors } from '../support/editor-browser';
+
+describe(`The editor in Home Assistant${pendingNote}`, () => {
+  const started = useEditors([{ id: 'car', type: 'connected-vehicle', name: 'Car', service: 'volvo-cars' }], {
+    args: ['--host-resolver-rules=MAP homeassistant 127.0.0.1'],
+  });
+  const prefix = '/api/hassio_ingress/a-token';
+  let homeAssistant: Server;
+
+  before(async () => {
+    // As Home Assistant's ingress: it serves Node-RED below a path, and takes the path away.
+    homeAssistant = createServer((asked, answer) => {
+      const { method, headers, url = '' } = asked;
+      const forwarded = request(
+        new URL(url.slice(prefix.length), started.nodeRed.url),
+        { method, headers },
+        (given) => {
+          answer.writeHead(given.statusCode ?? 502, given.headers);
+          given.pipe(answer);
+        },
+      );
+      asked.pipe(forwarded);
+    }).listen(0, '127.0.0.1');
+    await once(homeAssistant, 'listening');
+  });
+  after(() => homeAssistant?.close());
+
+  it('proposes a redirect URL that stays the same, and asks for the address at which the sign-in ends', async () => {
+    const { port } = homeAssistant.address() as AddressInfo;
+    const complaints: string[] = [];
+    const isKnown = (text: string): boolean => text.includes('WebSocket');
+    const page = await openEditor(started.browser, `http://homeassistant:${port}${prefix}/`, { complaints, isKnown });
+    await page.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
+    const proposed = 'http://localhost:1880/connected-vehicle/callback';
+    await partOf(page, 'redirect').getByText(proposed).waitFor();
+    await partOf(page, 'redirectWhy').getByText('Copy the address of that page into the field').waitFor();
+    await partOf(page, 'paste').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+});
