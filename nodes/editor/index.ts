@@ -29,6 +29,7 @@ export {
   memberOf,
   needsOfCommand,
   needsOfRead,
+  partsOf,
   normalVin,
   openingKeyOf,
   openingKinds,

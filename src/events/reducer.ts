@@ -117,6 +117,11 @@ export function sampleEvent(event: VehicleEvent['event'], settings: EventSetting
     const times = { start: iso(at - 3 * 60 * 60_000), end: iso(at), open: false };
     return sessionEvent({ id: '1001', ...times, kWh: 7.25, connector: 1, token: 'APP' }, between);
   }
+  if (event === 'charging-step') {
+    const { step } = settings;
+    const charge = { target: 2 * step, doneAt: iso(at + 3_600_000) };
+    return { event, from: step - 1, to: step, name: null, place: null, ...charge, between };
+  }
   const values = sampleValues(settings);
   for (const { members, nameOf, isKnown, changes } of signals)
     for (const from of values.filter(isKnown))
@@ -162,8 +167,11 @@ export function applyReading(
       const changes = signal.changes(old.value, value, settings);
       const name = member === null || signal.nameOf === undefined ? null : signal.nameOf(member);
       for (const change of changes) {
+        const charge = change.event === 'charging-step' ? chargeOf(reading.payloads.charging) : {};
+        // The level may also rise after a charge, or by a correction of the car.
+        if (charge === null) continue;
         if (signal.once === true && events.some(({ event }) => event === change.event)) continue;
-        events.push(eventOf(change, old, fact, name));
+        events.push({ ...eventOf(change, old, fact, name), ...charge });
       }
     }
   }
@@ -248,6 +256,14 @@ const sessionEvent = (session: WallboxSession, between: VehicleEvent['between'])
   between,
   session,
 });
+
+/** To which level the car charges, and until when, as far as it says so; null: it does not charge. */
+function chargeOf(charging: unknown): Pick<VehicleEvent, 'target' | 'doneAt'> | null {
+  const valueOf = (name: string): unknown => memberOf(memberOf(charging, name), 'value');
+  if (valueOf('chargingStatus') !== 'CHARGING') return null;
+  const [target, doneAt] = [valueOf('targetBatteryChargeLevel'), valueOf('chargingDoneAt')];
+  return { target: typeof target === 'number' ? target : null, doneAt: typeof doneAt === 'string' ? doneAt : null };
+}
 
 const parkedKey = 'odometer.parked';
 

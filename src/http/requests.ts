@@ -11,6 +11,7 @@ import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { isWallboxRefusal } from '../wire/wallbox';
 import { reasonOf } from '../util/abort';
+import type { Signal } from '../util/cancellation';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
@@ -218,7 +219,7 @@ export class Requests {
   }
 
   /** Asks the service until it answers or nothing more can be tried. */
-  async #load(request: GetRequest, signal: AbortSignal | undefined): Promise<Answer> {
+  async #load(request: GetRequest, signal: Signal | undefined): Promise<Answer> {
     const { api, url, accept, kind = 'read' } = request;
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
@@ -244,7 +245,7 @@ export class Requests {
     left: Record<keyof typeof retries, number>,
     { kind, url }: GetRequest,
     token: string,
-    { deadline, signal }: { deadline: number; signal: AbortSignal | undefined },
+    { deadline, signal }: { deadline: number; signal: Signal | undefined },
   ): Promise<boolean> {
     if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
     if (failure.code === 'SIGN_IN_REQUIRED')
