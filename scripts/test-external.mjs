@@ -1,6 +1,6 @@
 // `npm run test:external [-- part…]`: the tests with software of others. Those of test/world run against nginx, squid and others, which must be
 // installed; those of the nodes, the package and the editor run with other versions of Node.js and Node-RED, which are installed into
-// .cache/matrix. Parts are the beginnings of names in test/world, such as `squid`, or `matrix`.
+// .cache/matrix, as is Prism. Parts are the beginnings of names in test/world, such as `squid`, or `matrix`.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,10 @@ async function testAgainst(specs) {
   try {
     const authority = join(folder, 'authority');
     await makeAuthority(authority);
+    const needsPrism = specs.some((spec) => basename(spec).startsWith('prism'));
     return await runMocha([...options, ...specs], {
+      // The last version for Node.js 20.
+      ...(needsPrism && { PRISM: join(await install('@stoplight/prism-cli', '5.14.2'), 'dist/index.js') }),
       TMPDIR: folder,
       WORLD_AUTHORITY: authority,
       // Node reads both at its start only, so they hold for the processes that the tests start, too.

@@ -93,6 +93,11 @@ export class VehicleClient {
     return parseVin(vin);
   }
 
+  /** The id of the wallbox of the configuration. @throws VehicleError CONFIG */
+  requireWallbox(): string {
+    return parseWallbox(this.#options.wallbox);
+  }
+
   /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf` what the answer means. */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
@@ -131,7 +136,7 @@ export class VehicleClient {
     const route = routeOf(read, this.service.availableInterfaces, choice);
     if (route === undefined) throw notOffered(read, choice);
     const { interface: iface, scopes, needsFuelType = false, days } = route;
-    const wallbox = iface === 'energy-device-v1' ? parseWallbox(this.#options.wallbox) : '';
+    const wallbox = iface === 'energy-device-v1' ? this.requireWallbox() : '';
     const target: Target = {
       api: interfaces[iface].api,
       iface,

@@ -44,6 +44,7 @@ export { unitInWords } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.
 export {
+  ampereLimits,
   commandNames,
   isCommandName,
   proofReadOf,
@@ -65,7 +66,7 @@ export {
 } from './catalogue/scopes';
 
 // Validation of names and values that come from a message or a form.
-export { isUnlock, needsArming, parseInterface, parseReads, parseSwitch } from './inputs';
+export { needsArming, parseInterface, parseReads, parseSwitch, settingOf } from './inputs';
 export { normalVin, shortVin, vinPattern } from './vin';
 export { wallboxPattern } from './wallbox';
 

@@ -1,4 +1,5 @@
 import {
+  ampereLimits,
   commandFromWire,
   commandNames,
   commandPattern,
@@ -69,8 +70,15 @@ export function parseSwitch(name: string, input: unknown): boolean | undefined {
   throw new VehicleError('INPUT_INVALID', sentence`msg.${name} must be true or false. Nothing was sent.`);
 }
 
-/** True for every spelling of unlock, also inside a longer name. It is called before the name is validated. */
-export const isUnlock = (input: unknown): boolean => commandWord(input).includes('unlock');
+/**
+ * The setting of a command that a node can take from a source: that of unlock for every spelling of it, also inside a longer name. It is
+ * called before the name is validated.
+ */
+export function settingOf(input: unknown): 'unlockDuration' | 'ampere' | 'schedule' | null {
+  const word = commandWord(input);
+  if (word.includes('unlock')) return 'unlockDuration';
+  return word === 'wallbox-limit' ? 'ampere' : word === 'wallbox-schedule' ? 'schedule' : null;
+}
 
 /** Whether a command needs arming: unlocking and starting the engine, and any name that contains one of these. */
 export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
@@ -85,6 +93,21 @@ export const parseUnlockDuration = (input: unknown): number =>
  */
 export const parseRuntimeMinutes = (input: unknown): number =>
   parseWhole(input, runtimeMinutesLimits, 'The time that the engine runs must be a whole number of minutes');
+
+/** Ampere of a wallbox, also parts of one. */
+export function parseAmpere(input: unknown): number {
+  const number = typeof input === 'string' && /^\s*\d{1,3}(\.\d{1,3})?\s*$/.test(input) ? Number(input) : input;
+  const { minimum, maximum } = ampereLimits;
+  if (typeof number === 'number' && number >= minimum && number <= maximum) return number;
+  const faults = {
+    below: sentence`A car does not charge with less than ${minimum} ampere: use the command wallbox-pause. Nothing was sent.`,
+    above: sentence`The limit of the wallbox must be at most ${maximum} ampere. Nothing was sent.`,
+    other: sentence`The limit of the wallbox must be a number of ampere from ${minimum} to ${maximum}. Nothing was sent.`,
+  };
+  const isBelow = typeof number === 'number' && number >= 0 && number < minimum;
+  const isAbove = typeof number === 'number' && number > maximum;
+  throw new VehicleError('INPUT_INVALID', isBelow ? faults.below : isAbove ? faults.above : faults.other);
+}
 
 function parseWhole(input: unknown, { minimum, maximum }: { minimum: number; maximum: number }, what: string): number {
   if (input === undefined || input === null || input === '') return maximum;

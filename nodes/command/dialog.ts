@@ -44,11 +44,15 @@ function showCommand(): void {
   const waits = textOf(field('whenUnavailable')) === 'wait' || textOf(field('whenBusy')) === 'queue';
   part('unlock').toggle(isUnlock && takesDuration);
   part('runtime').toggle(name === 'engine-start');
+  part('ampere').toggle(name === 'wallbox-limit');
+  part('schedule').toggle(name === 'wallbox-schedule');
   part('arm').toggle(isUnlock || name === 'engine-start' || isOpen);
   part('wait').toggle(waits);
   part('does').text(say(`does.${name === '' ? 'message' : isCommandName(name) ? name : 'other'}`));
   part('duration').text(say('duration', unlockDurationLimits));
   const needs = isCommandName(name) ? [{ title: titleOfCommand(name), ...needsOfCommand(name, interfaces) }] : [];
+  const isForCar = needs[0]?.access !== 'wallbox';
+  field('whenUnavailable').add(field('precheck')).closest('.form-row').toggle(isForCar);
   showNeeds(needs);
   if (RED.nodes.node(textOf(field('vehicle')))?.readOnly === true) part('access').text(say('readOnly'));
 }
@@ -68,6 +72,8 @@ export function prepare(node: EditorNode<CommandOptions>): void {
   const source = command === '' ? 'message' : isCommandName(command) ? 'str' : 'other';
   showTyped({ ...node, commandType: commandType === 'str' ? source : commandType }, 'command', typesOf([]));
   showTyped(node, 'unlockDuration', ['num', ...sources]);
+  showTyped(node, 'ampere', ['num', ...sources]);
+  showTyped(node, 'schedule', ['json', ...sources]);
   for (const name of ['vehicle', 'command', 'interface', 'whenUnavailable', 'whenBusy'])
     field(name).on('change', showCommand);
   field('vehicle').on('change', offerListed);

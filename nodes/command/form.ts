@@ -31,6 +31,17 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
         value === '' ||
         shared.validateWhole(value, shared.runtimeMinutesLimits.minimum, shared.runtimeMinutesLimits.maximum),
     },
+    ampere: {
+      value: '',
+      validate: shared.validateTyped(
+        'ampere',
+        (value) =>
+          value === '' || shared.validateWhole(value, shared.ampereLimits.minimum, shared.ampereLimits.maximum),
+      ),
+    },
+    ampereType: { value: 'num' },
+    schedule: { value: '', validate: shared.validateTyped('schedule', () => true) },
+    scheduleType: { value: 'json' },
     precheck: { value: false },
     whenBusy: { value: 'refuse' },
     whenUnavailable: { value: 'fail' },

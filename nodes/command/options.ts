@@ -1,5 +1,14 @@
 import * as z from 'zod/mini';
-import { flag, interfaceChoice, nodeOptions, number, numberType, stringType, text } from '../node-red/options';
+import {
+  flag,
+  interfaceChoice,
+  jsonType,
+  nodeOptions,
+  number,
+  numberType,
+  stringType,
+  text,
+} from '../node-red/options';
 
 /** `connected-vehicle-command` (docs/internals/contract.md 4). */
 export const commandOptions = nodeOptions(() => ({
@@ -12,6 +21,12 @@ export const commandOptions = nodeOptions(() => ({
   unlockDurationType: numberType,
   /** Minutes, 1 to 15; `engine-start` only. Empty: the maximum. */
   runtimeMinutes: z._default(z.union([z.number(), z.string()]), ''),
+  /** Ampere, 6 to 32; `wallbox-limit` only. */
+  ampere: z._default(z.union([z.number(), z.string()]), ''),
+  ampereType: numberType,
+  /** A list of periods; `wallbox-schedule` only. */
+  schedule: z._default(z.unknown(), ''),
+  scheduleType: jsonType,
   precheck: flag(false),
   /** While another command is under way to the same car. */
   whenBusy: z._default(z.enum(['refuse', 'queue']), 'refuse'),
@@ -24,4 +39,4 @@ export const commandOptions = nodeOptions(() => ({
   /** Seconds that an arming message holds for an unlock or engine start; 0: neither needs one. */
   arming: number(0, 0, 3_600),
 }));
-export type CommandOptions = z.infer<typeof commandOptions>;
+export type CommandOptions = Omit<z.infer<typeof commandOptions>, 'schedule'> & { schedule: unknown };

@@ -2,10 +2,10 @@ import {
   Arming,
   CancelledByMessage,
   CommandAttempt,
-  isUnlock,
   needsArming,
   parseInterface,
   parseSwitch,
+  settingOf,
   VehicleError,
   type CommandRecord,
 } from '../../src/index';
@@ -93,6 +93,19 @@ class CommandNode {
     }
   }
 
+  /** Those of the message, else those of the node; a source is asked only if the command needs it. */
+  async #settings(command: unknown, options: CommandOptions, msg: Message) {
+    const needed = settingOf(command);
+    const valueOf = async (name: NonNullable<typeof needed>): Promise<unknown> =>
+      nonBlank(msg[name]) ?? (name === needed ? await typedProperty(this.#own, options, name, msg) : undefined);
+    const [unlockDuration, ampere, schedule] = [
+      await valueOf('unlockDuration'),
+      await valueOf('ampere'),
+      await valueOf('schedule'),
+    ];
+    return { unlockDuration, ampere, schedule };
+  }
+
   async #send({ msg, send, signal }: Task, options: CommandOptions): Promise<void> {
     const own = this.#own;
     // Before anything is awaited: a cancelling message that comes next must find this one.
@@ -103,16 +116,14 @@ class CommandNode {
       const { account, vin } = await own.car(options, msg);
       command ??= await typedProperty(own, options, 'command', msg);
       const mustBeArmed = needsArming(command);
-      const unlockDuration =
-        nonBlank(msg['unlockDuration']) ??
-        (isUnlock(command) ? await typedProperty(own, options, 'unlockDuration', msg) : options.unlockDuration);
+      const settings = await this.#settings(command, options, msg);
       attempt.signal.throwIfAborted();
       await this.#arm(attempt, mustBeArmed ? options.arming : 0);
       own.status.show('busy', 'sending');
       const input = {
         vin,
         interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
-        unlockDuration,
+        ...settings,
         runtimeMinutes: nonBlank(msg['runtimeMinutes']) ?? options.runtimeMinutes,
         ...waitPolicy(options, mustBeArmed),
         onWaiting: () => own.status.show('waiting', 'waiting'),

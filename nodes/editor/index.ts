@@ -16,6 +16,7 @@ export { sources, typeOf, validateTyped, validateTypedVin } from './typed-inputs
 export * from './validators';
 export { checkFindings, validateRedirectUrl } from './vehicle-checks';
 export {
+  ampereLimits,
   conditionValue,
   conditionValues,
   commandNames,

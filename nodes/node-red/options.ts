@@ -64,6 +64,7 @@ export const hours = () => ({
 const valueTypes = ['str', 'num', 'msg', 'flow', 'global', 'env', 'jsonata'] as const;
 export const stringType = z._default(z.enum(valueTypes), 'str');
 export const numberType = z._default(z.enum(valueTypes), 'num');
+export const jsonType = z._default(z.enum([...valueTypes, 'json']), 'json');
 
 /** The properties of a node for a car: the ones that all of them have, and its own. */
 export const nodeOptions = <Shape extends z.core.$ZodLooseShape>(own: () => Shape) =>

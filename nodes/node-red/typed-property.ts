@@ -24,7 +24,8 @@ export function typedProperty<Name extends string>(
 ): unknown {
   const source = options[name];
   const type = String(options[`${name}Type`]);
-  return literalTypes.has(type) ? source : evaluated(own, { name, source, type }, msg);
+  const isLiteral = literalTypes.has(type) || (type === 'json' && isBlank(source));
+  return isLiteral ? source : evaluated(own, { name, source, type }, msg);
 }
 
 async function evaluated(
@@ -34,7 +35,7 @@ async function evaluated(
 ): Promise<unknown> {
   // A user may enter the VIN itself in the field for the name of its source; the errors below repeat it.
   redactor.learnVin(source);
-  const named = asSentence(type === 'jsonata' ? 'The expression' : `${type}.${String(source)}`);
+  const named = asSentence(type.startsWith('json') ? 'The expression' : `${type}.${String(source)}`);
   const label = sentence`${named} for “${asSentence(name)}” of this node`;
   const value = await new Promise<unknown>((resolve, reject) => {
     RED.util.evaluateNodeProperty(String(source), type, node, msg, (error, found) =>

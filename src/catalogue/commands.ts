@@ -2,32 +2,36 @@ import { isAsSpecified, json, type InterfaceName } from './reads';
 
 /**
  * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/internals/vendor-api.md 1.10;
- * climate and engine: docs/internals/vendor-api.md 15).
+ * climate and engine: docs/internals/vendor-api.md 15; the wallbox: docs/internals/vendor-api.md 17).
  */
 interface RouteRow {
-  /** Below the interface's base path; `{vin}` is filled in. */
+  /** Below the interface's base path; `{vin}`, or `{wallbox}` and `{ampere}`, is filled in. */
   path: string;
   /** Value of the content-type header; `{vendor}` is the profile's media type vendor. */
   contentType: string;
   /** The member that the body holds. */
-  body?: 'unlockDuration' | 'runtimeMinutes';
+  body?: 'unlockDuration' | 'runtimeMinutes' | 'schedule';
   /** The specification does not list this route: at a service as specified, `auto` takes v1. */
   unlisted?: true;
 }
 
+/** The interfaces that take commands. */
+export const commandInterfaces = ['connected-v1', 'connected-v2', 'energy-device-v1'] as const;
+export type CommandInterface = (typeof commandInterfaces)[number];
+
 export interface CommandRow {
-  routes: Partial<Record<'connected-v1' | 'connected-v2', RouteRow>>;
+  routes: Partial<Record<CommandInterface, RouteRow>>;
   /** Besides `openid`. */
   scopes: readonly string[];
   /** The access that this command needs, from the property `access` of the configuration (docs/internals/contract.md 2). */
-  access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine';
+  access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine' | 'wallbox';
   /**
-   * For each state of the lock (of the engine if `access` is `engine`) that was measured after the
-   * command: whether it shows that the car acted. Absent if no read shows it. An unlocked tailgate
-   * leaves the lock `LOCKED` (docs/internals/vendor-api.md 1.9), so that state proves nothing about
-   * `unlock`.
+   * For each state of the lock (of the engine if `access` is `engine`, of the wallbox if it is
+   * `wallbox`) that was measured after the command: whether it shows that the car acted. Absent if no
+   * read shows it. An unlocked tailgate leaves the lock `LOCKED` (docs/internals/vendor-api.md 1.9),
+   * so that state proves nothing about `unlock`.
    */
-  proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED', boolean>>;
+  proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED' | 'CHARGING', boolean>>;
   /** No read shows the effect; it is assumed to last so many minutes (docs/internals/vendor-api.md 15.1). */
   assumedMinutes?: number;
 }
@@ -37,6 +41,9 @@ export const unlockDurationLimits = { minimum: 1, maximum: 120 } as const;
 
 /** Minutes; what 0 does is not published (docs/internals/vendor-api.md 15.2). */
 export const runtimeMinutesLimits = { minimum: 1, maximum: 15 } as const;
+
+/** Ampere of a wallbox; the service publishes no limits, and IEC 61851 has none below 6. */
+export const ampereLimits = { minimum: 6, maximum: 32 } as const;
 
 /** Version 1 has a media type for each command. */
 const v1 = (name: string, word: string) => ({
@@ -49,6 +56,13 @@ const unlistedV2 = (name: string) => ({ ...v2(name), unlisted: true }) as const;
 const honkFlash = { scopes: ['conve:honk_flash'], access: 'honk-flash' } as const;
 const climate = { scopes: ['conve:climatization_start_stop'], access: 'climate' } as const;
 const engine = { scopes: ['conve:engine_start_stop'], access: 'engine' } as const;
+
+/** Which of the last two scopes a command needs is not published. */
+const ofWallbox = (path: string, body?: 'schedule') => ({
+  routes: { 'energy-device-v1': { path: `/wallbox/{wallbox}/${path}`, contentType: json, ...(body && { body }) } },
+  scopes: ['energy_device:wallbox:write', 'energy_device:wallbox:control'],
+  access: 'wallbox' as const,
+});
 
 export const commands = /* @__PURE__ */ commandRows();
 
@@ -97,6 +111,11 @@ function commandRows() {
       routes: { 'connected-v2': unlistedV2('engine-stop') },
       proof: { STOPPED: true, RUNNING: false },
     },
+    // A session stays open while the car waits for power, so none is proof of a pause.
+    'wallbox-start': { ...ofWallbox('start'), proof: { CHARGING: true } },
+    'wallbox-pause': ofWallbox('pause'),
+    'wallbox-limit': ofWallbox('setChargingAmpLimit?limit={ampere}'),
+    'wallbox-schedule': ofWallbox('chargingSchedule', 'schedule'),
   } as const satisfies Record<string, CommandRow>;
 }
 
@@ -106,11 +125,19 @@ export const isCommandName = (name: string): name is CommandName => Object.hasOw
 /** Undefined for a command that only the vehicle's own list has. */
 export const commandRow = (name: string): CommandRow | undefined => (isCommandName(name) ? commands[name] : undefined);
 
+/** Whether a wallbox takes the command, and not the car. */
+export const isOfWallbox = (name: string): boolean => commandRow(name)?.access === 'wallbox';
+
+const proofReads: Partial<Record<CommandRow['access'], 'engine-status' | 'wallboxCharging'>> = {
+  engine: 'engine-status',
+  wallbox: 'wallboxCharging',
+};
+
 /** The read whose value shows that the car carried out a command; null if none does. */
-export function proofReadOf(name: string): 'doors' | 'engine-status' | null {
+export function proofReadOf(name: string): 'doors' | 'engine-status' | 'wallboxCharging' | null {
   const command = commandRow(name);
   if (command?.proof === undefined) return null;
-  return command.access === 'engine' ? 'engine-status' : 'doors';
+  return proofReads[command.access] ?? 'doors';
 }
 
 /** The form of a command's name, also of one that only the vehicle's own list has. */
@@ -132,15 +159,17 @@ export const requestDetails = {
 } as const;
 
 /**
- * The versions of the connected interface that have a command; `v1First`: `auto` takes v1 if these
+ * The versions of the connected interface that have a command, null for one of another interface;
+ * `v1First`: `auto` takes v1 if these
  * interfaces are available, because the specification does not list v2.
  */
 export function versionsOfCommand(
   name: CommandName,
   available: readonly InterfaceName[],
-): { v1: boolean; v2: boolean; v1First: boolean } {
+): { v1: boolean; v2: boolean; v1First: boolean } | null {
   const { routes }: CommandRow = commands[name];
   const [v1, v2] = [routes['connected-v1'], routes['connected-v2']];
+  if (v1 === undefined && v2 === undefined) return null;
   const v1First = v1 !== undefined && v2?.unlisted === true && isAsSpecified(available);
   return { v1: v1 !== undefined, v2: v2 !== undefined, v1First };
 }

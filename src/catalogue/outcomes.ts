@@ -1,3 +1,5 @@
+import { commandRow, isOfWallbox } from './commands';
+
 /**
  * The meaning of each request status of a command, and its sentence for a driver (docs/internals/service.md 3, docs/internals/vendor-api.md 1.9).
  * docs/internals/contract.md 4 and 5: a status that is not here is `undetermined`, never success.
@@ -74,6 +76,40 @@ export const outcomes = {
   },
 } as const satisfies Record<string, StatusMeaning>;
 
+/**
+ * The same for a command of a wallbox: `ACCEPTED` stands for any success, and the others are the codes of a refusal
+ * (docs/internals/vendor-api.md 17). No command of a car has them, and no command of a wallbox has those of a car.
+ */
+export const wallboxOutcomes = {
+  ACCEPTED: {
+    outcome: 'succeeded',
+    sentence: 'The service took the command for the wallbox. It does not say whether the wallbox acted.',
+  },
+  WALLBOX_OFFLINE: {
+    outcome: 'failed',
+    sentence: 'The wallbox is offline. Check its connection, and try again when it is back.',
+  },
+  WALLBOX_INCORRECT_STATUS: {
+    outcome: 'failed',
+    sentence: 'The wallbox cannot do this in its present state. Check that the car is plugged in, and try again.',
+  },
+  WALLBOX_IN_COOLDOWN: {
+    outcome: 'failed',
+    sentence: 'The wallbox pauses after a command. Try again in a few minutes.',
+  },
+  NOT_SUPPORTED_BY_WALLBOX: { outcome: 'failed', sentence: 'This wallbox does not offer this.' },
+  UNKNOWN_ERROR: {
+    outcome: 'undetermined',
+    sentence: 'The wallbox answered with an error that the service does not name. Check the wallbox.',
+  },
+} as const satisfies Record<string, StatusMeaning>;
+
+/** Of a command whose effect no read shows. */
+const acceptedUnseen: StatusMeaning = {
+  outcome: 'succeeded',
+  sentence: 'The service took the command for the wallbox. Nothing shows whether the wallbox acted.',
+};
+
 /** The meaning of a status that is not in the table. */
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
@@ -95,9 +131,15 @@ export const isFinal = (outcome: Outcome): boolean => outcome === 'succeeded' ||
 export const isUnderWay = (requestStatus: string | null): boolean =>
   ['', 'RUNNING', 'WAITING', 'SENT'].includes(statusWord(requestStatus));
 
-export function meaningOf(requestStatus: string | null): StatusMeaning {
+/** @param command its name; by default one of a car */
+export function meaningOf(requestStatus: string | null, command = ''): StatusMeaning {
   const word = statusWord(requestStatus);
   if (word === '') return missingStatus;
+  if (isOfWallbox(command)) {
+    if (word === 'ACCEPTED' && commandRow(command)?.proof === undefined) return acceptedUnseen;
+    const known = Object.hasOwn(wallboxOutcomes, word) ? (word as keyof typeof wallboxOutcomes) : 'UNKNOWN_ERROR';
+    return wallboxOutcomes[known];
+  }
   return Object.hasOwn(outcomes, word) ? outcomes[word as keyof typeof outcomes] : unnamedStatus;
 }
 

@@ -77,9 +77,6 @@ export function parseScopes(text: string): string[] | null {
   return scopes.every((scope) => /^[!#-+\--:<-[\]-~]+$/.test(scope)) ? [...new Set(scopes)] : null;
 }
 
-/** What the commands of a wallbox need. Asked for before the pack has them, because a published application cannot get scopes later. */
-const wallboxScopes = ['energy_device:wallbox:write', 'energy_device:wallbox:control'] as const;
-
 /** Scopes that services grant without listing them, and that no portal has a box for. */
 export const unlistedScopes: readonly string[] = ['openid', 'offline_access'];
 
@@ -107,7 +104,6 @@ export function signInScopes(
         'openid',
         ...reads.flatMap((name) => scopesOfRead(name, available)),
         ...sent.flatMap((name) => scopesOfCommand(name, available)),
-        ...(isAsked('wallbox') && !readOnly && available.includes('energy-device-v1') ? wallboxScopes : []),
         ...(available.includes('connected-v1') ? requestDetails.scopes : []),
       ]),
     ];

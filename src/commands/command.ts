@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isOfWallbox } from '../catalogue/commands';
 import { isFinal, meaningOf } from '../catalogue/outcomes';
 import type { VehicleError } from '../errors';
 import { asSentence, type Sentence } from '../sentence';
@@ -97,9 +98,14 @@ export const maxActingMs = 150_000;
 const maxStates = 50;
 
 /** The result of a command that had no answer when the process ended. */
-const neverAnswered = asSentence(
-  'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.',
-);
+const neverAnswered = {
+  car: asSentence(
+    'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.',
+  ),
+  wallbox: asSentence(
+    'The command may have reached the wallbox, but Node-RED ended before an answer came. Check at the wallbox whether it acted.',
+  ),
+} as const;
 
 /** What is known of a command, in memory and, as JSON, on disk: facts, of which the record, the journal and the results are views. */
 export class Command {
@@ -145,7 +151,7 @@ export class Command {
   /** A command from elsewhere: it blocks no car, because the time of its sending is unknown. */
   static adopt(record: CommandRecord, account: string, now: number): Command {
     const command = new Command(record, account, {}, now);
-    const { outcome, sentence } = meaningOf(record.requestStatus);
+    const { outcome, sentence } = meaningOf(record.requestStatus, record.command);
     const message = record.message || sentence;
     command.answer({ record: { ...record, outcome, message }, status: 'over', fault: null }, now);
     return command;
@@ -241,7 +247,7 @@ export class Command {
   /** Adds a status that its link has given. */
   addStatus({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
     if (requestStatus === null || requestStatus === this.record.requestStatus) return;
-    const { outcome, sentence } = meaningOf(requestStatus);
+    const { outcome, sentence } = meaningOf(requestStatus, this.record.command);
     this.states.push({ requestStatus, at: iso(now) });
     this.record = { ...this.record, requestStatus, outcome, message: message ?? sentence };
     this.fault = null;
@@ -287,7 +293,7 @@ export class Command {
     const { id, command, vin, interface: iface, sentAt, operationId, outcome } = this.record;
     const open = { outcome, reason: null, verified: null, settledAt: null };
     const unanswered = this.#isRestored
-      ? ({ ...open, outcome: 'undetermined', reason: neverAnswered } as const)
+      ? ({ ...open, outcome: 'undetermined', reason: neverAnswered[isOfWallbox(command) ? 'wallbox' : 'car'] } as const)
       : ({ ...open, outcome: 'pending' } as const);
     return {
       id,

@@ -1,5 +1,5 @@
 import { commandRow } from '../catalogue/commands';
-import { interfaceNames } from '../catalogue/reads';
+import { interfaceNames, interfaces } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
 import { addressOf } from '../http/addresses';
@@ -43,7 +43,7 @@ interface DispatcherOptions {
 }
 
 /** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/internals/vendor-api.md 1.9). */
-const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000 } as const;
+const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000, 'energy-device-v1': 60_000 } as const;
 
 const defaultWaitMs = 600_000;
 
@@ -96,19 +96,26 @@ export class Dispatcher {
    * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
    * next process knows the commands that may be in progress.
    */
-  async #send(name: unknown, options: DispatchOptions, attempt: CommandAttempt): Promise<CommandRecord> {
+  async #send(name: unknown, given: DispatchOptions, attempt: CommandAttempt): Promise<CommandRecord> {
     const { account, client, clock, log, readOnly, requests, turns } = this.#options;
     const { id, signal } = attempt;
-    attempt.startDeadline(options.waitMs ?? defaultWaitMs);
+    attempt.startDeadline(given.waitMs ?? defaultWaitMs);
     if (readOnly) throw isReadOnly();
     // A command that is refused up to here does not affect the commands that wait or are in progress.
-    const route = await commandRoute(name, options, client, signal);
+    const route = await commandRoute(name, given, client, { signal, now: clock.now() });
+    const isForCar = route.wallbox === undefined;
+    // Whether the car sleeps says nothing of the wallbox.
+    const options: DispatchOptions = isForCar ? given : { ...given, precheck: false, whenUnavailable: 'fail' };
     const turn = await this.#takeTurn(route, options, attempt);
     if (turn.joined !== null) return turn.joined;
     try {
       if (turn.waited) await this.#precheck(route, options, signal);
       if (options.whenUnavailable === 'wait') await this.#untilAvailable(route, turn, attempt, options.onWaiting);
-      const ready = await requests.ready('command', { api: 'connected', deadline: attempt.deadline, signal });
+      const ready = await requests.ready('command', {
+        api: interfaces[route.interface].api,
+        deadline: attempt.deadline,
+        signal,
+      });
       const now = clock.now();
       const command = new Command(begunRecord(route, { id, sentAt: now }), account, options, now);
       await Promise.all([this.#save(log.add(command, now)), turns.markSent(turn, command), attempt.confirm?.()]);
@@ -150,14 +157,14 @@ export class Dispatcher {
     const mayLeave = (): void => {
       this.#options.turns.throwIfMayNotLeave(turn);
       attempt.throwIfMayNotLeave();
-      this.#carChanges(route.vin);
+      this.#carChanges(route);
     };
     const request = { ...route, timeoutMs: timeoutMs[route.interface], signal: attempt.closing, mayLeave };
     try {
       return await endOf(route, ready.post(request), attempt);
     } finally {
       // The car may have acted since the command left.
-      if (attempt.isSent) this.#carChanges(route.vin);
+      if (attempt.isSent) this.#carChanges(route);
     }
   }
 
@@ -170,12 +177,14 @@ export class Dispatcher {
     await Promise.all([stored, turns.end(turn)]);
   }
 
-  /** A command changes the answers of every interface, because all of them show the same car. */
-  #carChanges(vin: string): void {
+  /** A command changes the answers of every interface, because all of them show the same car, which a wallbox charges. */
+  #carChanges({ vin, wallbox }: CommandRoute): void {
     const { client, observers, requests } = this.#options;
     for (const observer of observers) observer.commandSent(vin);
     for (const iface of interfaceNames)
       requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
+    if (wallbox !== undefined)
+      requests.forget(addressOf(client.service, 'energy-device-v1', '/wallbox/{wallbox}', { wallbox }).href);
   }
 
   #noteLock({ record: { command, vin, outcome } }: Command): void {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { commandRow, commandPattern } from '../catalogue/commands';
+import { commandInterfaces, commandRow, commandPattern, isOfWallbox } from '../catalogue/commands';
 import { isFinal, isUnderWay, meaningOf, type Outcome } from '../catalogue/outcomes';
 import { VehicleError } from '../errors';
 import { UnconfirmedCommandError, type CommandAnswer } from '../http/requests';
@@ -7,6 +7,7 @@ import { sentence, wordSentence, type Sentence } from '../sentence';
 import { iso } from '../util/clock';
 import { parseVin } from '../vin';
 import { parseInvocation, type Invocation } from '../wire/invocations';
+import { wallboxInvocation } from '../wire/wallbox';
 import { toTimestamp } from '../wire/schemas';
 import type { CommandRoute } from './route';
 
@@ -28,7 +29,7 @@ const recordShape = z.lazy(() =>
     requestStatus: text,
     id: z.string().check(z.minLength(1)),
     vin: z.string(),
-    interface: z.enum(['connected-v1', 'connected-v2']),
+    interface: z.enum(commandInterfaces),
     sentAt: z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value)))),
     operationId: text,
     async: z._default(
@@ -44,13 +45,14 @@ const recordShape = z.lazy(() =>
     ),
     openUntil: z.optional(z.string()),
     assumedUntil: z.optional(z.string()),
+    wallbox: z.optional(z.string()),
   }),
 );
 
 /**
  * The invocation record (docs/internals/contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the status that
  * the service gave, verbatim, or null. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
- * if that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
+ * if that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run. `wallbox`, only for a command of one: its id.
  */
 export type CommandRecord = z.infer<typeof recordShape>;
 
@@ -79,17 +81,18 @@ export async function endOf(
   sent: Readonly<Sending>,
 ): Promise<CommandEnd> {
   try {
-    const { body, receivedAt, operationId } = await answer;
-    const invocation = parseInvocation(body, receivedAt);
+    const { body, receivedAt, operationId, isSuccess } = await answer;
+    const invocation =
+      route.wallbox === undefined ? parseInvocation(body, receivedAt) : wallboxInvocation(body, isSuccess);
     const { requestStatus, async } = invocation;
     // Whether the command is over with this answer (docs/internals/contract.md 4).
-    const isOver = async?.href ? isFinal(meaningOf(requestStatus).outcome) : !isUnderWay(requestStatus);
+    const isOver = async?.href ? isFinal(meaningOf(requestStatus, route.command).outcome) : !isUnderWay(requestStatus);
     const record = recordOf(route, { ...invocation, operationId: invocation.operationId ?? operationId }, sent);
     return { record, status: isOver ? 'over' : 'open', fault: null };
   } catch (error) {
     if (!(error instanceof UnconfirmedCommandError)) throw error;
     const { reason, isAnswerOfCar } = error;
-    const fault = isAnswerOfCar ? reason.sentence : noAnswer(reason);
+    const fault = isAnswerOfCar ? reason.sentence : noAnswer(reason, route.command);
     const record = recordOf(route, unanswered(fault, reason.operationId), sent);
     return { record, status: isAnswerOfCar ? 'over' : 'open', fault };
   }
@@ -97,14 +100,14 @@ export async function endOf(
 
 /** The record that is valid if no answer comes. */
 export const begunRecord = (route: CommandRoute, sent: Sending): CommandRecord =>
-  recordOf(route, unanswered(noAnswer()), sent);
+  recordOf(route, unanswered(noAnswer(undefined, route.command)), sent);
 
 export function recordOf(
-  { command, vin, interface: iface, unlockSeconds }: CommandRoute,
+  { command, vin, wallbox, interface: iface, unlockSeconds }: CommandRoute,
   invocation: Invocation,
   { id, sentAt }: Sending,
 ): CommandRecord {
-  const meaning = meaningOf(invocation.requestStatus);
+  const meaning = meaningOf(invocation.requestStatus, command);
   const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : iso(sentAt + unlockSeconds * 1000));
   const assumedMinutes = meaning.outcome === 'failed' ? undefined : commandRow(command)?.assumedMinutes;
   // Node-RED previews the first members of an object.
@@ -119,18 +122,28 @@ export function recordOf(
     sentAt: iso(sentAt),
     operationId: invocation.operationId,
     async: invocation.async,
+    ...(wallbox !== undefined && { wallbox }),
     ...(openUntil !== null && { openUntil }),
     ...(assumedMinutes !== undefined && { assumedUntil: iso(sentAt + assumedMinutes * 60_000) }),
   };
 }
 
 /** What is said of a command that was sent and has no answer, yet or at all. */
-export function noAnswer(failure?: VehicleError): Sentence {
+export function noAnswer(failure?: VehicleError, command = ''): Sentence {
+  if (isOfWallbox(command)) return noAnswerOfWallbox(failure);
   if (failure === undefined)
     return sentence`The command may have reached the car, but no answer came. It is not sent again. Check at the car whether it acted.`;
   return failure.httpStatus === null
     ? sentence`The command may have reached the car, but no answer came (${failure.code}). It is not sent again. Check at the car whether it acted.`
     : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.`;
+}
+
+function noAnswerOfWallbox(failure?: VehicleError): Sentence {
+  if (failure === undefined)
+    return sentence`The command may have reached the wallbox, but no answer came. It is not sent again. Check at the wallbox whether it acted.`;
+  return failure.httpStatus === null
+    ? sentence`The command may have reached the wallbox, but no answer came (${failure.code}). It is not sent again. Check at the wallbox whether it acted.`
+    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the wallbox all the same. It is not sent again. Check at the wallbox whether it acted.`;
 }
 
 /** The invocation of a command that was sent and has no answer. */

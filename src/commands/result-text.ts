@@ -23,6 +23,14 @@ export function resultSentence(command: Command, proof: Proof | null, ending: En
   if (record.command === 'unlock' && succeeded) sentences.push(...unlockSentences(record, ending));
   if (!succeeded && proof?.verified === true) sentences.push(asSentence(proofSentences[proof.source].happened));
   if (succeeded && proof?.verified === false) sentences.push(asSentence(proofSentences[proof.source].didNot));
+  if (succeeded && proof?.source === 'wallboxCharging')
+    sentences.push(
+      asSentence(
+        proof.verified === true
+          ? 'An open charging session shows that it charges.'
+          : 'No open charging session shows that it charges. Check the wallbox and the car.',
+      ),
+    );
   if (succeeded && record.assumedUntil !== undefined)
     sentences.push(
       sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
@@ -39,6 +47,8 @@ const proofSentences = {
     happened: 'However, the engine status says that it happened.',
     didNot: 'But the engine status says that it did not happen. Check the car.',
   },
+  // Nothing disproves a start.
+  wallboxCharging: { happened: 'However, an open charging session shows that the wallbox charges.', didNot: '' },
 } as const;
 
 /** `frontLeft` as "front-left door". */

@@ -1,11 +1,20 @@
-import { commandPattern, commands, isCommandName, type CommandRow, type CommandName } from '../catalogue/commands';
+import {
+  commandPattern,
+  commands,
+  isCommandName,
+  isOfWallbox,
+  type CommandInterface,
+  type CommandName,
+  type CommandRow,
+} from '../catalogue/commands';
 import { json, newestOf, type InterfaceChoice, type InterfaceName } from '../catalogue/reads';
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { addressOf, followLink, mediaType, noInterface } from '../http/addresses';
-import { needsArming, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
+import { needsArming, parseAmpere, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
 import { sentence } from '../sentence';
+import { parseSchedule } from './schedule';
 
 /** A command as a message or a node names it. */
 export interface CommandInput {
@@ -15,13 +24,19 @@ export interface CommandInput {
   unlockDuration?: unknown;
   /** Minutes, 1 to 15: `engine-start` only (docs/internals/vendor-api.md 15.2). */
   runtimeMinutes?: unknown;
+  /** 6 to 32: `wallbox-limit` only. */
+  ampere?: unknown;
+  /** A list of `{ from, to, ampere | watt }`: `wallbox-schedule` only. */
+  schedule?: unknown;
 }
 
 /** A validated command with its interface, address and body, ready to be sent. */
 export interface CommandRoute {
   command: string;
   vin: string;
-  interface: 'connected-v1' | 'connected-v2';
+  /** The id of the wallbox that takes the command; undefined for a command of the car. */
+  wallbox?: string;
+  interface: CommandInterface;
   url: URL;
   contentType: string;
   body: string | undefined;
@@ -29,7 +44,7 @@ export interface CommandRoute {
   scopes: readonly string[];
 }
 
-type Client = Pick<VehicleClient, 'service' | 'read' | 'requireVin'>;
+type Client = Pick<VehicleClient, 'service' | 'read' | 'requireVin' | 'requireWallbox'>;
 
 /**
  * Validates a command and finds its address: POST …/commands/{command} (docs/internals/service.md 4.1, 4.2). A command that the specification does
@@ -40,7 +55,7 @@ export async function commandRoute(
   name: unknown,
   input: CommandInput,
   client: Client,
-  signal?: AbortSignal,
+  { signal, now }: { signal?: AbortSignal; now: number },
 ): Promise<CommandRoute> {
   const vin = await client.requireVin(input.vin, signal);
   const command = parseCommandName(name);
@@ -50,12 +65,16 @@ export async function commandRoute(
   const { iface, route } = chooseInterface(command, input.interface ?? 'auto', service);
   const unlockDuration = command === 'unlock' ? parseUnlockDuration(input.unlockDuration) : undefined;
   const runtimeMinutes = command === 'engine-start' ? parseRuntimeMinutes(input.runtimeMinutes) : undefined;
-  const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes } };
+  const schedule = command === 'wallbox-schedule' ? parseSchedule(input.schedule, now) : undefined;
+  const ampere = command === 'wallbox-limit' ? String(parseAmpere(input.ampere)) : '';
+  const wallbox = isOfWallbox(command) ? client.requireWallbox() : undefined;
+  const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes }, schedule };
   return {
     command,
     vin,
+    ...(wallbox !== undefined && { wallbox }),
     interface: iface,
-    url: addressOf(service, iface, route.path, { vin }),
+    url: addressOf(service, iface, route.path, { vin, ampere, wallbox: wallbox ?? '' }),
     contentType: mediaType(service, route.contentType),
     body: route.body === undefined ? undefined : JSON.stringify(bodies[route.body]),
     unlockSeconds: route.body === 'unlockDuration' ? unlockDuration : undefined,
@@ -66,6 +85,10 @@ export async function commandRoute(
 /** The route that a message or a node chose, or that `auto` takes (docs/internals/contract.md 3). */
 function chooseInterface(name: CommandName, choice: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
   const { routes }: CommandRow = commands[name];
+  const ofWallbox = routes['energy-device-v1'];
+  // It has one interface, so there is no choice.
+  if (ofWallbox !== undefined && availableInterfaces.includes('energy-device-v1'))
+    return { iface: 'energy-device-v1' as const, route: ofWallbox };
   const usable = (choice === 'auto' ? (['v2', 'v1'] as const) : [choice]).flatMap((version) => {
     const iface = `connected-${version}` as const;
     const route = routes[iface];
@@ -73,7 +96,8 @@ function chooseInterface(name: CommandName, choice: InterfaceChoice, { available
     return [{ iface, route, ...(route.unlisted && { unlisted: route.unlisted }) }];
   });
   const best = newestOf(usable, availableInterfaces);
-  if (best === undefined) throw noInterface(name, new Set(Object.keys(routes) as InterfaceName[]), choice);
+  if (best === undefined)
+    throw noInterface(name, new Set(Object.keys(routes) as InterfaceName[]), ofWallbox === undefined ? choice : 'auto');
   return best;
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isOfWallbox } from '../catalogue/commands';
 import { isFinal } from '../catalogue/outcomes';
 import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
@@ -242,7 +243,7 @@ export class Turns {
     // A clock that was set back must not block a car for longer.
     const age = Math.max(0, this.#clock.now() - Date.parse(record.sentAt));
     if (age >= maxActingMs) return;
-    const car = this.#carAt(this.#keyOf(record.vin));
+    const car = this.#carAt(this.#keyOf(record));
     const { id, command } = record;
     const given = { id, command, fingerprint: '', by: this.#presence.id, sender: '', record } as const;
     const times = { askedAt: 0, until: 0, polledAt: 0 } as const;
@@ -272,7 +273,7 @@ export class Turns {
     // After a pause of this process; and the store may have lost who has a slot.
     await this.#presence.renew();
     await this.#presence.settled(signal);
-    const car = this.#carAt(this.#keyOf(route.vin));
+    const car = this.#carAt(this.#keyOf(route));
     const turn = new Turn(car, attempt, this.#holderOf(request, this.#clock.monotonic() - asked));
     try {
       turn.joined = await this.#enter(turn, request);
@@ -689,8 +690,9 @@ export class Turns {
     return car;
   }
 
-  #keyOf(vin: string): string {
-    return `turn/${hashed(`${this.#options.baseUrl}\n${vin}`)}`;
+  /** A wallbox has a turn of its own: the car can take a command meanwhile, and several cars have one wallbox. */
+  #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
+    return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
   }
 }
 
@@ -739,9 +741,12 @@ const busy = (holder: Holder | undefined, now: number): VehicleError => {
     holder?.status === 'answered'
       ? sentence`, sent at ${clockTime(Date.parse(parseRecord(holder.record).sentAt), now)}`
       : '';
+  const title = titleOf(command).toLowerCase();
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
-    sentence`Another command may still be under way to this car (${titleOf(command).toLowerCase()}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
+    isOfWallbox(command)
+      ? sentence`Another command may still be under way to this wallbox (${title}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`
+      : sentence`Another command may still be under way to this car (${title}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
     { status: { word: 'BUSY', command } },
   );
 };

@@ -30,6 +30,20 @@ type EventStep = Required<Pick<EventReading, 'payloads' | 'receivedAt'>> &
 /** How often the sign-in is looked at, which sends no request. */
 const signInEveryMs = 5 * 60_000;
 
+const text = z.nullable(z.string());
+const sessionShape = z.lazy(() =>
+  z.object({
+    id: text,
+    start: text,
+    end: text,
+    open: z.nullable(z.boolean()),
+    kWh: z.nullable(z.number()),
+    reason: z.optional(z.string()),
+    connector: z.nullable(z.number()),
+    token: text,
+  }),
+);
+
 const eventShape = z.lazy(() =>
   z.object({
     event: z.enum(eventNames),
@@ -40,6 +54,7 @@ const eventShape = z.lazy(() =>
     target: z.optional(z.nullable(z.number())),
     doneAt: z.optional(z.nullable(z.iso.datetime())),
     between: z.object({ since: z.nullable(z.iso.datetime()), until: z.iso.datetime() }),
+    session: z.optional(sessionShape),
   }),
 );
 

@@ -6,6 +6,7 @@ import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } 
 import { setNewest } from '../util/bounded';
 import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
+import type { WallboxSession } from '../wire/wallbox';
 
 const position = z.object({ latitude: z.number(), longitude: z.number() });
 
@@ -112,6 +113,10 @@ const sampleValues = ({ level, places }: EventSettings): FactValue[] => [
 export function sampleEvent(event: VehicleEvent['event'], settings: EventSettings, at: number): VehicleEvent {
   if (isOfSignIn(event)) return signInEvent(event, event === 'sign-in-ending' ? at + 14 * dayMs : at);
   const between = { since: iso(at - 120_000), until: iso(at) };
+  if (event === 'charging-session-ended') {
+    const times = { start: iso(at - 3 * 60 * 60_000), end: iso(at), open: false };
+    return sessionEvent({ id: '1001', ...times, kWh: 7.25, connector: 1, token: 'APP' }, between);
+  }
   if (event === 'charging-step') {
     const { step } = settings;
     const charge = { target: 2 * step, doneAt: iso(at + 3_600_000) };
@@ -177,6 +182,7 @@ export function applyReading(
       events.push(eventOf({ event: 'trip-ended' }, before, parked, null));
     facts.set(parkedKey, parked);
   }
+  events.push(...endedSessions(facts, reading));
   return {
     state: { ...before, facts: Object.fromEntries(facts) },
     events: events.filter(({ event }) => settings.events.includes(event)),
@@ -214,6 +220,42 @@ function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name:
     between: { since: iso(since), until: iso(until) },
   };
 }
+
+const sessionKey = 'wallboxSessions.ended';
+
+/** The sessions that have ended since the last reading; the fact is the last end, with the id because two can end at once. */
+function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): VehicleEvent[] {
+  const { wallboxSessions: payload } = reading.payloads;
+  if (!Array.isArray(payload)) return [];
+  const old = facts.get(sessionKey);
+  const [receivedAt, askedAt] = [reading.receivedAt?.wallboxSessions, reading.askedAt?.wallboxSessions];
+  const times = timesOf(null, { ...reading, receivedAt, askedAt });
+  if (old !== undefined && isOlder(times, old)) return [];
+  const known = String(old?.value ?? '');
+  // The cast: what the parser of this read gives.
+  const ended = (payload as WallboxSession[])
+    .flatMap((session) =>
+      session.end === null ? [] : [{ session, until: session.end, mark: `${session.end} ${session.id ?? ''}` }],
+    )
+    .filter(({ mark }) => mark > known)
+    .sort((one, other) => (one.mark < other.mark ? -1 : 1));
+  setNewest(facts, sessionKey, knownValueOf(ended.at(-1)?.mark ?? known, times, reading.at, old), maxFacts);
+  // The sessions from before the first reading are no news.
+  if (old === undefined) return [];
+  return ended.map(({ session, until }) =>
+    sessionEvent(session, { since: iso(Math.min(old.at, Date.parse(until))), until }),
+  );
+}
+
+const sessionEvent = (session: WallboxSession, between: VehicleEvent['between']): VehicleEvent => ({
+  event: 'charging-session-ended',
+  from: session.start,
+  to: session.end,
+  name: null,
+  place: null,
+  between,
+  session,
+});
 
 /** To which level the car charges, and until when, as far as it says so; null: it does not charge. */
 function chargeOf(charging: unknown): Pick<VehicleEvent, 'target' | 'doneAt'> | null {

@@ -5,7 +5,7 @@ import type { VehicleEvent } from './types';
 interface EventWords {
   /** BCP 47 tag. */
   language: string;
-  /** `{name} is open`, under the name of an event, or `service-soon` or `service-overdue`. */
+  /** `{name} is open`, under the name of an event, or `service-soon`, `service-overdue` or `session-without-energy`. */
   sentence(key: string): string;
   /** `rear-right window`, for the name of a door, window or warning. */
   name(event: VehicleEvent['event'], member: string): string;
@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
  * @param now milliseconds since 1970: if the sign-in ends within a day, the sentence also has the time
  */
 export function eventText(
-  { event, from, to, name, place, target, doneAt, between }: VehicleEvent,
+  { event, from, to, name, place, target, doneAt, between, session }: VehicleEvent,
   words: EventWords,
   now = 0,
 ): string {
@@ -35,6 +35,7 @@ export function eventText(
     value: new Intl.NumberFormat(words.language, { maximumFractionDigits: 0 }).format(
       event === 'trip-ended' ? Number(to) - Number(from) : /^battery-|-step$/.test(event) ? Number(to) : 0,
     ),
+    kWh: new Intl.NumberFormat(words.language, { maximumFractionDigits: 2 }).format(session?.kWh ?? 0),
     target: String(target),
     time: doneAt
       ? new Intl.DateTimeFormat(words.language, { hour: 'numeric', minute: '2-digit' }).format(Date.parse(doneAt))
@@ -43,8 +44,12 @@ export function eventText(
   const more = [target == null ? '' : 'target', doneAt ? 'until' : ''].map(
     (key) => key && words.sentence(`charging-${key}`),
   );
+  const special =
+    event === 'service-due'
+      ? { 1: 'service-soon', 3: 'service-overdue' }[serviceUrgency(to)]
+      : session?.kWh === null && 'session-without-energy';
   const text = words
-    .sentence((event === 'service-due' && { 1: 'service-soon', 3: 'service-overdue' }[serviceUrgency(to)]) || event)
+    .sentence(special || event)
     .concat(...more)
     .replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
   return text.charAt(0).toLocaleUpperCase(words.language) + text.slice(1);

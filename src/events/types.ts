@@ -1,5 +1,6 @@
 import type { ReadName } from '../catalogue/reads';
 import type { Place } from '../car/places';
+import type { WallboxSession } from '../wire/wallbox';
 
 /** All events, in the order of the form (docs/internals/contract.md 5a), with the reads that show them. */
 export const eventReads = {
@@ -23,6 +24,7 @@ export const eventReads = {
   'charging-stopped': ['charging'],
   'charging-done': ['charging'],
   'charger-fault': ['charging'],
+  'charging-session-ended': ['wallboxSessions'],
   'battery-below': ['charging'],
   'battery-above': ['charging'],
   arrived: ['location'],
@@ -89,7 +91,7 @@ export interface EventReading {
 /** `payload` of an event, without its sentence (docs/internals/contract.md 5a). */
 export interface VehicleEvent {
   event: EventName;
-  /** The values as the service gave them; kilometers for `trip-ended`. */
+  /** The values as the service gave them; kilometers for `trip-ended`, the times of the session for `charging-session-ended`. */
   from: unknown;
   to: unknown;
   /** The member of doors, windows or warnings; null for other events. */
@@ -104,4 +106,6 @@ export interface VehicleEvent {
    * of `sign-in-ending` is when the sign-in ends.
    */
   between: { since: string | null; until: string };
+  /** Only of `charging-session-ended`: the session, as the read `wallboxSessions` gives it. */
+  session?: WallboxSession | undefined;
 }

@@ -9,6 +9,7 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 import { anonymousAnswer, pathWithoutIds, type AnonymousAnswer } from '../wire/anonymous';
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
+import { isWallboxRefusal } from '../wire/wallbox';
 import { reasonOf } from '../util/abort';
 import type { Signal } from '../util/cancellation';
 import { backoffMs } from '../util/backoff';
@@ -77,6 +78,7 @@ export interface Answer {
 }
 
 export interface CommandAnswer extends Answer {
+  isSuccess: boolean;
   operationId: string | null;
 }
 
@@ -289,8 +291,15 @@ export class Requests {
     if (sent instanceof VehicleError) throw isSent ? new UnconfirmedCommandError(sent, false) : sent;
     const { failure, response } = sent;
     // A status in the body is the result of the command, with any HTTP status (docs/internals/contract.md 4).
-    if (failure === null || namedStatus(parseJson(response.body)) !== null)
-      return { ...this.#answer(sent), operationId: redactor.answer(operationIdOf(response.headers)) ?? null };
+    const isResult =
+      api === 'energy-device' ? isWallboxRefusal(response.status) : namedStatus(parseJson(response.body)) !== null;
+    const isSuccess = failure === null;
+    if (isSuccess || isResult)
+      return {
+        ...this.#answer(sent),
+        isSuccess,
+        operationId: redactor.answer(operationIdOf(response.headers)) ?? null,
+      };
     const fromCar = isAnswerOfCar(response);
     if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
     if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);

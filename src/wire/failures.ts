@@ -1,3 +1,4 @@
+import { wallboxOutcomes } from '../catalogue/outcomes';
 import type { ApiName } from '../catalogue/reads';
 import { VehicleError, type ErrorCode } from '../errors';
 import { parseJson } from '../util/json';
@@ -55,10 +56,10 @@ const isFromCar = ({ words }: Failure): boolean =>
   /\berror (was )?(returned )?(from|by) (the )?(car|vehicle)\b/.test(words);
 
 /** The failure of a wallbox by the code of its answer (docs/internals/vendor-api.md 17). */
-const ofWallbox = (word: string, code: ErrorCode, sentence: string): Rule => ({
+const ofWallbox = (word: keyof typeof wallboxOutcomes, code: ErrorCode): Rule => ({
   when: (failure) => failure.api === 'energy-device' && said(new RegExp(`\\b${word}\\b`, 'i'), 409, 422)(failure),
   code,
-  sentence,
+  sentence: wallboxOutcomes[word].sentence,
 });
 
 /** First match wins. The order distinguishes a spent quota from a missing scope, and a refused key from a refused token. */
@@ -98,27 +99,11 @@ const rules: readonly Rule[] = [
     sentence:
       'This vehicle is not linked to the account of the token. Check the VIN, and that the token belongs to an account with this car.',
   },
-  ofWallbox(
-    'WALLBOX_OFFLINE',
-    'VEHICLE_UNAVAILABLE',
-    'The wallbox is offline. Check its connection, and try again when it is back.',
-  ),
-  ofWallbox(
-    'WALLBOX_INCORRECT_STATUS',
-    'VEHICLE_UNAVAILABLE',
-    'The wallbox cannot do this in its present state. Check that the car is plugged in, and try again.',
-  ),
-  ofWallbox(
-    'WALLBOX_IN_COOLDOWN',
-    'VEHICLE_UNAVAILABLE',
-    'The wallbox pauses after a command. Try again in a few minutes.',
-  ),
-  ofWallbox('NOT_SUPPORTED_BY_WALLBOX', 'NOT_SUPPORTED', 'This wallbox does not offer this.'),
-  ofWallbox(
-    'UNKNOWN_ERROR',
-    'VEHICLE_ERROR',
-    'The wallbox answered with an error that the service does not name. Check the wallbox.',
-  ),
+  ofWallbox('WALLBOX_OFFLINE', 'VEHICLE_UNAVAILABLE'),
+  ofWallbox('WALLBOX_INCORRECT_STATUS', 'VEHICLE_UNAVAILABLE'),
+  ofWallbox('WALLBOX_IN_COOLDOWN', 'VEHICLE_UNAVAILABLE'),
+  ofWallbox('NOT_SUPPORTED_BY_WALLBOX', 'NOT_SUPPORTED'),
+  ofWallbox('UNKNOWN_ERROR', 'VEHICLE_ERROR'),
   {
     when: (failure) =>
       failure.status === 403 &&

@@ -1,10 +1,11 @@
 import { wallboxMembers, type WallboxMemberName } from '../catalogue/reads';
 import { isRecord } from '../util/json';
 import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
-import { toNumber, toTimestamp, type Measured } from './schemas';
+import type { Invocation } from './invocations';
+import { identifier, toNumber, toTimestamp, type Measured } from './schemas';
 
 /** A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null. */
-interface WallboxSession {
+export interface WallboxSession {
   id: string | null;
   /** ISO-8601. */
   start: string | null;
@@ -14,7 +15,7 @@ interface WallboxSession {
   open: boolean | null;
   kWh: number | null;
   /** Only if `kWh` is null: `MISSING`, `NEGATIVE` or `UNREADABLE`. */
-  reason?: string;
+  reason?: string | undefined;
   connector: number | null;
   /** The card or the app that began the session. */
   token: string | null;
@@ -29,6 +30,17 @@ interface WallboxReading extends Omit<Measured, 'timestamp'> {
 
 /** At 6 ampere on one phase, the largest battery is full before. */
 const maxOpenMs = 3 * 24 * 60 * 60_000;
+
+/** Whether an answer to a command of a wallbox says what became of it, although it is no success. */
+export const isWallboxRefusal = (status: number): boolean => status === 409 || status === 422;
+
+/** What an answer says of a command of a wallbox: any success took it, and a refusal has a code, whose text does not say what to do. */
+export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation {
+  const { code } = isRecord(body) ? body : {};
+  const refusal = typeof code === 'string' && identifier.test(code) ? code : 'UNKNOWN_ERROR';
+  const requestStatus = isSuccess ? 'ACCEPTED' : refusal;
+  return { requestStatus, operationId: null, message: null, async: null, readyUntil: null };
+}
 
 /** The newest first. */
 export function parseWallboxSessions(body: unknown): Parsed<WallboxSession[]> {

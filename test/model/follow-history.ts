@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import {
-  commandNames,
   FollowedCommands,
   followCommand,
   MemoryStateStore,
@@ -16,6 +15,7 @@ import type { FollowReport } from '../../src/commands/follow';
 import { meaningOf, outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
 import { withSend } from '../support/account';
+import { carCommandNames } from '../support/commands';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
 import { ServiceInProcess, type Mishap } from './service-in-process';
@@ -80,7 +80,7 @@ export async function liveThrough(random: Random): Promise<Met> {
 
   const live = async (): Promise<void> => {
     const sent = await client
-      .send(random.pick(['lock', ...commandNames]), {
+      .send(random.pick(['lock', ...carCommandNames]), {
         vin,
         interface: random.pick(['auto', 'v1', 'v1']),
         unlockDuration: random.between(1, 120),

@@ -51,6 +51,7 @@ describe(type, () => {
     'charging-stopped': 'Charging has stopped',
     'charging-done': 'Charging is done',
     'charger-fault': 'Charging has a fault',
+    'charging-session-ended': 'The wallbox has ended a session: 7.25 kWh',
     'battery-below': 'Battery is at 29 %',
     'battery-above': 'Battery is at 30 %',
     arrived: 'Car is at Equator',
@@ -77,7 +78,9 @@ describe(type, () => {
       assert.deepEqual([msg?.['topic'], test, sent], [event, true, answer['text']]);
       const names = ['event', 'from', 'to', 'name', 'place', 'between', 'vin', 'car'];
       const hasRecord = ['trip-ended', 'charging-stopped', 'charging-done'].includes(event);
-      assert.deepEqual(Object.keys(payload), hasRecord ? [...names, 'record'] : names, event);
+      const more = hasRecord ? ['record'] : [];
+      const members = event === 'charging-session-ended' ? names.toSpliced(6, 0, 'session') : [...names, ...more];
+      assert.deepEqual(Object.keys(payload), members, event);
       assert.deepEqual(msg?.vehicle, { vin: service.car().vin });
       await clock.advance(1_000);
     }

@@ -5,9 +5,15 @@ import { TimedFlow } from '../transcripts/timed-flow';
 import { examples, type FlowNode } from './checkout';
 
 /** The interfaces of Volvo Cars. */
-const interfaces = ['connected-v2', 'energy-v2', 'location-v1'];
+const interfaces = ['connected-v2', 'energy-v2', 'location-v1', 'energy-device-v1'];
 const partOf = (kind: string): string =>
-  /^GET (state|capabilities)$/.test(kind) ? 'charging' : kind === 'GET location' ? 'position' : 'status';
+  /^GET (state|capabilities)$/.test(kind)
+    ? 'charging'
+    : kind === 'GET location'
+      ? 'position'
+      : kind.includes('chargingsessions')
+        ? 'wallbox'
+        : 'status';
 
 /** The requests that nodes send, by the part of the service, while this happens. */
 async function requestsOf(
@@ -16,7 +22,11 @@ async function requestsOf(
 ): Promise<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (const { id: _id, x: _x, y: _y, z: _z, wires: _wires, vehicle: _vehicle, ...node } of nodes) {
-    const timedFlow = await TimedFlow.open({ node, vehicle: { interfaces }, service: { cars: [electricCar] } });
+    const timedFlow = await TimedFlow.open({
+      node,
+      vehicle: { interfaces, wallbox: electricCar.wallbox },
+      service: { cars: [electricCar] },
+    });
     try {
       // The first time, it also asks what the car is, which it keeps.
       await happens(timedFlow);

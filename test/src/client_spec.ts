@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../src/errors';
 import { classicCar, demoCar, startSimulator, type FaultOptions, type Simulator } from '../support/simulator';
 import { parseReads } from '../../src/inputs';
 import { closeAccounts, openTestAccount, readSeveral, type SendingClient } from '../support/account';
+import { carCommandNames } from '../support/commands';
 import { ManualClock } from '../support/manual-clock';
 
 const vin = demoCar.vin;
@@ -39,7 +40,7 @@ describe('the client', () => {
       openTestAccount(service, { store: new MemoryStateStore(), ...more }).client;
 
     it('choose v2 where the specification offers it, and v1 for the rest, at a service as specified', async () => {
-      for (const name of commandNames) {
+      for (const name of carCommandNames) {
         const { routes }: CommandRow = commands[name];
         const record = await another({ interfaces: specified }).send(name, { vin });
         const isListed = routes['connected-v2'] !== undefined && !routes['connected-v2'].unlisted;

@@ -109,7 +109,7 @@ describe('The specification, typed by hand,', () => {
 
   it('has every command of every interface, and no other', () => {
     const versions = (name: CommandName) =>
-      (['v1', 'v2'] as const).filter((version) => needsOfCommand(name, interfaceNames).versions[version]);
+      (['v1', 'v2'] as const).filter((version) => needsOfCommand(name, interfaceNames).versions?.[version]);
     const specified = endpoints.filter(({ method }) => method === 'POST').map((row) => `${row.name} ${row.interface}`);
     assert.deepEqual(
       commandNames.flatMap((name) => versions(name).map((version) => `${name} connected-${version}`)).sort(),

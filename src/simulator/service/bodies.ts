@@ -1,4 +1,4 @@
-import { commandNames, commandRow } from '../../catalogue/commands';
+import { commandNames, commandRow, isOfWallbox } from '../../catalogue/commands';
 import { openingsOf, type OpeningRead } from '../../catalogue/openings';
 import {
   chargingMemberNames,
@@ -100,7 +100,9 @@ const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): str
   `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
 /** The names of the commands that every car of its kind takes. */
-export const standardCommands = commandNames.filter((name) => !optionalCommands.some((other) => other === name));
+export const standardCommands = commandNames.filter(
+  (name) => !isOfWallbox(name) && !optionalCommands.some((other) => other === name),
+);
 
 /** The commands that this car takes. The real addresses are relative, and without the interface's own prefix (docs/internals/vendor-api.md 1.7). */
 export function commandList(car: Car, { url, isReal }: ViewContext): { command: string; href: string }[] {

@@ -39,7 +39,7 @@ describe('The route of a command', () => {
       requireVin: (given: unknown) => Promise.resolve(String(given)),
       read: () => Promise.resolve({ payload: offers }),
     } as unknown as Parameters<typeof commandRoute>[2];
-    return commandRoute(name, { vin, ...input }, client);
+    return commandRoute(name, { vin, ...input }, client, { now: 0 });
   };
   const both = ['connected-v2', 'connected-v1'] as const;
   const v1Type = (word: string): string => `application/vnd.maker.api.connected-vehicle.${word}.v1+json`;

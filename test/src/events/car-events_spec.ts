@@ -69,7 +69,16 @@ describe('The events of a car:', () => {
 
   it('are polled as often as set, those of warnings at most each half hour', () => {
     const all = eventsOf(eventNames);
-    const fast = ['doors', 'windows', 'engineRunning', 'odometer', 'accessibility', 'charging', 'location'];
+    const fast = [
+      'doors',
+      'windows',
+      'engineRunning',
+      'odometer',
+      'accessibility',
+      'charging',
+      'wallboxSessions',
+      'location',
+    ];
     const slow = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine'];
     assert.deepEqual(all.schedules(300), [
       { reads: fast, seconds: 300 },

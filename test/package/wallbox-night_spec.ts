@@ -1,0 +1,64 @@
+import { strict as assert } from 'node:assert';
+import { interfaceNames } from '../../src/index';
+import { electricCar, startSimulator, type Simulator } from '../support/simulator';
+import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import type { FlowNode } from './checkout';
+import { DebugSidebar } from './debug-sidebar';
+import { buttonOf, deployExample, pressButton } from './example-flow';
+
+describe('The example “Cheap hours with the Volvo wallbox”', function () {
+  let service: Simulator;
+  let nodeRed: RealNodeRed;
+  let sidebar: DebugSidebar;
+  let nodes: FlowNode[];
+
+  before(async () => {
+    service = await startSimulator({ cars: [electricCar], dialect: 'real' });
+    nodeRed = await startNodeRed();
+    sidebar = await DebugSidebar.open(nodeRed.url);
+    const changes: Record<string, object> = {
+      'connected-vehicle': { wallbox: electricCar.wallbox, interfaces: interfaceNames },
+      'connected-vehicle-event': { poll: 1 },
+    };
+    nodes = await deployExample(nodeRed, service, 'Cheap hours with the Volvo wallbox', (node) => ({
+      ...node,
+      ...changes[node.type],
+    }));
+  });
+  after(async () => {
+    sidebar?.close();
+    await nodeRed?.stop();
+    await service?.close();
+  });
+
+  const press = async (name: string): Promise<unknown> => {
+    sidebar.clear();
+    await pressButton(nodeRed, buttonOf(nodes, name));
+    return sidebar.next('Answer');
+  };
+  const open = (): number =>
+    service
+      .car()
+      .wallbox.sessions(0, Date.now())
+      .filter((session) => 'end' in session && session.end === null).length;
+
+  it('pauses, starts, limits and plans a night, and tells the energy of the session', async () => {
+    assert.match(String(await press('Pause at 6:00')), /^Pause the wallbox: .*Nothing shows whether the wallbox acted/);
+    assert.equal(open(), 0);
+    assert.match(String(await press('Start at 22:00')), /An open charging session shows that it charges\.$/);
+    assert.equal(open(), 1);
+    assert.match(String(await press('Limit to 10 A')), /^Limit the wallbox: /);
+    assert.deepEqual([service.car().state.battery.currentLimit, service.car().state.battery.power], [10, 6_900]);
+    service.car().set({ battery: { level: 60 } });
+    sidebar.clear();
+    service.car().wallbox.switch(false);
+    const told = String(await sidebar.next('Notify'));
+    assert.match(told, /^The wallbox has ended a session: 5\.\d+ kWh$/);
+    assert.match(String(await press('Plan the night')), /^Schedule the wallbox: /);
+  });
+
+  it('says why the wallbox does not take a command', async () => {
+    service.faults.add({ match: { method: 'POST' }, times: 1, error: 'wallbox-cooldown' });
+    assert.match(String(await press('Pause at 6:00')), /pauses after a command\. Try again in a few minutes\.$/);
+  });
+});
