@@ -189,7 +189,7 @@ const sharedWords = {
   }),
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, service, read }) => {
     const { readNames, titleOf } = catalogue('reads');
-    const title = Object.fromEntries(readNames.map((name) => [name, read[name] ?? titleOf(name)]));
+    const title = Object.fromEntries([...readNames, 'inOrder'].map((name) => [name, read[name] ?? titleOf(name)]));
     return {
       ...texts,
       command,

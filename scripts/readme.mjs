@@ -13,6 +13,7 @@ import { commandNames, commands } from '../dist/src/catalogue/commands.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
 import {
   isKeptName,
+  partsOf,
   readNames,
   readThemes,
   requestNameOf,
@@ -47,7 +48,7 @@ const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 
 /** What a read gives, in the words of the form, with the fixed words of the service. */
 function valueOf(name) {
-  const type = isKeptName(name) ? undefined : valueTypeOf(name);
+  const type = valueTypeOf(name);
   // Of a car that is not locked, the service says `open`.
   if (type?.words)
     return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`;
@@ -68,6 +69,7 @@ async function demoCars() {
 
 /** The reads that one request answers at Volvo Cars; empty where it answers one only. */
 function togetherWith(name) {
+  if (name === 'inOrder') return partsOf(name).map(code).join(', ');
   if (isKeptName(name)) return '';
   if (!routeOf(name, interfacesOfVolvo)) return 'not at Volvo Cars';
   const request = requestNameOf(name, interfacesOfVolvo);

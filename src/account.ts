@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { apiOfRead, isKeptName, type AnyReadName } from './catalogue/reads';
+import { apiOfRead, inOrderReads, isKeptName, partsOf, type AnyReadName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
@@ -7,9 +7,13 @@ import { asVehicleError, VehicleError } from './errors';
 import { journalReading } from './commands/log';
 import { logReading } from './logbook/reading';
 import { parseTariff, type Tariff } from './logbook/tariff';
+import { seenIn } from './condition/seen';
 import type { JournalEntry } from './commands/command';
 import { Requests, type LoggedRequest } from './http/requests';
-import type { Reading } from './car/reading';
+import { inOrderOf, type InOrder } from './car/in-order';
+import { askedAtOf, readAll, severalReading, type Reading } from './car/reading';
+import type { SeenValue } from './car/facts';
+import type { StateRun } from './car/state-runs';
 import { Poller } from './polling/poller';
 import type { QuotaSnapshot, RateLimiter } from './http/rate-limiter';
 import type { Quota } from './http/quota-counts';
@@ -101,8 +105,11 @@ export class Account {
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
     const tariff = currentTariff(options, clock);
     const logged: VehicleObserver = {
-      observe: (read, vin, reading) =>
-        pack.logbook.observe(read, vin, reading, { skewMs: this.#requests.clockSkewMs, tariff }),
+      observe: (read, vin, reading) => {
+        const { clockSkewMs: skewMs } = this.#requests;
+        pack.logbook.observe(read, vin, reading, { skewMs, tariff });
+        void this.#see(vin, seenIn(read, reading), reading);
+      },
       commandSent: () => undefined,
     };
     const observers = [this.poller, logged, ...(options.observer ? [options.observer] : [])];
@@ -147,6 +154,7 @@ export class Account {
     name: AnyReadName,
     { clear = false, from, to, ...options }: ReadOptions & { clear?: boolean; from?: unknown; to?: unknown },
   ): Promise<Reading> {
+    if (name === 'inOrder') return this.#inOrder(options);
     if (!isKeptName(name)) return this.client.read(name, options);
     const { clock, log, logbook, redactor } = this.#pack;
     if (name !== 'journal') {
@@ -157,13 +165,45 @@ export class Account {
     return journalReading(await this.journal(), new Date(clock.now()), redactor.text);
   }
 
+  async #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): Promise<void> {
+    const receivedAt = Date.parse(vehicle.receivedAt);
+    const times = { receivedAt, askedAt: askedAtOf(vehicle), skewMs: this.#requests.clockSkewMs };
+    await this.#pack.facts.see(vin, values, times);
+  }
+
+  /** Which values of a condition the car has had, oldest first. */
+  async statesOf(vin: string, name: string): Promise<readonly StateRun[]> {
+    return this.#pack.facts.statesOf(vin, name);
+  }
+
+  /** Reads what the car has to be in order; the newest interface has all of it. @throws VehicleError if nothing could be read for another reason than the sign-in */
+  async #inOrder({ interface: _choice, ...options }: ReadOptions): Promise<Reading<InOrder>> {
+    const { clock, facts } = this.#pack;
+    const vin = await this.client.requireVin(options.vin, options.signal);
+    const { readings, failures } = await readAll(inOrderReads, (read) => this.client.read(read, { ...options, vin }));
+    const cause = this.cause();
+    const [failure] = failures.values();
+    if (failure !== undefined && (options.signal?.aborted || (readings.size === 0 && cause === null))) throw failure;
+    const lacking = new Set([...failures].flatMap(([read, { code }]) => (code === 'NOT_SUPPORTED' ? [read] : [])));
+    const signIn = { ...this.signIn(), ...(cause !== null && { isRequired: true }) };
+    const { equipment } = await facts.known(vin);
+    const now = clock.now() + this.client.clockSkewMs;
+    const payload = inOrderOf({ readings, lacking, equipment, signIn, now });
+    const { receivedAt, measuredAt, source } = severalReading([], [...readings.values()], []).vehicle;
+    const vehicle = { vin, read: 'inOrder' as const, interface: null, measuredAt, source };
+    const reading = { payload, vehicle: { ...vehicle, receivedAt: receivedAt || new Date(clock.now()).toISOString() } };
+    await this.#see(vin, payload.value === null ? [] : [['inOrder', payload.value, null]], reading);
+    return reading;
+  }
+
   quota(): QuotaSnapshot {
     return this.#limiter.snapshot();
   }
 
   /** Until when the service pauses the API of a read, in milliseconds since 1970; null if it does not. */
   pausedUntil(read: AnyReadName): number | null {
-    return isKeptName(read) ? null : this.#limiter.pausedUntil(apiOfRead(read));
+    const [part] = partsOf(read);
+    return part === undefined ? null : this.#limiter.pausedUntil(apiOfRead(part));
   }
 
   token(): TokenDescription {
@@ -214,6 +254,7 @@ export class Account {
     await this.#transport.close();
     await commandsEnded;
     await this.#pack.logbook.flush();
+    await this.#pack.facts.flush();
     await this.#endPresence();
   }
 }

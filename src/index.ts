@@ -32,6 +32,7 @@ export {
   interfaceNames,
   isReadName,
   needsVehicle,
+  partsOf,
   readThemes,
   titleOf,
   valueTypeOf,
@@ -74,6 +75,7 @@ export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
 export { isOlder, receiptAsOf, timesOf, type ValueTimes } from './car/times';
 export { plainPayload } from './car/plain-payload';
+export type { InOrderReason } from './car/in-order';
 export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car/reading';
 
 // Commands: arming, sending, the journal, and following a command to its result.

@@ -27,7 +27,7 @@ export function parseReads(input: unknown): AnyReadName | AnyReadName[] {
 }
 
 const readsByWord: ReadonlyMap<string, AnyReadName> = /* @__PURE__ */ new Map(
-  /* @__PURE__ */ [...readNames, ...keptNames].map((name) => [name.toLowerCase(), name]),
+  /* @__PURE__ */ [...readNames, 'inOrder' as const, ...keptNames].map((name) => [name.toLowerCase(), name]),
 );
 
 /** Names are accepted in capitals or small letters and with blanks around them. */

@@ -222,9 +222,10 @@ async function judgeConditions(
 ): Promise<unknown> {
   const node = deployed(RED, id);
   const asked = conditionsOfForm(conditions);
-  const { client } = await node.account();
+  const account = await node.account();
+  const { client } = account;
   const { judged, failures, now, result } = await withTimeLimit(async (signal) =>
-    judgeAll(client, asked, { match, vin: await client.requireVin(node.chooseVin(vin), signal), maxAgeMs: 0, signal }),
+    judgeAll(account, asked, { match, vin: await client.requireVin(node.chooseVin(vin), signal), maxAgeMs: 0, signal }),
   );
   const lines = judged.map((one) => ({ result: one.result, text: factText(words, one, now) }));
   return redactor.value({ result, lines, errors: [...failures].map(shownFailure) });

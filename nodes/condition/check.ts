@@ -15,7 +15,7 @@ import {
 import type { Words } from '../node-red/i18n';
 import { literalTypes } from '../node-red/typed-property';
 import { clock } from '../node-red/time';
-import { textOf } from '../node-red/reading-text';
+import { inOrderText, textOf } from '../node-red/reading-text';
 import type { ConditionOptions } from './options';
 
 /** A condition, or a row whose operand only a message brings; then its result is null. */
@@ -29,23 +29,23 @@ interface Judged extends ConditionResult {
 
 /** Reads the values of conditions and judges each. */
 export async function judgeAll(
-  client: Account['client'],
+  account: Account,
   conditions: readonly AskedCondition[],
   { match, vin, maxAgeMs, signal }: { match: 'all' | 'any'; vin: string; maxAgeMs: number; signal: AbortSignal },
 ) {
+  const { client } = account;
   const reads = [...new Set(conditions.map(({ value }) => value.read))];
-  const { readings, failures } = await readAll(reads, (read) => client.read(read, { vin, maxAgeMs, signal }));
+  const { readings, failures } = await readAll(reads, (read) => account.read(read, { vin, maxAgeMs, signal }));
   if (signal.aborted) throw failures.values().next().value;
   const now = clock().now() + client.clockSkewMs;
-  const judged = conditions.map((condition): Judged => {
-    const { value, isOpen } = condition;
-    const one = judge(
-      isOpen ? { value, operator: 'older than', operand: 0 } : condition,
-      readings.get(value.read),
-      now,
-    );
+  const judgeOne = async (condition: AskedCondition): Promise<Judged> => {
+    const { value, isOpen, forMinutes } = condition;
+    const runs = forMinutes > 0 ? await account.statesOf(vin, value.name) : [];
+    const asked: Condition = isOpen ? { value, operator: 'older than', operand: 0, forMinutes: 0 } : condition;
+    const one = judge(asked, readings.get(value.read), now, runs);
     return { condition, ...one, ...(isOpen && { result: null }) };
-  });
+  };
+  const judged = await Promise.all(conditions.map(judgeOne));
   const results = judged.map(({ result }) => result);
   return { judged, failures, now, result: combine(match, results) };
 }
@@ -83,9 +83,26 @@ export function factsText(words: Words, judged: readonly Judged[], now: number):
   return count > 0 ? words.say('condition.more', { facts, count }) : facts;
 }
 
-/** "Battery level: 24 %". */
-export const factText = (words: Words, one: Judged, now: number): string =>
-  words.say('condition.fact', { title: titleOf(words, one.condition.value), value: valueText(words, one, now) });
+/** "Battery level: 24 %", "Not in order: unlocked", "Charging cable: not plugged in, for at least 2 h 5 min". */
+export function factText(words: Words, one: Judged, now: number): string {
+  const { say } = words;
+  const { condition, since = null, forMinutes = 0, result } = one;
+  const value = valueText(words, one, now);
+  const fact =
+    condition.value.name === 'inOrder'
+      ? value.charAt(0).toLocaleUpperCase(words.language) + value.slice(1)
+      : say('condition.fact', { title: titleOf(words, condition.value), value });
+  if (since === null) return fact;
+  const minutes = result === true ? Math.floor((now - Date.parse(since)) / 60_000) : forMinutes;
+  const time = result === null ? '' : durationText(minutes);
+  return say(`condition.lasted.${String(result)}`, { fact, time });
+}
+
+/** "2 h 5 min", as the units are in every language of the pack. */
+function durationText(minutes: number): string {
+  const [hours, rest] = [Math.floor(minutes / 60), Math.floor(minutes % 60)];
+  return [hours > 0 && `${hours} h`, (rest > 0 || hours === 0) && `${rest} min`].filter(Boolean).join(' ');
+}
 
 function titleOf({ language, say }: Words, { read, member }: ConditionValue): string {
   if (member === undefined) return say(`reading.title.${read}`);
@@ -96,12 +113,14 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
 
 function valueText(
   words: Words,
-  { condition: { value, operator, operand, isOpen }, is, unit, measuredAt, result }: Judged,
+  { condition: { value, operator, operand, isOpen }, is, unit, measuredAt, result, reasons, since = null }: Judged,
   now: number,
 ): string {
   const { say } = words;
   const { type } = value;
-  if (is === null || (result === null && !isOpen)) return say('condition.unknown');
+  const isMet = since === null ? result : true;
+  if (value.name === 'inOrder') return inOrderText({ value: is, reasons }, words);
+  if (is === null || (isMet === null && !isOpen)) return say('condition.unknown');
   if (operator === 'older than') {
     const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / 60_000));
     return say('condition.age', { minutes });
@@ -109,7 +128,7 @@ function valueText(
   if (type.kind === 'position') {
     if (isOpen) return say('reading.location');
     const place = isRecord(operand) ? String(operand['name']) : '';
-    return say(`condition.${(operator === 'within') === result ? 'within' : 'outside'}`, { place });
+    return say(`condition.${(operator === 'within') === isMet ? 'within' : 'outside'}`, { place });
   }
   if (value.member !== undefined && type.kind === 'boolean')
     return say(`reading.word.${type.words[is === true ? 'true' : 'false']}`);

@@ -29,6 +29,9 @@ export function choicesOf({ type: kind }: Value): { value: string; label: string
   return (['true', 'false'] as const).map((value) => ({ value, label: textOfWord(kind.words[value]) }));
 }
 
+/** Minutes that a condition can have to last: a week. */
+export const longest = 10_080;
+
 export const isSource = (row: Row): boolean => shared.sources.some((source) => source === row.operandType);
 
 /** The rows of a flow file, which anybody may have written: one that is not an object has no value. */
@@ -39,10 +42,13 @@ export const rowsIn = (stored: unknown): Row[] =>
 export function faultOf(row: Row, vehicle: string | undefined): string | undefined {
   const value = conditionValue(row.value ?? '');
   if (value === undefined) return say('reason.value');
-  if (shared.needsOfRead(value.read, shared.serviceInterfaces(vehicle)).scopes.length === 0)
+  const interfaces = shared.serviceInterfaces(vehicle);
+  if (shared.partsOf(value.read).some((read) => shared.needsOfRead(read, interfaces).scopes.length === 0))
     return say('reason.missing', { title: titleOfValue(value.name) });
   const operator = shared.operatorsOf(value.type).find((one) => one === row.operator);
   if (operator === undefined) return say('reason.operator');
+  const lasting = shared.validateWhole(row.forMinutes, 0, longest);
+  if (lasting !== true) return lasting;
   if (isSource(row)) return row.operand === '' ? sharedText('reason.source') : undefined;
   // Node-RED fills in ${NAME} when it starts.
   if (/^\$\{[^}]+\}$/.test(String(row.operand))) return undefined;

@@ -9,6 +9,7 @@ import {
   choicesOf,
   faultOf,
   isSource,
+  longest,
   ofStatus,
   rowsIn,
   say,
@@ -76,6 +77,12 @@ const valueChoices = (): JQuery[] =>
 function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   const select = (key: string): JQuery => $('<select>').attr('aria-label', say(`label.${key}`));
   const [value, operator, cell] = [select('value'), select('operator'), $('<div class="operand">')];
+  const minutes = $(`<input type="number" min="0" max="${longest}" placeholder="0">`).val(row.forMinutes || '');
+  const lasting = $('<label class="lasting">').append(
+    say('label.lasting'),
+    minutes,
+    ofStatus('unit.minutes', { count: 2 }),
+  );
   value.append(choices.map((group) => group.clone()));
   const fillOperators = (): readonly string[] => {
     const { type: kind } = conditionValue(textOf(value)) ?? {};
@@ -84,18 +91,24 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
     return names;
   };
   let operandOf = (): Operand => row;
-  const current = (): Row => ({ value: textOf(value), operator: textOf(operator), ...operandOf() });
+  const current = (): Row => {
+    const asked = { value: textOf(value), operator: textOf(operator), ...operandOf() };
+    const text = asked.operator === 'older than' ? '' : textOf(minutes);
+    // A row without it stays as it was stored.
+    return text === '' || Number(text) === 0 ? asked : { ...asked, forMinutes: Number(text) };
+  };
   const showOperand = (shown: Row): void => {
     const found = conditionValue(shown.value ?? '');
     const isPlace = found?.type.kind === 'position' && shown.operator !== 'older than' && !isSource(shown);
     cell.empty();
     cell.removeClass('place');
+    lasting.toggle(shown.operator !== 'older than');
     if (isPlace) {
       const place = addPlaceFields(cell, shown.operand);
       operandOf = () => ({ operand: place(), operandType: 'str' });
     } else operandOf = typedInput(cell, shown, found);
   };
-  item.addClass('condition').append(value, operator, cell).data('row', current);
+  item.addClass('condition').append(value, operator, cell, lasting).data('row', current);
   // Node-RED gives its link no name.
   item.siblings('.red-ui-editableList-item-remove').attr('aria-label', ofEvents('label.remove'));
   choose(value, row.value ?? 'batteryChargeLevel');
@@ -153,7 +166,7 @@ const textOfRows = (rows: readonly Row[]): string =>
       const { value, operator, operand = '' } = row;
       const isPlace = typeof operand === 'object' && !Array.isArray(operand);
       const text = isPlace ? textOfPlace(operand) : textOfOperand(row);
-      return [value, operator, text, isSource(row) ? row.operandType : ''];
+      return [value, operator, text, isSource(row) ? row.operandType : '', row.forMinutes || 0];
     }),
   );
 

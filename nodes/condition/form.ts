@@ -28,7 +28,8 @@ function textOfRow(row: Row): string {
     : items.map((item) => choices.find((choice) => choice.value === item)?.label ?? String(item)).join(', ');
   if (value === undefined || operator === '' || text === '') return '';
   const compared = signs[operator] ?? say(`operator.${operator}`);
-  return `${titleOfValue(name)} ${compared} ${text} ${isSource(row) ? '' : unitOf(row, value)}`.trim();
+  const lasting = Number(row.forMinutes) > 0 ? ` (≥ ${Number(row.forMinutes)} min)` : '';
+  return `${titleOfValue(name)} ${compared} ${text} ${isSource(row) ? '' : unitOf(row, value)}`.trim() + lasting;
 }
 
 /** The first condition. */

@@ -11,6 +11,8 @@ export const conditionOptions = nodeOptions(() => ({
         operator: z._default(z.string(), ''),
         operand: z._default(z.unknown(), ''),
         operandType: stringType,
+        /** How long it has to be met; 0: now is enough. */
+        forMinutes: number(0, 0, 10_080),
       }),
     ),
     [],

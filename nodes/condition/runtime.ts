@@ -21,7 +21,7 @@ export function connectedVehicleCondition(own: FlowNode): void {
     const vin = await client.requireVin(chosen, signal);
     if (alone) nodeStatus.show('busy', 'reading');
     const query = { match, vin, maxAgeMs: maxAge * 1000, signal };
-    const { judged, failures, now, result } = await judgeAll(client, conditions, query);
+    const { judged, failures, now, result } = await judgeAll(account, conditions, query);
     const decisive = judged.filter((one) => one.result === result);
     const facts = factsText(own.words, decisive, now);
     const text = own.withCar(result === null ? own.words.say('condition.cannotTell', { facts }) : facts, vin);

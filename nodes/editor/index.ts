@@ -28,6 +28,7 @@ export {
   memberOf,
   needsOfCommand,
   needsOfRead,
+  partsOf,
   normalVin,
   openingKeyOf,
   openingKinds,

@@ -5,6 +5,7 @@ import {
   eventPolls,
   openings,
   openingsNamed,
+  partsOf,
   proofReadOf,
 } from '../../src/index';
 
@@ -48,7 +49,10 @@ function proofReadsOf(vehicle: string | undefined): string[] {
 
 /** The reads of a node of the flows; empty for one that reads nothing. */
 export const readsOfNode = (node: FlowNode): NodeReads[] =>
-  readsByType[node.type]?.(node, Number(node.poll ?? 0)) ?? [];
+  (readsByType[node.type]?.(node, Number(node.poll ?? 0)) ?? []).map(({ reads, poll }) => ({
+    reads: reads.flatMap((read): readonly string[] => (read === 'inOrder' ? partsOf(read) : [read])),
+    poll,
+  }));
 
 /** The command that a node of the flows sends; undefined where a message names it, and for a node of another type. */
 export const commandOf = ({ type, command, commandType = 'str' }: FlowNode): string | undefined =>

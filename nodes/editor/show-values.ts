@@ -30,7 +30,10 @@ type Line = [path: string, text: string];
 
 /** The values of a message, each with the path where a flow finds it. */
 function linesOf(path: string, found: unknown): Line[] {
-  if (isValue(found)) return [[`${path}.value`, textOf(found)]];
+  // What a value is made of, if it says so.
+  const reasons =
+    isRecord(found) && Array.isArray(found['reasons']) ? linesOf(`${path}.reasons`, found['reasons']) : [];
+  if (isValue(found)) return [[`${path}.value`, textOf(found)], ...reasons];
   if (Array.isArray(found)) return found.flatMap((item, at) => linesOf(`${path}[${at}]`, item));
   if (!isRecord(found)) return [[path, textOf(found)]];
   return Object.entries(found).flatMap(([name, inner]) => linesOf(path + memberPath(name), inner));

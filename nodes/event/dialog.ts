@@ -74,6 +74,7 @@ function showNeeded(): void {
     .append(optionElements(events.map((value) => ({ value, text: say(`event.${value}`) }))))
     .val(events.includes(tested) ? tested : (events[0] ?? ''));
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
+  part('step').toggle(events.includes('charging-step'));
   part('where').toggle(events.some(hasPlace));
   const places = placesOf();
   const isEmpty = places.length === 0 && part('places').children().length > 0 && events.some(hasPlace);

@@ -26,6 +26,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     },
     level: { value: 20, validate: shared.validateTyped('level', (value) => shared.validateWhole(value, 1, 100)) },
     levelType: { value: 'num' },
+    step: { value: 10, validate: (value, _opt) => shared.validateWhole(value, 1, 50) },
     places: {
       value: [],
       validate(value, _opt) {

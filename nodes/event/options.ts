@@ -8,6 +8,8 @@ export const eventOptions = nodeOptions(() => ({
   /** Percent, for the two battery events. */
   level: z._default(z.unknown(), 20),
   levelType: numberType,
+  /** Percent, for the event while charging. */
+  step: z._default(z.unknown(), 10),
   places: z._default(z.unknown(), []),
   ...hours(),
   /** Seconds; 0 = only on a message. */

@@ -5,9 +5,11 @@ import {
   memberOf,
   openingKeyOf,
   openings,
+  titleOf,
   unitInWords,
   valueTypeOf,
   type AnyReading,
+  type InOrderReason,
   type Reading,
 } from '../../src/index';
 import type { Words } from './i18n';
@@ -61,6 +63,8 @@ function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boole
       return good(chargedAt(payload, words));
     case 'chargingCapabilities':
       return good(counted('values', Object.keys(payload).length, words));
+    case 'inOrder':
+      return { style: styleOfOrder(payload['value']), text: inOrderText(payload, words) };
     case 'location':
       return payload['latitude'] === null ? null : good(words.say('reading.location'));
     case 'fuel':
@@ -78,6 +82,42 @@ function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boole
     default:
       return describeValue(read, payload, words, isAlone);
   }
+}
+
+const styleOfOrder = (value: unknown): ReadingText['style'] =>
+  value === true ? 'good' : value === false ? 'attention' : 'unclear';
+
+/** "not in order: rear-right window open, 2 warnings", "cannot tell, unknown: lock". */
+export function inOrderText(payload: { value?: unknown; reasons?: unknown }, words: Words): string {
+  const { say } = words;
+  const reasons = (Array.isArray(payload.reasons) ? payload.reasons : []) as InOrderReason[]; // Of the library.
+  const faults = reasons
+    .filter(({ state }) => state === 'no')
+    .map(({ reason, names }) => {
+      if (reason === 'openings') {
+        const parts = names.map((name) => name.split('.'));
+        const open = parts.map(([read = '', name = '']) =>
+          say(`part.${openingKeyOf(name, read)}`, { defaultValue: name }),
+        );
+        return say('reading.open', { names: open.slice(0, 8).join(', ') });
+      }
+      if (reason === 'lock') return say('reading.word.unlocked');
+      if (reason !== 'warnings') return say(`reading.inOrder.${reason}`);
+      const named = names.slice(0, 3).map((name) => warningName(name, words));
+      return `${counted('warnings', names.length, words)} (${named.join(', ')}${names.length > 3 ? ', …' : ''})`;
+    });
+  const unknown = reasons.filter(({ state, reason }) => state === 'unknown' && reason !== 'age');
+  const names = unknown.map(({ reason }) => say(`reading.inOrder.of.${reason}`)).join(', ');
+  if (names !== '') faults.push(say('reading.inOrder.unknown', { names }));
+  if (reasons.some(({ reason }) => reason === 'age')) faults.push(say('reading.inOrder.age'));
+  return say(`reading.inOrder.${String(payload.value ?? null)}`, { reasons: faults.join(', ') });
+}
+
+/** "rear fog light", "front-left tire". */
+function warningName(name: string, { say }: Words): string {
+  const [read, member = ''] = name.split('.');
+  const key = read === 'tyres' ? `${member}Tyre` : member;
+  return say(`event.name.${key}`, { defaultValue: titleOf(key) });
 }
 
 const good = (text: unknown): ReadingText | null =>

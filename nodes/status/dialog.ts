@@ -7,7 +7,7 @@ import { prepareNode, showTyped, sources } from '../editor/typed-inputs';
 import { isFromList, isSeveral, say, titleOfRead } from './common';
 import type { StatusOptions } from './options';
 
-const { isReadName, needsOfRead, readThemes, valueTypeOf } = connectedVehicle;
+const { isReadName, needsOfRead, partsOf, readThemes, valueTypeOf } = connectedVehicle;
 
 function unitOf(name: string): string {
   const type = valueTypeOf(name);
@@ -79,10 +79,12 @@ function showChoice(): void {
   const names = isFromList() ? chosenReads() : [];
   const [first] = names;
   const interfaces = serviceInterfaces();
-  const needs = names.filter(isReadName).map((name) => ({
-    title: titleOfRead(name),
-    ...needsOfRead(name, interfaces),
-  }));
+  const needs = names.flatMap((name) =>
+    (name === 'inOrder' ? partsOf(name) : [name]).filter(isReadName).map((part) => ({
+      title: titleOfRead(part),
+      ...needsOfRead(part, interfaces),
+    })),
+  );
   const gone = needs.filter(({ scopes }) => scopes.length === 0);
   part('picker').toggle(isFromList());
   part('chosen')

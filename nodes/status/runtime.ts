@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  isRecord,
   LastReadings,
   needsVehicle,
   parseInterface,
@@ -14,10 +15,11 @@ import {
 } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
 import { onInput } from '../node-red/input-handler';
+import type { Words } from '../node-red/i18n';
 import { nonBlank, type Message } from '../node-red/message';
 import { typedProperty } from '../node-red/typed-property';
 import { statusOptions, type StatusOptions } from './options';
-import { describeReading } from '../node-red/reading-text';
+import { describeReading, inOrderText } from '../node-red/reading-text';
 import { safeError } from '../node-red/redaction';
 import { clock } from '../node-red/time';
 
@@ -44,10 +46,13 @@ export function connectedVehicleStatus(own: FlowNode): void {
       ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
     };
     const readOne = (name: AnyReadName): Promise<Reading> =>
-      account.read(name, readOptions).catch((error: unknown) => {
-        duePoll?.failed(name, safeError(error));
-        throw error;
-      });
+      account.read(name, readOptions).then(
+        (reading) => (name === 'inOrder' ? withText(reading, own.words) : reading),
+        (error: unknown) => {
+          duePoll?.failed(name, safeError(error));
+          throw error;
+        },
+      );
     const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
     const key = (): string => JSON.stringify([vin, chosen]);
     if (alone) {
@@ -84,6 +89,11 @@ export function connectedVehicleStatus(own: FlowNode): void {
   // Also with a number that is not valid: the first poll says so.
   if (Number(own.config.poll ?? 0) !== 0) startPolling(own, polls.send);
 }
+
+const withText = (reading: Reading, words: Words): Reading => ({
+  payload: reading.payload,
+  vehicle: { ...reading.vehicle, text: inOrderText(isRecord(reading.payload) ? reading.payload : {}, words) },
+});
 
 /** What the node reads where a message names nothing. */
 const readsOf = (own: FlowNode, options: StatusOptions, msg: Message): unknown =>

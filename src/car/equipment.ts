@@ -6,8 +6,10 @@ import { isRecord, memberOf } from '../util/json';
  * Whether a car has a read, or an opening that not every car has: true after its first value, false after the service has said that it is
  * not supported.
  */
-export type Equipment = Partial<Record<ReadName | FittedName, boolean>>;
-type Learned = [ReadName | FittedName, boolean];
+export type Equipment = Partial<Record<EquipmentName, boolean>>;
+/** Or a warning that the car has reported, `tyres.frontLeft`. */
+type EquipmentName = ReadName | FittedName | `${string}.${string}`;
+type Learned = [EquipmentName, boolean];
 
 /** Returns what a payload proves or excludes. An unknown value proves nothing. */
 export function equipmentOf(read: ReadName, payload: unknown): Learned[] {

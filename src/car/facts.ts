@@ -8,6 +8,9 @@ import { systemClock, type Clock } from '../util/clock';
 import { readOrNull, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
+import { warningsReportedIn } from './in-order';
+import { stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
+import { timesOf } from './times';
 
 /** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
 export interface CarEvent {
@@ -21,20 +24,31 @@ const factsShape = z.object({
   equipment: z.catch(z.record(z.string(), z.boolean()), {}),
   history: z.catch(z.array(z.array(z.nullable(z.number()))), []),
   events: z.catch(z.array(z.object({ at: z.string(), text: z.string() })), []),
+  states: z.catch(z.record(z.string(), z.catch(z.array(stateRunShape), [])), {}),
 });
-type Facts = z.infer<typeof factsShape>;
+interface Facts extends Omit<z.infer<typeof factsShape>, 'states'> {
+  /** Which values the car has had, by the names of conditions. */
+  states: Record<string, readonly StateRun[]>;
+}
+
+/** A value that a condition can name, with the timestamp of the service. */
+export type SeenValue = [name: string, value: StateValue, timestamp: string | null];
 
 /** More cars than any account has, although a message can name any VIN. */
 const maxCars = 1_000;
 const fuelTypeRetryMs = 60 * 60_000;
 const maxEvents = 20;
 const maxEventText = 100;
+const hourMs = 60 * 60_000;
 
 interface Car {
   /** What was learned, and what is stored as soon as that was read. */
   facts: Facts;
   isRead: boolean;
   reading: Promise<void> | null;
+  /** When the facts were stored last, in milliseconds since 1970. */
+  statesStoredAt: number;
+  hasNewStates: boolean;
   /** When an unknown fuel type is asked for again, in monotonic time. */
   fuelTypeAskAt: number;
 }
@@ -42,7 +56,7 @@ interface Car {
 /** What needs no wait once the stored facts of the car were read. */
 type Maybe<Value> = Value | Promise<Value>;
 
-/** What is known of a car beyond its last readings, one record of the state store for each car: its equipment, its history and its last events. */
+/** What is known of a car beyond its last readings, one record of the state store for each car: its equipment, its history, which values it had, and its last events. */
 export class CarFacts {
   readonly #store: StateStore;
   readonly #clock: Clock;
@@ -68,10 +82,49 @@ export class CarFacts {
    */
   observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Maybe<void> {
     return withCar(this.#of(vin), (car) => {
-      const isLearned = learnEquipment(car.facts.equipment, equipmentOf(read, payload));
+      const reported = warningsReportedIn(read, payload).map((name) => [name, true] as [`${string}.${string}`, true]);
+      const isLearned = learnEquipment(car.facts.equipment, [...equipmentOf(read, payload), ...reported]);
       const isNewHour = addToHistory(car.facts.history, read, payload, now);
       return isLearned || isNewHour ? this.#save(vin, car) : undefined;
     });
+  }
+
+  /**
+   * Keeps which values the car has had. Stored when one changes that is no number, each hour, and by `flush`.
+   * @param times of the answer, in milliseconds since 1970, and how far the clock of the service is ahead of that
+   */
+  see(
+    vin: string,
+    values: readonly SeenValue[],
+    { skewMs, ...times }: { skewMs: number; receivedAt: number; askedAt?: number | undefined },
+  ): Maybe<void> {
+    if (values.length === 0) return undefined;
+    const now = this.#clock.now();
+    const at = now + skewMs;
+    const receivedAt = times.receivedAt + skewMs;
+    const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
+    return withCar(this.#of(vin), (car) => {
+      const { states } = car.facts;
+      let isNews = Math.abs(now - car.statesStoredAt) >= hourMs;
+      for (const [name, value, timestamp] of values) {
+        const before = states[name] ?? [];
+        const runs = withValue(before, value, timesOf(timestamp, { at, receivedAt, askedAt }), at);
+        if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
+        states[name] = runs;
+      }
+      car.hasNewStates = true;
+      return isNews ? this.#save(vin, car) : undefined;
+    });
+  }
+
+  /** Oldest first. */
+  statesOf(vin: string, name: string): Maybe<readonly StateRun[]> {
+    return withCar(this.#of(vin), ({ facts }) => facts.states[name] ?? []);
+  }
+
+  /** Stores the last times of the values, too. */
+  async flush(): Promise<void> {
+    for (const [vin, car] of this.#cars) if (car.hasNewStates) await this.#save(vin, car);
   }
 
   /** The service says that the car does not have a read; it sometimes says so of one that it has answered before. */
@@ -116,9 +169,11 @@ export class CarFacts {
   }
 
   /** Stores what is known, but not before the stored facts were read. If that fails, they are learned again after a restart. */
-  async #save(vin: string, { facts, isRead }: Car): Promise<void> {
+  async #save(vin: string, car: Car): Promise<void> {
+    const { facts, isRead } = car;
     if (!isRead) return;
     const key = keyOf(vin);
+    Object.assign(car, { statesStoredAt: this.#clock.now(), hasNewStates: false });
     try {
       await this.#store.write(key, facts);
       this.#stored ??= this.#store.entries('car/').then((all) => new Map(all.map((one) => [one.key, true])));
@@ -134,6 +189,8 @@ export class CarFacts {
       isRead: false,
       reading: null,
       fuelTypeAskAt: -Infinity,
+      statesStoredAt: -Infinity,
+      hasNewStates: false,
     };
     setNewest(this.#cars, vin, car, maxCars);
     if (car.isRead) return car;
@@ -145,13 +202,14 @@ export class CarFacts {
     try {
       const found = factsShape.safeParse(await readOrNull(this.#store, keyOf(vin)));
       const stored = found.success ? found.data : nothingKnown();
-      const { fuelType, equipment, history, events } = car.facts;
+      const { fuelType, equipment, history, events, states } = car.facts;
       car.facts = {
         fuelType: fuelType ?? stored.fuelType,
         equipment: { ...stored.equipment, ...equipment },
         // Of two rows of an hour, the newer one is kept.
         history: [...new Map([...stored.history, ...history].map((row) => [row[0], row])).values()],
         events: [...stored.events, ...events].slice(-maxEvents),
+        states: { ...stored.states, ...states },
       };
       car.isRead = true;
       if (!isDeepStrictEqual(car.facts, stored)) await this.#save(vin, car);
@@ -165,6 +223,6 @@ export class CarFacts {
 const withCar = <Value>(car: Maybe<Car>, use: (car: Car) => Maybe<Value>): Maybe<Value> =>
   car instanceof Promise ? car.then(use) : use(car);
 
-const nothingKnown = (): Facts => ({ fuelType: null, equipment: {}, history: [], events: [] });
+const nothingKnown = (): Facts => ({ fuelType: null, equipment: {}, history: [], events: [], states: {} });
 
 const keyOf = (vin: string): string => `car/${createHash('sha256').update(vin).digest('hex')}`;

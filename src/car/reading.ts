@@ -20,6 +20,8 @@ export interface ReadingInfo extends Partial<Openness> {
   /** Of a value, in words; for a group, an object with the unit of each member that has one. Absent if nothing has a unit. */
   unit?: string | Readonly<Record<string, string>>;
   source: 'live' | 'shared' | 'kept';
+  /** Only of `inOrder`: its sentence. */
+  text?: string;
   /** Only of trips and charges. */
   sums?: Record<'day' | 'week' | 'month', readonly unknown[]>;
   /** Only where `source` is `kept`. */
@@ -53,16 +55,15 @@ export interface SeveralReading {
   vehicle: SeveralInfo;
 }
 
-const askedTimes = new WeakMap<object, number>();
+/** Not enumerable, so a flow that copies or prints the object does not see it. */
+const askedAtKey = Symbol('askedAt');
 
 /** When a reading was asked for, in milliseconds since 1970; undefined for one that came in a message of a flow. */
-export const askedAtOf = (vehicle: object): number | undefined => askedTimes.get(vehicle);
+export const askedAtOf = (vehicle: object & { [askedAtKey]?: number }): number | undefined => vehicle[askedAtKey];
 
 /** Keeps that beside `msg.vehicle`, which flows get. */
-export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Info {
-  askedTimes.set(vehicle, at);
-  return vehicle;
-}
+export const keepAskedAt = <Info extends object>(vehicle: Info, at: number): Info =>
+  Object.defineProperty(vehicle, askedAtKey, { value: at });
 
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE where the answer is something else */
 export function readingOf<Name extends ReadName>(

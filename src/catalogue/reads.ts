@@ -423,10 +423,17 @@ export type ReadName =
 /** What the pack keeps itself, which it answers without a request. */
 export const keptNames = ['journal', 'trips', 'charges'] as const;
 export type KeptName = (typeof keptNames)[number];
+export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
+
+/** What `inOrder` is made of, each a request. Its polls have the schedule of the first one. */
+export const inOrderReads = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine', 'windows', 'doors'] as const;
 
 /** Every name that a flow can read. */
-export type AnyReadName = ReadName | KeptName;
-export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
+export type AnyReadName = ReadName | KeptName | 'inOrder';
+
+/** The reads that answer a name: none for what the pack keeps itself. */
+export const partsOf = (name: AnyReadName): readonly ReadName[] =>
+  name === 'inOrder' ? inOrderReads : isKeptName(name) ? [] : [name];
 
 export const readNames = /* @__PURE__ */ Object.keys(reads) as ReadName[];
 
@@ -436,9 +443,12 @@ export const isResourceName = (name: string): name is ResourceName => Object.has
 
 /** Everything that can be read, by the headings of the list and in its order. */
 export const readThemes = (): [heading: string, names: readonly AnyReadName[]][] => [
-  ...(['connected', ...themes] as const).map((theme): [string, ReadName[]] => [
+  ...(['connected', ...themes] as const).map((theme): [string, AnyReadName[]] => [
     theme,
-    readNames.filter((name) => reads[name].theme === theme),
+    [
+      ...readNames.filter((name) => reads[name].theme === theme),
+      ...(theme === 'connected' ? ['inOrder' as const] : []),
+    ],
   ]),
   ['kept', keptNames],
 ];

@@ -1,8 +1,10 @@
 import { timesOf } from '../car/times';
 import { isInside, placeRule, type Place, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
+import { lasted, type StateRun } from '../car/state-runs';
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
+import { iso } from '../util/clock';
 import { closestName } from '../util/closest';
 import {
   conditionValue,
@@ -23,6 +25,8 @@ export interface Condition {
   operator: Operator;
   /** As `parseOperand` gives it. */
   operand: unknown;
+  /** How long it has to be met; 0: it is enough that it is met now. */
+  forMinutes: number;
 }
 
 /** A condition with what was read (docs/internals/contract.md 5c). */
@@ -31,6 +35,9 @@ export interface ConditionResult extends Fact {
   operator: Operator;
   operand: unknown;
   result: Truth;
+  /** Only with a time that it has to last. `since`: ISO-8601, from when on it is known to be met; null: it is not met. */
+  forMinutes?: number;
+  since?: string | null;
 }
 
 /** A row of the form. The operand is parsed later, because it may come from a message. */
@@ -41,7 +48,10 @@ type ConditionRow = Omit<Condition, 'operand'>;
  * @param number of the row, from 1
  * @throws VehicleError CONFIG
  */
-export function parseRow(number: number, { value: name, operator }: { value: string; operator: string }): ConditionRow {
+export function parseRow(
+  number: number,
+  { value: name, operator, forMinutes = 0 }: { value: string; operator: string; forMinutes?: number },
+): ConditionRow {
   const value = conditionValue(name);
   if (value === undefined) {
     const near = closestName(
@@ -54,7 +64,8 @@ export function parseRow(number: number, { value: name, operator }: { value: str
   }
   const operators = operatorsOf(value.type);
   const known = operators.find((one) => one === operator);
-  if (known !== undefined) return { value, operator: known };
+  // An age has a time already.
+  if (known !== undefined) return { value, operator: known, forMinutes: known === 'older than' ? 0 : forMinutes };
   throw faulty('CONFIG', number, sentence`“${name}” is compared with one of: ${operators}.`);
 }
 
@@ -89,15 +100,22 @@ const faulty = (code: 'CONFIG' | 'INPUT_INVALID', number: number, fault: Sentenc
  * Judges one condition. A value that is unknown answers none, an age included.
  * @param reading of the read of the value; undefined where it failed
  * @param now by the clock behind the timestamps, in milliseconds since 1970
+ * @param runs which values the car has had, for a condition that has to last
  */
 export function judge(
-  { value, operator, operand }: Condition,
+  { value, operator, operand, forMinutes }: Condition,
   reading: Reading | undefined,
   now: number,
+  runs: readonly StateRun[] = [],
 ): ConditionResult {
   const fact = reading === undefined ? { is: null, unit: null, measuredAt: null } : factOf(value, reading);
-  const result = fact.is === null ? null : compare(operator, fact.is, operand, ageOf(fact, now));
-  return { value: value.name, operator, operand, ...fact, result };
+  const isMet = fact.is === null ? null : compare(operator, fact.is, operand, ageOf(fact, now));
+  const judged = { value: value.name, operator, operand, ...fact, result: isMet };
+  if (forMinutes === 0) return judged;
+  const ofState = (seen: NonNullable<Fact['is']>): boolean => compare(operator, seen, operand, null) === true;
+  const { result, since } = lasted(runs, ofState, { now, ms: forMinutes * 60_000 });
+  if (isMet !== true) return { ...judged, forMinutes, since: null };
+  return { ...judged, forMinutes, since: since === null ? null : iso(since), result };
 }
 
 /** Minutes; null where the time of the value is unknown or not credible. */

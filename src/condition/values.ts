@@ -16,7 +16,7 @@ type ValueKind =
 export interface ConditionValue {
   /** `batteryChargeLevel`, `windows.rearRight`. */
   name: string;
-  read: ReadName;
+  read: ReadName | 'inOrder';
   /** Of windows and doors: an opening, `allClosed` or `locked`. */
   member?: string;
   type: ValueKind;
@@ -29,15 +29,19 @@ export interface Fact {
   unit: string | null;
   /** ISO-8601. */
   measuredAt: string | null;
+  /** Only of `inOrder`. */
+  reasons?: unknown;
 }
 
 const allClosed: ValueKind = { kind: 'boolean', words: { true: 'all closed', false: 'not all closed' } };
 const locked: ValueKind = { kind: 'boolean', words: { true: 'locked', false: 'unlocked' } };
+const inOrder: ValueKind = { kind: 'boolean', words: { true: 'in order', false: 'not in order' } };
 const opening: ValueKind = { kind: 'word', values: ['open', 'closed'] };
 const accessibility: ValueKind = { kind: 'word', values: ['AVAILABLE', 'UNAVAILABLE'] };
 
 /** The value of this name; undefined where a condition can have none. */
 export function conditionValue(name: string): ConditionValue | undefined {
+  if (name === 'inOrder') return { name, read: name, type: inOrder };
   const [read = '', member, ...more] = name.split('.');
   if (!isReadName(read) || more.length > 0) return undefined;
   const type = member === undefined ? typeOfRead(read) : typeOfMember(read, member);
@@ -73,14 +77,15 @@ export const conditionValues = (): [heading: string, names: readonly string[]][]
     .filter(([, names]) => names.length > 0);
 
 /** The value in a reading. A word that is new, and a number in a unit that cannot be converted, are unknown. */
-export function factOf({ member, type }: ConditionValue, { payload, vehicle }: Reading): Fact {
+export function factOf({ read, member, type }: ConditionValue, { payload, vehicle }: Reading): Fact {
   const members = isRecord(payload) ? payload : {};
   const ofPayload = member === undefined ? members : members[member === 'locked' ? 'carLocked' : member];
   const { value, unit, timestamp } = isRecord(ofPayload) ? ofPayload : {};
   const measuredAt = member === 'allClosed' ? vehicle.measuredAt : typeof timestamp === 'string' ? timestamp : null;
   const found = member === 'allClosed' || member === 'locked' ? vehicle[member] : value;
   const known = type.kind === 'position' ? positionOf(members) : knownOf(type, found, unit);
-  return { is: known, unit: type.kind === 'number' && known !== null ? type.unit : null, measuredAt };
+  const unitOfFact = type.kind === 'number' && known !== null ? type.unit : null;
+  return { is: known, unit: unitOfFact, measuredAt, ...(read === 'inOrder' && { reasons: members['reasons'] ?? [] }) };
 }
 
 function knownOf(type: Exclude<ValueKind, { kind: 'position' }>, value: unknown, unit: unknown): Fact['is'] {

@@ -37,6 +37,8 @@ const eventShape = z.lazy(() =>
     to: z.nullable(factValueShape),
     name: z.nullable(z.string()),
     place: z.nullable(z.string()),
+    target: z.optional(z.nullable(z.number())),
+    doneAt: z.optional(z.nullable(z.iso.datetime())),
     between: z.object({ since: z.nullable(z.iso.datetime()), until: z.iso.datetime() }),
   }),
 );

@@ -112,6 +112,11 @@ const sampleValues = ({ level, places }: EventSettings): FactValue[] => [
 export function sampleEvent(event: VehicleEvent['event'], settings: EventSettings, at: number): VehicleEvent {
   if (isOfSignIn(event)) return signInEvent(event, event === 'sign-in-ending' ? at + 14 * dayMs : at);
   const between = { since: iso(at - 120_000), until: iso(at) };
+  if (event === 'charging-step') {
+    const { step } = settings;
+    const charge = { target: 2 * step, doneAt: iso(at + 3_600_000) };
+    return { event, from: step - 1, to: step, name: null, place: null, ...charge, between };
+  }
   const values = sampleValues(settings);
   for (const { members, nameOf, isKnown, changes } of signals)
     for (const from of values.filter(isKnown))
@@ -157,8 +162,11 @@ export function applyReading(
       const changes = signal.changes(old.value, value, settings);
       const name = member === null || signal.nameOf === undefined ? null : signal.nameOf(member);
       for (const change of changes) {
+        const charge = change.event === 'charging-step' ? chargeOf(reading.payloads.charging) : {};
+        // The level may also rise after a charge, or by a correction of the car.
+        if (charge === null) continue;
         if (signal.once === true && events.some(({ event }) => event === change.event)) continue;
-        events.push(eventOf(change, old, fact, name));
+        events.push({ ...eventOf(change, old, fact, name), ...charge });
       }
     }
   }
@@ -205,6 +213,14 @@ function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name:
     place: place ?? null,
     between: { since: iso(since), until: iso(until) },
   };
+}
+
+/** To which level the car charges, and until when, as far as it says so; null: it does not charge. */
+function chargeOf(charging: unknown): Pick<VehicleEvent, 'target' | 'doneAt'> | null {
+  const valueOf = (name: string): unknown => memberOf(memberOf(charging, name), 'value');
+  if (valueOf('chargingStatus') !== 'CHARGING') return null;
+  const [target, doneAt] = [valueOf('targetBatteryChargeLevel'), valueOf('chargingDoneAt')];
+  return { target: typeof target === 'number' ? target : null, doneAt: typeof doneAt === 'string' ? doneAt : null };
 }
 
 const parkedKey = 'odometer.parked';

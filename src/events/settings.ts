@@ -12,10 +12,12 @@ const isEmpty = (input: unknown): boolean => input === undefined || input === nu
 export function parseEventSettings({
   events,
   level,
+  step,
   places,
 }: {
   events?: unknown;
   level?: unknown;
+  step?: unknown;
   places?: unknown;
 }): EventSettings {
   const chosen = [...new Set((Array.isArray(events) ? events : []).map(parseEventName))];
@@ -29,7 +31,10 @@ export function parseEventSettings({
     });
   const percent = isEmpty(level) ? 20 : numberIn(level);
   if (!(percent >= 1 && percent <= 100)) throw eventConfigError('The battery level must be a number from 1 to 100.');
-  return { events: chosen, level: percent, places: parsed };
+  const steps = isEmpty(step) ? 10 : numberIn(step);
+  if (!(steps >= 1 && steps <= 50))
+    throw eventConfigError('The steps while charging must be a number from 1 to 50 percent.');
+  return { events: chosen, level: percent, step: steps, places: parsed };
 }
 
 function parseEventName(input: unknown): EventName {

@@ -1,6 +1,7 @@
 import { inUseOf } from '../catalogue/accessibility';
 import type { ReadName } from '../catalogue/reads';
 import { lockWords, openingsOf, openingWords, type OpeningKind, type OpeningRead } from '../catalogue/openings';
+import { serviceUrgency, warningClasses } from '../catalogue/warnings';
 import { isInside, positionOf, type Position } from '../car/places';
 import type { EventName, EventSettings } from './types';
 
@@ -74,26 +75,6 @@ const chargingClasses: Classes = {
   ERROR: 'idle',
 };
 
-/** How urgent a service warning is, by the end of its word (docs/internals/vendor-api.md 14.4). */
-export const serviceUrgency = (word: unknown): number => {
-  const text = String(word);
-  if (text === 'NO_WARNING') return 0;
-  if (text.endsWith('_ALMOST_TIME_FOR_SERVICE')) return 1;
-  if (text.endsWith('_OVERDUE_FOR_SERVICE')) return 3;
-  return text.endsWith('_TIME_FOR_SERVICE') ? 2 : -1;
-};
-
-/** The words of lamps, tyres, fluids and levels (docs/internals/vendor-api.md 14.3 to 14.6). */
-const warningClasses: Classes = {
-  NO_WARNING: 'off',
-  FAILURE: 'on',
-  SERVICE_REQUIRED: 'on',
-  TOO_LOW: 'on',
-  TOO_HIGH: 'on',
-  VERY_LOW_PRESSURE: 'on',
-  LOW_PRESSURE: 'on',
-  HIGH_PRESSURE: 'on',
-};
 const warningSignal = (read: ReadName, members: Signal['members'], nameOf: (member: string) => string = same): Signal =>
   wordSignal(read, members, warningClasses, { on: 'warning-on', off: 'warning-off' }, { nameOf });
 
@@ -151,9 +132,13 @@ export const signals: readonly Signal[] = [
     read: 'charging',
     members: ['batteryChargeLevel'],
     isKnown: isNumber,
-    changes(from, to, { level }) {
+    changes(from, to, { level, step }) {
       const [before, now] = [Number(from) >= level, Number(to) >= level];
-      return before === now ? [] : [{ event: now ? 'battery-above' : 'battery-below' }];
+      const isStep = Math.floor(Number(to) / step) > Math.floor(Number(from) / step);
+      return [
+        ...(isStep ? [{ event: 'charging-step' as const }] : []),
+        ...(before === now ? [] : [{ event: now ? ('battery-above' as const) : ('battery-below' as const) }]),
+      ];
     },
   },
   {

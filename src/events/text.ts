@@ -1,4 +1,4 @@
-import { serviceUrgency } from './signals';
+import { serviceUrgency } from '../catalogue/warnings';
 import type { VehicleEvent } from './types';
 
 /** The words of a language. Each is in lower case where the language's sentences allow it. */
@@ -17,7 +17,11 @@ const dayMs = 86_400_000;
  * An event as a sentence for a person, without a full stop: "Rear-right window is open".
  * @param now milliseconds since 1970: if the sign-in ends within a day, the sentence also has the time
  */
-export function eventText({ event, from, to, name, place, between }: VehicleEvent, words: EventWords, now = 0): string {
+export function eventText(
+  { event, from, to, name, place, target, doneAt, between }: VehicleEvent,
+  words: EventWords,
+  now = 0,
+): string {
   const until = Date.parse(between.until);
   const isSoon = event === 'sign-in-ending' && until > now && until - now < dayMs;
   const values: Readonly<Record<string, string>> = {
@@ -29,11 +33,19 @@ export function eventText({ event, from, to, name, place, between }: VehicleEven
       ...(isSoon && { hour: 'numeric', minute: '2-digit' }),
     }).format(until),
     value: new Intl.NumberFormat(words.language, { maximumFractionDigits: 0 }).format(
-      event === 'trip-ended' ? Number(to) - Number(from) : event.startsWith('battery-') ? Number(to) : 0,
+      event === 'trip-ended' ? Number(to) - Number(from) : /^battery-|-step$/.test(event) ? Number(to) : 0,
     ),
+    target: String(target),
+    time: doneAt
+      ? new Intl.DateTimeFormat(words.language, { hour: 'numeric', minute: '2-digit' }).format(Date.parse(doneAt))
+      : '',
   };
+  const more = [target == null ? '' : 'target', doneAt ? 'until' : ''].map(
+    (key) => key && words.sentence(`charging-${key}`),
+  );
   const text = words
     .sentence((event === 'service-due' && { 1: 'service-soon', 3: 'service-overdue' }[serviceUrgency(to)]) || event)
+    .concat(...more)
     .replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
   return text.charAt(0).toLocaleUpperCase(words.language) + text.slice(1);
 }

@@ -19,6 +19,7 @@ export const eventReads = {
   'charger-connected': ['charging'],
   'charger-disconnected': ['charging'],
   'charging-started': ['charging'],
+  'charging-step': ['charging'],
   'charging-stopped': ['charging'],
   'charging-done': ['charging'],
   'charger-fault': ['charging'],
@@ -67,6 +68,8 @@ export interface EventSettings {
   events: readonly EventName[];
   /** Percent: `battery-above` is at or above it, `battery-below` is below it. */
   level: number;
+  /** Percent: `charging-step` is sent at each multiple of it. */
+  step: number;
   places: readonly Place[];
 }
 
@@ -93,6 +96,9 @@ export interface VehicleEvent {
   name: string | null;
   /** The place of `arrived` and `left`; null for other events. */
   place: string | null;
+  /** Only of `charging-step`: the level to which the car charges, and when it will be there (ISO-8601), as the car says it. */
+  target?: number | null | undefined;
+  doneAt?: string | null | undefined;
   /**
    * ISO-8601. The car still had the old value at `since` and had the new one at `until`. Events of the sign-in have no `since`; the `until`
    * of `sign-in-ending` is when the sign-in ends.

@@ -7,6 +7,7 @@ import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, readOrNull, retryOnConflict, type StateStore } from '../state/state-store';
 import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
+import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
 import { Serial } from '../util/serial';
@@ -27,7 +28,7 @@ export interface AcquireOptions {
   api: ApiName;
   /** Until when the request may wait, in monotonic time. One that has passed fails at once if the request cannot be sent now. */
   deadline: number;
-  signal?: AbortSignal | undefined;
+  signal?: Signal | undefined;
 }
 
 /** The use of one API key, for the dialog ("1,204 of 10,000") and for diagnostics. */
@@ -102,7 +103,7 @@ interface Waiter {
   api: ApiName;
   /** In monotonic time. */
   deadline: number;
-  signal: AbortSignal | undefined;
+  signal: Signal | undefined;
   /** Takes it out of the queue, and ends its wait with this result; does nothing the second time. */
   end(result: VehicleError | Promise<void>): void;
 }

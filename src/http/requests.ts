@@ -10,6 +10,7 @@ import { anonymousAnswer, pathWithoutIds, type AnonymousAnswer } from '../wire/a
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { reasonOf } from '../util/abort';
+import type { Signal } from '../util/cancellation';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
@@ -216,7 +217,7 @@ export class Requests {
   }
 
   /** Asks the service until it answers or nothing more can be tried. */
-  async #load(request: GetRequest, signal: AbortSignal | undefined): Promise<Answer> {
+  async #load(request: GetRequest, signal: Signal | undefined): Promise<Answer> {
     const { api, url, accept, kind = 'read' } = request;
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
@@ -242,7 +243,7 @@ export class Requests {
     left: Record<keyof typeof retries, number>,
     { kind, url }: GetRequest,
     token: string,
-    { deadline, signal }: { deadline: number; signal: AbortSignal | undefined },
+    { deadline, signal }: { deadline: number; signal: Signal | undefined },
   ): Promise<boolean> {
     if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
     if (failure.code === 'SIGN_IN_REQUIRED')

@@ -1,5 +1,6 @@
 import type { Clock } from '../util/clock';
 import { raceAbort, reasonOf } from '../util/abort';
+import { Cancellation, type Signal } from '../util/cancellation';
 import { setNewest } from '../util/bounded';
 
 export interface SharedReadOptions {
@@ -21,10 +22,9 @@ export interface SharedRead<V> {
 /** A request that is under way. All callers that wait for its answer share it. */
 interface Flight<V> {
   answer: Promise<V>;
-  abort: AbortController;
+  /** Of the request; after its end it has nothing to end. */
+  cancellation: Cancellation;
   callers: number;
-  /** An abort has nothing to end, and takes time. */
-  hasEnded: boolean;
 }
 
 /** Bounds the memory, at the cost of sharing. */
@@ -52,7 +52,7 @@ export class SharedReads<V> {
   async read(
     key: string,
     { maxAgeMs, keep = true, isUrgent = false, signal }: SharedReadOptions,
-    load: (signal: AbortSignal) => Promise<V>,
+    load: (signal: Signal) => Promise<V>,
   ): Promise<SharedRead<V>> {
     if (signal?.aborted === true) throw reasonOf(signal);
     const kept = keep ? this.#kept.get(key) : undefined;
@@ -68,7 +68,7 @@ export class SharedReads<V> {
       flight.callers -= 1;
       if (flight.callers === 0) {
         if (this.#flights.get(flightKey) === flight) this.#flights.delete(flightKey);
-        if (!flight.hasEnded) flight.abort.abort();
+        flight.cancellation.abort();
       }
     }
   }
@@ -80,18 +80,16 @@ export class SharedReads<V> {
   }
 
   /** @param keptKey null for an answer that is not kept */
-  #start(flightKey: string, load: (signal: AbortSignal) => Promise<V>, keptKey: string | null): Flight<V> {
-    const abort = new AbortController();
+  #start(flightKey: string, load: (signal: Signal) => Promise<V>, keptKey: string | null): Flight<V> {
+    const cancellation = new Cancellation();
     const answer = (async () => {
-      const value = await load(abort.signal);
+      const value = await load(cancellation);
       // The answer of a flight that was left or invalidated is not kept.
-      if (keptKey !== null && this.#flights.get(flightKey)?.abort === abort)
+      if (keptKey !== null && this.#flights.get(flightKey)?.cancellation === cancellation)
         setNewest(this.#kept, keptKey, { value, at: this.#clock.monotonic() }, maxKept);
       return value;
     })();
-    const flight: Flight<V> = { answer, abort, callers: 0, hasEnded: false };
-    const end = (): void => void (flight.hasEnded = true);
-    answer.then(end, end);
+    const flight: Flight<V> = { answer, cancellation, callers: 0 };
     this.#flights.set(flightKey, flight);
     return flight;
   }

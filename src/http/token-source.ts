@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
+import type { Signal } from '../util/cancellation';
 import { parseJson } from '../util/json';
 
 /** Gives each request its bearer token (docs/internals/service.md 5). */
@@ -10,7 +11,7 @@ export interface TokenSource {
    * The token to send now, refreshed first where it must be.
    * @throws VehicleError TOKEN_MISSING, CONFIG, SIGN_IN_REQUIRED, NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED
    */
-  get(signal?: AbortSignal): Promise<string>;
+  get(signal?: Signal): Promise<string>;
   /** Call this when the service answered with success to `token`. */
   onAccepted?(token: string): void;
   /**
@@ -18,7 +19,7 @@ export interface TokenSource {
    * @throws VehicleError as `get` does, if a new token was requested and the request failed; SERVICE_ERROR where the service refuses new
    * tokens, too, and the next one comes after a pause
    */
-  onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean>;
+  onUnauthorized(token: string, signal?: Signal): Promise<boolean>;
   /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
   describe(): TokenDescription;
   /** Ends timers. A refresh that has been sent gets a few seconds to end, because its answer may hold the only valid refresh token. */

@@ -1,6 +1,7 @@
 import { isIP, Socket, type LookupFunction } from 'node:net';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { buildConnector, Client, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 import { version } from '../../package.json';
 import { asVehicleError, cancelledError, systemCodeOf, VehicleError } from '../errors';
@@ -17,7 +18,7 @@ export interface TransportRequest {
   body?: string;
   /** From the first byte sent to the last byte of the answer; connecting has a limit of its own. */
   timeoutMs: number;
-  signal?: AbortSignal | undefined;
+  signal?: Signal | undefined;
   /**
    * Asked immediately before the first byte can leave this machine; afterwards it is unknown what the service received. If it throws a
    * VehicleError, the request is not sent.
@@ -192,41 +193,23 @@ class ProxyConnections extends Pool {
   }
 }
 
-/** The requests in flight. They share a timer and the listener at a signal, because each read would need two timers that seldom fire. */
+/** The requests in flight. They share a timer, because each read would need two that seldom fire. */
 class InFlight {
   readonly #clock: Clock;
   readonly #exchanges = new Set<Exchange>();
-  readonly #bySignal = new Map<AbortSignal, { exchanges: Set<Exchange>; onAbort: () => void }>();
   #timer: { at: number; cancel: () => void } | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** @param signal fails it when it is aborted */
-  add(exchange: Exchange, signal: AbortSignal | undefined): void {
+  add(exchange: Exchange): void {
     this.#exchanges.add(exchange);
-    if (signal === undefined) return;
-    let listening = this.#bySignal.get(signal);
-    if (listening === undefined) {
-      const exchanges = new Set<Exchange>();
-      const onAbort = (): void => exchanges.forEach((one) => one.fail(cancelledError()));
-      listening = { exchanges, onAbort };
-      this.#bySignal.set(signal, listening);
-      signal.addEventListener('abort', onAbort, { once: true });
-    }
-    listening.exchanges.add(exchange);
   }
 
-  /** @param signal the same as with `add` */
-  delete(exchange: Exchange, signal: AbortSignal | undefined): void {
+  delete(exchange: Exchange): void {
     this.#exchanges.delete(exchange);
     if (this.#exchanges.size === 0) this.#stopTimer();
-    if (signal === undefined) return;
-    const listening = this.#bySignal.get(signal);
-    if (listening === undefined || !listening.exchanges.delete(exchange) || listening.exchanges.size > 0) return;
-    this.#bySignal.delete(signal);
-    signal.removeEventListener('abort', listening.onAbort);
   }
 
   /** Ends all of them. */
@@ -278,12 +261,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: TransportResponse['headers'] = {};
   #hasEnded = false;
+  readonly #onAbort = (): void => this.fail(cancelledError());
 
   constructor(request: TransportRequest, inFlight: InFlight, dispatcher: Dispatcher) {
     this.#request = request;
     this.#inFlight = inFlight;
     const { method, url, headers, body = null, signal } = request;
-    inFlight.add(this, signal);
+    inFlight.add(this);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -362,7 +347,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #finish(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;
-    this.#inFlight.delete(this, this.#request.signal);
+    this.#inFlight.delete(this);
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
     return true;
   }
 }

@@ -8,7 +8,7 @@ import {
   type InterfaceChoice,
   type InterfaceName,
   type ReadName,
-  isKeptName,
+  partsOf,
 } from '../catalogue/reads';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
@@ -256,8 +256,9 @@ class VehiclePoller {
   addDemand(demand: Demand, api: ApiName, now: number): void {
     const rates = new Map<string, { read: ReadName; perHour: number }>();
     for (const { user, reads } of this.#subscriptions) {
-      for (const [read, { lastFailure }] of reads) {
-        if (isKeptName(read) || apiOfRead(read) !== api) continue;
+      const parts = [...reads].flatMap(([name, polled]) => partsOf(name).map((read) => ({ read, ...polled })));
+      for (const { read, lastFailure } of parts) {
+        if (apiOfRead(read) !== api) continue;
         const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs, lastFailure };
         const perHour = hour / (this.#profile?.interval(options) ?? user.everyMs);
         const request = this.#requestOf(user, read);
@@ -282,15 +283,15 @@ class VehiclePoller {
   }
 
   #requestsOf = (user: PollerUser): string[] => [
-    ...new Set(user.reads.filter((read) => !isKeptName(read)).map((read) => this.#requestOf(user, read))),
+    ...new Set(user.reads.flatMap(partsOf).map((read) => this.#requestOf(user, read))),
   ];
 
-  #requestOf = ({ interface: choice }: PollerUser, read: AnyReadName): string =>
-    isKeptName(read) ? read : requestNameOf(read, this.#options.availableInterfaces, choice);
+  #requestOf = ({ interface: choice }: PollerUser, read: ReadName): string =>
+    requestNameOf(read, this.#options.availableInterfaces, choice);
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
     const polled = subscription.reads.get(read);
-    if (polled === undefined || isKeptName(read) || !this.#subscriptions.includes(subscription)) return;
+    if (polled === undefined || !isReadName(read) || !this.#subscriptions.includes(subscription)) return;
     const { clock } = this.#options;
     const { lasting, inARow } = polled.lastFailure ?? { lasting: 0, inARow: 0 };
     polled.lastFailure = {
@@ -327,11 +328,12 @@ class VehiclePoller {
     return Math.min(due, Math.max(this.#lockedAt, last + leastPauseMs(subscription.user.everyMs)));
   }
 
-  #regularlyDueAt({ user, since }: Subscription, read: AnyReadName, polled: UserPolls): number {
+  #regularlyDueAt({ user, since }: Subscription, name: AnyReadName, polled: UserPolls): number {
+    const [read] = partsOf(name);
     const { lastRead, lastFailure } = polled;
     const everyMs = intervalAfter(lastFailure?.inARow ?? 0, user.everyMs);
     // A read that costs no request is never slowed.
-    if (this.#profile === null || isKeptName(read)) {
+    if (this.#profile === null || read === undefined) {
       if (lastRead === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
       const next = nextPoll(this.#id, everyMs, lastRead);
       // The first poll does not follow the interval, so the second one may come too soon to be worth a request.

@@ -1,5 +1,6 @@
 import { cancelledError } from '../errors';
 import { raceAbort } from '../util/abort';
+import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 import { hashOf, signInKey, type Grant } from './grant-store';
 import { trimmed, type OAuthClient } from './oauth';
@@ -55,7 +56,11 @@ class ManagedToken implements TokenSource {
     this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(() => undefined));
   }
 
-  async get(signal?: AbortSignal): Promise<string> {
+  async get(signal?: Signal): Promise<string> {
+    // Nearly always there is nothing to wait for.
+    const isSignedIn = this.#closing === null && this.#pasted === null && signal?.aborted !== true;
+    const fresh = isSignedIn ? this.#manager.freshToken : null;
+    if (fresh !== null) return fresh;
     return raceAbort(
       this.#source().then((source) => source.get()),
       signal,
@@ -66,7 +71,7 @@ class ManagedToken implements TokenSource {
     this.#manager.onAccepted(token);
   }
 
-  async onUnauthorized(token: string, signal?: AbortSignal): Promise<boolean> {
+  async onUnauthorized(token: string, signal?: Signal): Promise<boolean> {
     return raceAbort(
       this.#source().then((source) => source.onUnauthorized(token)),
       signal,

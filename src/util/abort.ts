@@ -1,14 +1,15 @@
 import type { Clock } from './clock';
 import { VehicleError } from '../errors';
+import type { Signal } from './cancellation';
 
 /** The error of a caller that gave up: a signal's own VehicleError (a time limit) says more than "cancelled". */
-export const reasonOf = (signal: AbortSignal): VehicleError =>
+export const reasonOf = (signal: Pick<Signal, 'reason'>): VehicleError =>
   signal.reason instanceof VehicleError
     ? signal.reason
     : new VehicleError('CANCELLED', 'The request was cancelled before it was answered.', { cause: signal.reason });
 
 /** Stops waiting for `work` when the signal is aborted; the work itself goes on. @throws the reason of the signal */
-export function raceAbort<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+export function raceAbort<Value>(work: Promise<Value>, signal: Signal | undefined): Promise<Value> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(reasonOf(signal));

@@ -1,4 +1,5 @@
 import { uptime } from 'node:os';
+import type { Signal } from './cancellation';
 
 /** Time is a parameter: code that waits or reads the time takes a `Clock`, so that tests control it and never sleep. */
 export interface Clock {
@@ -14,7 +15,7 @@ export interface Clock {
   /** Calls back once after `ms`, unless the returned function is called first. */
   after(ms: number, callback: () => void): () => void;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: Signal): Promise<void>;
 }
 
 /** ISO-8601, of milliseconds since 1970. */
@@ -39,9 +40,9 @@ export const systemClock: Clock = {
 };
 
 /** A sleep made of a clock's `after`. */
-export function sleepOn(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleepOn(clock: Pick<Clock, 'after'>, ms: number, signal?: Signal): Promise<void> {
   return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
+    if (signal?.aborted === true) return reject(signal.reason as Error); // Passed on as it is.
     const stop = (): void => {
       cancel();
       reject(signal?.reason as Error); // Passed on as it is.

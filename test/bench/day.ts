@@ -1,9 +1,7 @@
-/**
- * The day: what the adaptive profile costs and when it notices what happens, beside the fixed schedule.
- * After a build: node dist/test/bench/day.js
- */
-import { live, requests, second, securityKinds, type Kind, type Notice, type Outcome } from '../support/day';
+import { live, requests, second, securityKinds, type Day, type Kind, type Notice, type Outcome } from '../support/day';
 import { ordinaryDay, randomDay, troubledDay } from '../support/days';
+import { median } from './processes';
+import type { Row } from './table';
 
 const days = 500;
 const kinds = {
@@ -15,7 +13,7 @@ const kinds = {
   charging: 'charging started',
   charged: 'charging done',
   arrived: 'trip ended (position)',
-} as const;
+} as const satisfies Record<Kind, string>;
 const print = (line = ''): void => void process.stdout.write(`${line}\n`);
 const seconds = (ms: number | null | undefined): string =>
   ms === null ? 'never' : ms === undefined ? '-' : `${Math.round(ms / second)} s`;
@@ -25,92 +23,79 @@ const row = (...cells: (string | number)[]): void =>
 const later = (fixed: Notice, adaptive: Notice): boolean =>
   (adaptive.delay ?? Number.POSITIVE_INFINITY) > (fixed.delay ?? Number.POSITIVE_INFINITY);
 
-const fixed = live(ordinaryDay, 'fixed', 'home');
-const adaptive = live(ordinaryDay, 'adaptive', 'home');
+type Schedule = 'fixed' | 'adaptive';
+type Run = Record<Schedule, Outcome>;
 
-print('The day: two trips, an outage, a charging evening, a window left open at 22:10, a night');
-print();
-row('requests', 'fixed', 'adaptive');
-for (const read of requests) row(`  ${read}`, fixed.callsOf[read] ?? 0, adaptive.callsOf[read] ?? 0);
-row('  together', fixed.calls, adaptive.calls);
-row('  of the fixed schedule', '100 %', `${((100 * adaptive.calls) / fixed.calls).toFixed(1)} %`);
-print();
-row('noticed after', 'fixed', 'adaptive');
-fixed.notices.forEach((notice, i) => {
-  const { delay } = adaptive.notices[i] ?? {};
-  row(`  ${clock(notice.happening.at)} ${notice.happening.what}`, seconds(notice.delay), seconds(delay));
+const lived = (day: Day, car: string): Run => ({
+  fixed: live(day, 'fixed', car),
+  adaptive: live(day, 'adaptive', car),
 });
-print();
+const livedDays = (dayOf: (seed: number) => Day): Run[] =>
+  Array.from({ length: days }, (_, seed) => lived(dayOf(seed), `car ${seed}`));
 
-const runs = Array.from({ length: days }, (_, seed) => {
-  const day = randomDay(seed);
-  return { fixed: live(day, 'fixed', `car ${seed}`), adaptive: live(day, 'adaptive', `car ${seed}`) };
-});
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-const callsOf = (schedule: 'fixed' | 'adaptive'): number[] => runs.map((run) => run[schedule].calls);
-const delays = (outcomes: Outcome[], kind: keyof typeof kinds): number[] =>
-  outcomes.flatMap(({ notices }) =>
-    notices.flatMap((notice) => (notice.kind === kind && notice.delay !== null ? [notice.delay] : [])),
-  );
-const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-
-print(`${days} random days: up to seven outings, things forgotten open or unlocked, outages`);
-print();
-row('requests a day', 'fixed', 'adaptive');
-row('  median', median(callsOf('fixed')), median(callsOf('adaptive')));
-row('  most', Math.max(...callsOf('fixed')), Math.max(...callsOf('adaptive')));
-print();
-row('noticed after, on average', 'fixed', 'adaptive', 'happened', 'later');
-for (const [kind, words] of Object.entries(kinds) as [keyof typeof kinds, string][]) {
-  const pairs = runs.flatMap((run) =>
-    run.fixed.notices.flatMap((notice, i) =>
-      notice.kind === kind ? [[notice, run.adaptive.notices[i] ?? notice] as const] : [],
-    ),
-  );
-  const worse = pairs.filter(([before, after]) => later(before, after)).length;
-  row(
-    `  ${words}`,
-    seconds(
-      mean(
-        delays(
-          runs.map((run) => run.fixed),
-          kind,
-        ),
-      ),
-    ),
-    seconds(
-      mean(
-        delays(
-          runs.map((run) => run.adaptive),
-          kind,
-        ),
-      ),
-    ),
-    pairs.length,
-    worse,
-  );
+/** What the adaptive profile costs and when it notices what happens, beside the fixed schedule. */
+export function day(): Row[] {
+  const ordinary = lived(ordinaryDay, 'home');
+  printDay(ordinary);
+  const random = livedDays(randomDay);
+  printDays(random);
+  const promised: readonly Kind[] = [...securityKinds, 'charging', 'charged'];
+  const lateIn = (runs: readonly Run[], kinds: readonly Kind[]): number =>
+    runs.flatMap(pairsOf).filter(([before, after]) => kinds.includes(before.kind) && later(before, after)).length;
+  return [
+    {
+      what: 'the day: adaptive, share of the fixed schedule',
+      value: ordinary.adaptive.calls / ordinary.fixed.calls,
+      // Nothing of it depends on the machine.
+      atMost: 0.461,
+      aim: 0.4,
+    },
+    {
+      what: 'the day and random days: opened doors, unlocked cars, windows, starts and ends of charging that were noticed later',
+      value: lateIn([ordinary, ...random], promised),
+      atMost: 0,
+    },
+    {
+      what: 'troubled days (endpoints that fail alone, messages beside the polls, doors read more seldom): doors, cars, windows that were noticed later',
+      value: lateIn(livedDays(troubledDay), securityKinds),
+      atMost: 0,
+    },
+  ];
 }
-print();
 
-const promised: readonly Kind[] = [...securityKinds, 'charging', 'charged'];
-const half = adaptive.calls <= fixed.calls / 2;
-const isPunctual = (all: readonly { fixed: Outcome; adaptive: Outcome }[], of: readonly Kind[]): boolean =>
-  all.every((run) =>
-    run.fixed.notices.every(
-      (notice, i) => !of.includes(notice.kind) || !later(notice, run.adaptive.notices[i] ?? notice),
-    ),
-  );
-const punctual = isPunctual([{ fixed, adaptive }, ...runs], promised);
-const troubled = Array.from({ length: days }, (_, seed) => {
-  const day = troubledDay(seed);
-  return { fixed: live(day, 'fixed', `car ${seed}`), adaptive: live(day, 'adaptive', `car ${seed}`) };
-});
-const steadfast = isPunctual(troubled, securityKinds);
-print(`at most half the requests on the day: ${half ? 'yes' : 'NO'}`);
-print(
-  `no opened door, unlocked car, window opened after unlocking, start or end of charging noticed later, on any day: ${punctual ? 'yes' : 'NO'}`,
-);
-print(
-  `no opened door, unlocked car or window either on ${days} days with endpoints that fail alone, messages beside the polls and doors read more seldom: ${steadfast ? 'yes' : 'NO'}`,
-);
-if (!half || !punctual || !steadfast) process.exitCode = 1;
+const pairsOf = ({ fixed, adaptive }: Run): (readonly [Notice, Notice])[] =>
+  fixed.notices.map((notice, i) => [notice, adaptive.notices[i] ?? notice] as const);
+
+function printDay({ fixed, adaptive }: Run): void {
+  print('The day: two trips, an outage, a charging evening, a window left open at 22:10, a night');
+  print();
+  row('requests', 'fixed', 'adaptive');
+  for (const read of requests) row(`  ${read}`, fixed.callsOf[read] ?? 0, adaptive.callsOf[read] ?? 0);
+  row('  together', fixed.calls, adaptive.calls);
+  row('  of the fixed schedule', '100 %', `${((100 * adaptive.calls) / fixed.calls).toFixed(1)} %`);
+  print();
+  row('noticed after', 'fixed', 'adaptive');
+  for (const [{ happening, delay }, after] of pairsOf({ fixed, adaptive }))
+    row(`  ${clock(happening.at)} ${happening.what}`, seconds(delay), seconds(after.delay));
+  print();
+}
+
+function printDays(runs: readonly Run[]): void {
+  const callsOf = (schedule: Schedule): number[] => runs.map((run) => run[schedule].calls);
+  print(`${days} random days: up to seven outings, things forgotten open or unlocked, outages`);
+  print();
+  row('requests a day', 'fixed', 'adaptive');
+  row('  median', median(callsOf('fixed')), median(callsOf('adaptive')));
+  row('  most', Math.max(...callsOf('fixed')), Math.max(...callsOf('adaptive')));
+  print();
+  row('noticed after, on average', 'fixed', 'adaptive', 'happened', 'later');
+  for (const [kind, words] of Object.entries(kinds)) {
+    const pairs = runs.flatMap(pairsOf).filter(([notice]) => notice.kind === kind);
+    const delays = (which: 0 | 1): number[] => pairs.flatMap((pair) => pair[which].delay ?? []);
+    const late = pairs.filter(([before, after]) => later(before, after)).length;
+    row(`  ${words}`, seconds(mean(delays(0))), seconds(mean(delays(1))), pairs.length, late);
+  }
+  print();
+}
+
+const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);

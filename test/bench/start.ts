@@ -25,12 +25,12 @@ async function empty(rounds: number): Promise<Row[]> {
     {
       what: 'empty Node-RED: with the pack, more',
       value: (more('ms') / bare('ms')) * 100,
-      atMost: 5,
-      reached: 40,
+      atMost: 40,
+      aim: 5,
       unit: '%',
     },
     { what: 'empty Node-RED: memory', value: bare('megabytes'), unit: 'MB' },
-    { what: 'empty Node-RED: with the pack, more', value: more('megabytes'), atMost: 5, reached: 8, unit: 'MB' },
+    { what: 'empty Node-RED: with the pack, more', value: more('megabytes'), atMost: 8, aim: 1, unit: 'MB' },
   ];
 }
 
@@ -53,6 +53,15 @@ async function first(rounds: number): Promise<Row[]> {
   }
 }
 
+/** The other shares are for comparison. */
+function limitsOf(what: What, base: What, pick: keyof Cost): Pick<Row, 'atMost' | 'aim'> {
+  if (what !== 'pack to its first answer') return {};
+  // The bundle has to earn its place.
+  if (base.endsWith('not bundled')) return { atMost: 0.9, aim: 0.75 };
+  if (base !== 'packages and a request') return {};
+  return pick === 'ms' ? { atMost: 0.8, aim: 0.6 } : { atMost: 0.92, aim: 0.75 };
+}
+
 /** Time and resident memory, in a process that has loaded Node-RED and in one that has loaded nothing: there, parts of Node itself come in too. */
 async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds: number): Promise<Row[]> {
   const costs: Record<What, Cost>[] = [];
@@ -68,8 +77,7 @@ async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds:
     (['ms', 'megabytes'] as const).map((pick) => ({
       what: `${frame}: ${what}, share of the ${pick === 'ms' ? 'time' : 'memory'} of the ${base}`,
       value: of(what, pick) / of(base, pick),
-      // The bundle has to earn its place; the other rows are for comparison.
-      ...(inNodeRed && base.endsWith('not bundled') && { atMost: 0.75, reached: 0.9 }),
+      ...(inNodeRed && limitsOf(what, base, pick)),
     }));
   return [
     ...whats.map((what): Row => ({
@@ -92,8 +100,8 @@ function browser(): Row[] {
     return {
       what: `browser, ${language}: ${parts.map(([part, bytes]) => `${part} ${kilobytes(bytes)}`).join(', ')}`,
       value: all / 1024,
-      atMost: 130,
-      reached: 135,
+      // Two bytes of a language with accents are one letter, so the others get a little more, as the spec of the definitions holds.
+      atMost: language === 'en-US' ? 130 : 135,
       unit: 'KB',
     };
   });

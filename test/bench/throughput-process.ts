@@ -1,7 +1,14 @@
 import type { NodeMessage } from 'node-red';
 import { embed, type BenchNode } from './embedded';
 import { inputOf, median } from './processes';
-import { contestants, type Contestant, type Pace, type Throughput, type ThroughputInput } from './throughput';
+import {
+  contestants,
+  type Asked,
+  type Contestant,
+  type Pace,
+  type Throughput,
+  type ThroughputInput,
+} from './throughput';
 
 /** The child of `throughput`: deployed in one Node-RED, in turns. */
 const undici = JSON.stringify(require.resolve('undici'));
@@ -13,7 +20,7 @@ module.exports = (RED) => RED.nodes.registerType('five-lines', function (config)
   RED.nodes.createNode(this, config);
   const dispatcher = new Agent({ connections: config.connections });
   this.on('input', async (msg, send, done) => {
-    const { body } = await request(config.url, { headers: config.headers, dispatcher });
+    const { body } = await request(msg.url, { headers: config.headers, dispatcher });
     msg.payload = await body.json();
     send(msg);
     done();
@@ -32,9 +39,9 @@ module.exports = (RED) => RED.nodes.registerType('five-lines', function (config)
   },
 ];
 
-interface BenchMessage extends NodeMessage {
+/** The status node reads the car and the values that it names, the others its address. */
+interface BenchMessage extends NodeMessage, Asked {
   sentAt: number;
-  vin: string;
 }
 
 declare global {
@@ -44,9 +51,7 @@ declare global {
 /** No id may be the value of a property: Node-RED takes that for a reference. */
 const idOf = (name: Contestant): string => `the ${name}`;
 
-function flowsOf({ url, vins }: ThroughputInput): object[] {
-  const [vin] = vins;
-  const path = `${url}/connected-vehicle/v2/vehicles/${vin}/windows`;
+function flowsOf({ url }: ThroughputInput): object[] {
   const headers = { accept: 'application/json', authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' };
   const unlimited = { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 10 };
   return [
@@ -56,7 +61,6 @@ function flowsOf({ url, vins }: ThroughputInput): object[] {
       type: 'connected-vehicle',
       service: 'custom',
       baseUrl: url,
-      vin,
       shareFor: 0,
       ...unlimited,
       credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
@@ -66,9 +70,6 @@ function flowsOf({ url, vins }: ThroughputInput): object[] {
       z: 'tab',
       type: 'connected-vehicle-status',
       vehicle: 'car',
-      vin: 'vin',
-      vinType: 'msg',
-      read: 'windows',
       interface: 'v2',
       emit: 'always',
       poll: 0,
@@ -80,7 +81,7 @@ function flowsOf({ url, vins }: ThroughputInput): object[] {
       type: 'http request',
       method: 'GET',
       ret: 'obj',
-      url: path,
+      url: '',
       headers: Object.entries(headers).map(([keyValue, valueValue]) => ({
         keyType: 'other',
         keyValue,
@@ -93,7 +94,6 @@ function flowsOf({ url, vins }: ThroughputInput): object[] {
       id: idOf(name),
       z: 'tab',
       type: 'five-lines',
-      url: path,
       headers,
       connections: name === 'five lines' ? null : 6,
       wires: [['end']],
@@ -107,7 +107,7 @@ async function main(input: ThroughputInput): Promise<void> {
   const results: Throughput = { status: [], 'http request': [], 'five lines': [], 'five lines, six connections': [] };
   for (let round = -1; round < input.rounds; round += 1) {
     for (const name of contestants) {
-      const pace = await run((msg) => node(idOf(name)).receive(msg), input.vins, input.msPerRound);
+      const pace = await run((msg) => node(idOf(name)).receive(msg), input.asked, input.msPerRound);
       // The first round warms up.
       if (round >= 0) results[name].push(pace);
     }
@@ -115,19 +115,19 @@ async function main(input: ThroughputInput): Promise<void> {
   process.send?.(results);
 }
 
-/** Keeps a message for each car in flight for so long. */
-function run(send: (msg: BenchMessage) => void, vins: readonly string[], ms: number): Promise<Pace> {
+/** Keeps all of them in flight for so long. */
+function run(send: (msg: BenchMessage) => void, asked: readonly Asked[], ms: number): Promise<Pace> {
   return new Promise((resolve, reject) => {
     const began = performance.now();
     const cpu = process.cpuUsage();
     const latencies: number[] = [];
-    let left = vins.length;
-    const next = (vin: string): void => send({ payload: '', sentAt: performance.now(), vin });
+    let left = asked.length;
+    const next = ({ vin, read, url }: Asked): void => send({ payload: '', sentAt: performance.now(), vin, read, url });
     globalThis.benchArrived = (msg) => {
       if (typeof msg.payload !== 'object') return reject(new Error('This is no reading'));
       latencies.push(performance.now() - msg.sentAt);
       const over = performance.now() - began;
-      if (over < ms) return next(msg.vin);
+      if (over < ms) return next(msg);
       left -= 1;
       if (left > 0) return;
       const { user, system } = process.cpuUsage(cpu);
@@ -137,7 +137,7 @@ function run(send: (msg: BenchMessage) => void, vins: readonly string[], ms: num
         cpuPerRead: (user + system) / 1000 / latencies.length,
       });
     };
-    for (const vin of vins) next(vin);
+    for (const one of asked) next(one);
   });
 }
 

@@ -122,7 +122,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     assert.deepEqual({ service, vehicle, read, poll }, { service: 'demo', vehicle: id, read: 'odometer', poll: 60 });
   });
 
-  it('finds and chooses several reads, and says which scopes they need', async () => {
+  itLong('finds and chooses several reads, and says which scopes they need', async () => {
     const id = await addNode('connected-vehicle-status', 300, 200, 'Demo car');
     await chooseType('read', 'several values');
     await part('reads').getByText('All windows').click();
@@ -214,7 +214,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     assert.equal(flows.find((node) => node.id === id)?.['commandType'], 'flow');
   });
 
-  it('keeps the numbers of a watch as numbers', async () => {
+  itLong('keeps the numbers of a watch as numbers', async () => {
     const id = await addNode('connected-vehicle-command-status', 600, 300);
     assert.equal(
       await page.locator('#node-input-vehicle option:checked').innerText(),
@@ -231,19 +231,22 @@ describe(`The editor in a browser${pendingNote}`, function () {
     assert.deepEqual([node?.['timeout'], node?.['interval'], node?.['verify']], ['${WATCH_SECONDS}', 10, false]);
   });
 
-  it('chooses the first of several demo cars, because no real car is at risk, and then the one that its tab uses', async () => {
-    await addNode('connected-vehicle-status', 800, 300);
-    await page.locator('#node-input-vehicle').selectOption('_ADD_');
-    await page.locator('#node-input-btn-vehicle-add').click();
-    await page.locator('#node-config-input-name').fill('Second demo car');
-    await closeDialog('node-config-dialog-ok');
-    await closeDialog('node-dialog-ok');
-    await addNode('connected-vehicle-status', 800, 400);
-    assert.equal(await page.locator('#node-input-vehicle option:checked').innerText(), 'Second demo car');
-    await closeDialog('node-dialog-ok');
-  });
+  itLong(
+    'chooses the first of several demo cars, because no real car is at risk, and then the one that its tab uses',
+    async () => {
+      await addNode('connected-vehicle-status', 800, 300);
+      await page.locator('#node-input-vehicle').selectOption('_ADD_');
+      await page.locator('#node-input-btn-vehicle-add').click();
+      await page.locator('#node-config-input-name').fill('Second demo car');
+      await closeDialog('node-config-dialog-ok');
+      await closeDialog('node-dialog-ok');
+      await addNode('connected-vehicle-status', 800, 400);
+      assert.equal(await page.locator('#node-input-vehicle option:checked').innerText(), 'Second demo car');
+      await closeDialog('node-dialog-ok');
+    },
+  );
 
-  it('chooses events and adds a place', async () => {
+  itLong('chooses events and adds a place', async () => {
     const id = await addNode('connected-vehicle-event', 300, 500, 'Demo car');
     await part('events').getByText('Charging done').click();
     assert.equal(await page.locator('#node-input-level').isVisible(), false, 'no chosen event needs it');
@@ -406,6 +409,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
           events: ['locked'],
           wires: [[]],
         },
+        { id: 'guard', type: 'connected-vehicle-guard', z: tab, x: 500, y: 100, vehicle: 'demo-car', wires: [[], []] },
         ...['connected-vehicle-status', 'connected-vehicle-command', 'connected-vehicle-command-status'].map(
           (nodeType, row) => ({
             id: `lost${row}`,
@@ -448,19 +452,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
   });
 
   it('shows what a guard watches whose flow says nothing of it', async () => {
-    const before = (await started.nodeRed.admin('GET', 'flows')) as { rev: string };
-    const tab = await page.evaluate('RED.workspaces.active()');
-    await started.nodeRed.admin('POST', 'flows', {
-      rev: before.rev,
-      flows: [
-        { id: tab, type: 'tab', label: 'Car' },
-        { id: 'demo-car', type: 'connected-vehicle', name: 'Demo', service: 'demo' },
-        { id: 'guard', type: 'connected-vehicle-guard', z: tab, x: 300, y: 100, vehicle: 'demo-car', wires: [[], []] },
-      ],
-    });
-    await loadEditor(page, started.nodeRed.url);
-    await page.locator('#guard rect.red-ui-flow-node').dblclick();
-    await page.waitForSelector('.car-form');
+    await openNode('guard');
     const kinds = await page
       .locator('.car-form [data-part="watch"] input:checked')
       .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('value')));

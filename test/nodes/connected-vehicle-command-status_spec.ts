@@ -64,32 +64,6 @@ describe(type, () => {
       .filter((name) => name.endsWith('.json') && statSync(join(folderOf('command'), name)).isFile())
       .map((name) => readFileSync(join(folderOf('command'), name), 'utf8'));
 
-  it('sends each change on output 2 and the result on output 1, once', async () => {
-    const steps = [
-      { afterMs: 0, status: 'RUNNING' },
-      { afterMs: 30_000, status: 'WAITING' },
-      { afterMs: 600_000, status: 'COMPLETED' },
-    ];
-    service.car().set({ commandPlan: { steps } });
-    await load();
-    const record = await send();
-    flow.send({ payload: record, topic: 'mine' });
-    await pass(() => verdicts().length === 1);
-    assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
-    assert.equal(verdicts()[0]?.['verified'], true);
-    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'mine');
-    assert.match(String(verdicts()[0]?.['text']), /^Lock: The car carried out the command\.$/);
-    assert.match(JSON.stringify(flow.outputs[1]?.[0]?.payload), /"text":"Lock: [A-Z][^"]*\."/);
-    assert.deepEqual(
-      flow.outputs[1]?.map(({ payload }) => (payload as Record<string, unknown>)['requestStatus']),
-      ['WAITING'],
-    );
-    await pass(() => flow.completed.length === 1);
-    await clock.advance(300_000);
-    assert.equal(verdicts().length, 1);
-    assert.deepEqual(kept(), []);
-  });
-
   it('follows a command with the vehicle that sent it where none is chosen', async () => {
     const command = {
       id: 'c',
@@ -117,21 +91,6 @@ describe(type, () => {
     assert.equal(flow.badges.at(-1)?.code, 'no-vehicle');
   });
 
-  it('gives no second verdict on the same record after a restart, and lets its watch be cancelled all the same', async () => {
-    await load();
-    const payload = await send('flash');
-    flow.send({ payload });
-    await pass(() => verdicts().length === 1);
-    await flow.unload();
-    await load();
-    const before = flow.completed.length;
-    flow.send({ payload });
-    flow.send({ payload, cancel: true });
-    await pass(() => flow.completed.length === before + 2);
-    assert.equal(verdicts().length, 1);
-    assert.deepEqual(flow.caught, []);
-  });
-
   /** As it is left by a process that was killed while it sent the result. */
   const killedWhileTelling = async (tries: number): Promise<CommandRecord> => {
     const record = await send('flash');
@@ -157,36 +116,6 @@ describe(type, () => {
     service.clearRequests();
     return record;
   };
-
-  it('sends a result that a kill held back, without reading again, and once', async () => {
-    const record = await killedWhileTelling(1);
-    await load();
-    await pass(() => verdicts().length === 1);
-    assert.deepEqual(
-      [verdicts()[0]?.['id'], verdicts()[0]?.['reason'], flow.outputs[0]?.[0]?.['topic']],
-      [record.id, 'Found before the kill.', 'mine'],
-    );
-    assert.equal(service.requests.length, 0);
-    await pass(() => kept().length === 0);
-    await flow.unload();
-    await load();
-    await clock.advance(300_000);
-    assert.equal(verdicts().length, 1);
-  });
-
-  it('has its result on disk until the next node has it, and notes it as sent only then', async () => {
-    await load();
-    const payload = await send('flash');
-    const seen: unknown[] = [];
-    flow.node('out0').on('input', () => {
-      seen.push(/"followers":.*"outcome":"(\w+)"/.exec(commandFiles().join())?.[1], kept().length);
-    });
-    flow.send({ payload });
-    await pass(() => flow.completed.length === 1);
-    assert.deepEqual(seen, ['succeeded', 1]);
-    await pass(() => kept().length === 0);
-    assert.ok(await stored().hasDelivered(payload.id));
-  });
 
   it('sends a result that comes while it is closed after the next start, and once', async () => {
     await load();
@@ -279,34 +208,6 @@ describe(type, () => {
     mkdirSync(join(path, 'in the way'), { recursive: true });
     await pass(() => verdicts().length === 1);
     assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
-  });
-
-  it('takes a watch up again after a restart, and settles it once', async () => {
-    service.car().set({
-      commandPlan: {
-        steps: [
-          { afterMs: 0, status: 'RUNNING' },
-          { afterMs: 60_000, status: 'COMPLETED' },
-        ],
-      },
-    });
-    await load();
-    flow.send({ payload: await send('flash'), topic: 'mine' });
-    await pass(() => kept().length === 1);
-    assert.equal(statSync(join(folderOf('command'), filesOf('command')[0] as string)).mode & 0o777, 0o600);
-    await flow.unload();
-    assert.equal(kept().length, 1);
-    await clock.advance(90_000);
-    await load();
-    await pass(() => verdicts().length === 1);
-    assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
-    assert.equal(flow.outputs[0]?.[0]?.['topic'], 'mine');
-    assert.ok((verdicts()[0]?.['elapsedMs'] as number) >= 90_000);
-    await pass(() => kept().length === 0);
-    await flow.unload();
-    await load();
-    await clock.advance(300_000);
-    assert.equal(verdicts().length, 1);
   });
 
   it('goes on if a stored command cannot be read at all', async () => {
@@ -440,13 +341,5 @@ describe(type, () => {
     await pass(() => flow.caught.length === 1);
     assert.equal(flow.caught[0]?.vehicle?.error?.['code'], 'UNTRUSTED_LINK');
     assert.deepEqual([service.requests, kept()], [[], []]);
-  });
-
-  it('refuses what is no record of a command', async () => {
-    await load();
-    const odd = [undefined, null, 'lock', {}, []];
-    for (const payload of odd) flow.send({ payload });
-    await pass(() => flow.caught.length === odd.length);
-    for (const { vehicle } of flow.caught) assert.equal(vehicle?.error?.['code'], 'INPUT_INVALID');
   });
 });

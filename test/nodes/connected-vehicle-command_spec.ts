@@ -95,27 +95,6 @@ describe(type, () => {
   describe('with care', () => {
     const code = (msg: Received | undefined): unknown => msg?.vehicle?.error?.['code'];
 
-    it('refuses a second command while the first is under way', async () => {
-      service.car().set({ commandPlan: { answerAfterMs: 60 } });
-      await load();
-      flow.send({ command: 'lock', interface: 'v2' });
-      assert.equal(code(await flow.fail({ command: 'flash' })), 'VEHICLE_UNAVAILABLE');
-      await flow.until(() => flow.outputs[0]?.[0]);
-      assert.equal(posts(), 1);
-    });
-
-    it('queues it where that is chosen', async () => {
-      service.car().set({ commandPlan: { answerAfterMs: 60 } });
-      await load({ whenBusy: 'queue', interface: 'v2' });
-      flow.send({ command: 'lock' });
-      flow.send({ command: 'lock-reduced-guard' });
-      await flow.until(() => flow.outputs[0]?.[1]);
-      assert.deepEqual(
-        flow.outputs[0]?.map(({ payload }) => (payload as Record<string, unknown>)['command']),
-        ['lock', 'lock-reduced-guard'],
-      );
-    });
-
     it('waits for the car where that is chosen, says so, and forgets it when asked to', async () => {
       service.car().set({ powerSaving: true });
       await load({ command: 'lock', whenUnavailable: 'wait' });

@@ -166,6 +166,48 @@ describe(type, () => {
     assert.deepEqual([port, vehicle.text], [1, 'Odometer: 90 min old']);
   });
 
+  it('says whether a state has lasted, with the time of the car or of what was read, also after a redeploy', async () => {
+    const lasting = { ...unplugged, forMinutes: 120 };
+    const charger = (connection: 'CONNECTED' | 'DISCONNECTED') => service.car().set({ charger: { connection } });
+    await load({ conditions: [lasting] });
+    // The time of the car is that of its last report.
+    const first = await check();
+    assert.deepEqual(
+      [first.port, first.vehicle.text],
+      [3, 'Cannot tell. Charging cable: not plugged in, unknown for how long'],
+    );
+    await clock.advance(3 * 60 * 60_000);
+    const { port, vehicle, msg } = await check();
+    assert.deepEqual([port, vehicle.text], [1, 'Charging cable: not plugged in, for at least 3 h']);
+    const { forMinutes, since, result } = vehicle.condition.conditions[0] ?? {};
+    assert.deepEqual([forMinutes, typeof since, result], [120, 'string', true]);
+    assert.equal(msg.payload, undefined);
+    charger('CONNECTED');
+    await clock.advance(60_000);
+    const plugged = await check();
+    assert.deepEqual([plugged.port, plugged.vehicle.text], [2, 'Charging cable: plugged in']);
+    charger('DISCONNECTED');
+    await clock.advance(60_000);
+    await flow.unload();
+    await load({ conditions: [lasting], payload: 'text' });
+    const again = await check();
+    assert.deepEqual([again.port, again.msg.payload], [2, 'Charging cable: not plugged in, for less than 2 h']);
+    assert.equal(service.requests.length, 4);
+  });
+
+  it('cannot tell how long a value has lasted that it reads for the first time, and needs no time for one that is not met', async () => {
+    const over = { ...row('batteryChargeLevel', '>', 'limit', 'msg'), forMinutes: '30' };
+    await load({ conditions: [over] });
+    assert.equal((await check({ limit: 60 })).port, 2);
+    const { port, vehicle } = await check({ limit: 50 });
+    assert.deepEqual([port, vehicle.text], [3, 'Cannot tell. Battery level: 53 %, unknown for how long']);
+    await flow.unload();
+    await load({ conditions: [{ ...over, forMinutes: 20_000 }] });
+    const caught = await flow.fail({ limit: 1 });
+    assert.equal(caught.vehicle?.error?.['code'], 'CONFIG');
+    assert.match(String(caught.vehicle?.error?.['message']), /forMinutes/);
+  });
+
   it('takes 100 conditions, and names the first few in its sentence', async () => {
     const many = Array.from({ length: 100 }, (_, index) => row('batteryChargeLevel', '>', index - 100));
     const doors = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'hood', 'tailGate'];

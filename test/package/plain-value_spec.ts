@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
+import { describeLong } from '../support/long';
 import { fewNodesAnd, linkDashboard, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 
 /** Nodes of Node-RED and of Dashboard 2 behind *car status*, with nothing between. */
@@ -96,7 +97,7 @@ const flows = [
   },
 ];
 
-describe(`A value alone${pendingNote}`, function () {
+describeLong(`A value alone${pendingNote}`, function () {
   skipAfterFailure(this);
   let nodeRed: RealNodeRed;
   let browser: Browser;

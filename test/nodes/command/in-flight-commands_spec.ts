@@ -37,29 +37,6 @@ describe('a command whose answer nobody was there for', () => {
     while (posts() === 0) await clock.advance(0);
   };
 
-  it('goes on after a restart, undetermined, and is resolved by the doors; it is not sent again', async () => {
-    await load();
-    await underWay();
-    assert.equal(kept().length, 1);
-    await flow.unload();
-    assert.equal(kept().length, 1);
-    await clock.advance(90_000);
-    await load();
-    await pass(() => flow.outputs[0]?.length === 1);
-    const [verdict] = flow.outputs[0] ?? [];
-    const payload = verdict?.payload as Record<string, unknown>;
-    assert.equal(verdict?.['topic'], 'mine');
-    assert.equal(payload['outcome'], 'undetermined');
-    assert.equal(payload['verified'], true);
-    assert.match(String(payload['reason']), /doors say that it happened/);
-    await pass(() => kept().length === 0);
-    await flow.unload();
-    await load();
-    await clock.advance(60_000);
-    assert.equal(flow.outputs[0]?.length, 1);
-    assert.equal(posts(), 1);
-  });
-
   it('is forgotten with its answer, be it a refusal', async () => {
     await load();
     await underWay();

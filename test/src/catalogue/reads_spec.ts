@@ -23,9 +23,12 @@ const specified: readonly InterfaceName[] = ['connected-v2', 'connected-v1', 'ex
 describe('What can be read', () => {
   it('is listed by headings, each read once', () => {
     const themes = readThemes();
-    assert.deepEqual(themes.flatMap(([, names]) => names).sort(), [...readNames, 'journal', 'trips', 'charges'].sort());
+    assert.deepEqual(
+      themes.flatMap(([, names]) => names).sort(),
+      [...readNames, 'inOrder', 'journal', 'trips', 'charges'].sort(),
+    );
     const of = new Map(themes.map(([heading, names]) => [heading, names.join(' ')]));
-    assert.equal(of.get('connected'), 'windows doors details vehicles commands accessibility');
+    assert.equal(of.get('connected'), 'windows doors details vehicles commands accessibility inOrder');
     assert.equal(of.get('fuel')?.startsWith('fuel averageFuelConsumptionAutomatic '), true, 'the group comes first');
   });
 

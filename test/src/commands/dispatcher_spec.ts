@@ -80,22 +80,6 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock', 'flash']);
     });
 
-    it('refuses a second command until the link of a v1 command reports the end', async () => {
-      await send('lock');
-      assert.equal(
-        (
-          await send('honk').then(
-            () => null,
-            (error: VehicleError) => error,
-          )
-        )?.code,
-        'VEHICLE_UNAVAILABLE',
-      );
-      await clock.advance(5_000);
-      await send('honk');
-      assert.deepEqual(posts(), ['lock', 'honk']);
-    });
-
     it('is free after a watch has reported a final status', async () => {
       const record = await send('flash');
       await followed(record);
@@ -105,15 +89,6 @@ describe('the dispatcher', () => {
         service.requests.map(({ method }) => method),
         ['POST'],
       );
-    });
-
-    it('is blocked by a command that hangs for no longer than a command can take', async () => {
-      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
-      await send('lock');
-      await clock.advance(149_000);
-      assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
-      await clock.advance(1_000);
-      await send('honk');
     });
 
     it('queues commands in order if that is chosen, each after the end of the one before', async () => {
@@ -196,15 +171,6 @@ describe('the dispatcher', () => {
       assert.equal((await failure(send('honk'))).code, 'VEHICLE_UNAVAILABLE');
       await clock.advance(60_000);
       await send('honk');
-    });
-
-    it('refuses every one of many commands after the link has said once that nothing is known', async () => {
-      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN' }] } });
-      await send('lock');
-      await clock.advance(2_000);
-      for (const command of ['honk', 'flash', 'honk-flash', 'unlock'])
-        assert.equal((await failure(send(command))).code, 'VEHICLE_UNAVAILABLE');
-      assert.deepEqual(posts(), ['lock']);
     });
 
     it('is sent 150 s after a command whose link never says anything clear', async () => {
@@ -322,27 +288,12 @@ describe('the dispatcher', () => {
       });
     }
 
-    it('is free after the service refused a command before the car had it', async () => {
-      const body = { error: { message: 'UNPROCESSABLE_ENTITY', description: 'precondition failed' } };
-      service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body });
-      await assert.rejects(send('engine-start', { interface: 'v2' }), { code: 'COMMAND_REFUSED' });
-      await send('lock');
-    });
-
     it('is free after a command that the service refused, which the journal calls failed', async () => {
       service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body: {} });
       assert.equal((await failure(send('lock'))).code, 'COMMAND_REFUSED');
       const [entry] = await account.journal();
       assert.deepEqual([entry?.outcome, entry?.reason?.template.includes('Nothing was sent')], ['failed', false]);
       await send('honk');
-    });
-
-    it('records the status of a failed answer in the journal', async () => {
-      const body = { data: { invokeStatus: 'UNKNOWN' } };
-      service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body });
-      await send('lock');
-      const [entry] = await account.journal();
-      assert.deepEqual([entry?.outcome, entry?.states[0]?.requestStatus], ['undetermined', 'UNKNOWN']);
     });
 
     for (const [what, answer] of [
@@ -390,24 +341,6 @@ describe('the dispatcher', () => {
         assert.deepEqual(posts(), ['lock', 'unlock']);
       });
     }
-
-    it('restores the commands under way from the journal after a restart', async () => {
-      const store = new MemoryStateStore();
-      await openTestAccount(service, { clock, store, id: 'a' }).dispatcher.send('lock', {
-        vin,
-        interface: 'v1',
-      });
-      await clock.advance(1_000);
-      // A second clock with the same time represents another process.
-      const later = new ManualClock(clock.now() + 1_000);
-      const restarted = openTestAccount(service, { clock: later, store, id: 'a' });
-      await assert.rejects(restarted.dispatcher.send('unlock', { vin, interface: 'v1' }), {
-        code: 'VEHICLE_UNAVAILABLE',
-      });
-      await later.advance(148_000);
-      await restarted.dispatcher.send('unlock', { vin, interface: 'v1' });
-      assert.deepEqual(posts(), ['lock', 'unlock']);
-    });
 
     it('stays blocked by a command from before a restart though the journal cannot be read at first', async () => {
       const store = new MemoryStateStore();
@@ -459,17 +392,6 @@ describe('the dispatcher', () => {
       await assert.rejects(moving(queued));
       assert.deepEqual(posts(), ['lock']);
       await moving(send('flash'));
-    });
-
-    it('has a queue for each car, and is free again after a failure', async () => {
-      service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
-      await assert.rejects(send('lock'));
-      await send('lock');
-      const other = await send('lock', { vin: 'YV1CT9551B1570982' }).then(
-        () => null,
-        (error: VehicleError) => error.code,
-      );
-      assert.equal(other, 'VEHICLE_NOT_LINKED');
     });
 
     it('sends each of many concurrent commands once, never two at a time, and without a warning of Node.js', async () => {
@@ -535,17 +457,6 @@ describe('the dispatcher', () => {
       const [refused = NaN, next = NaN] = service.requests.map(({ at }) => at);
       assert.ok(next - refused >= 300_000, `asked again after ${next - refused} ms`);
       assert.deepEqual(posts(), ['lock']);
-    });
-
-    it('lets a newer command for the same car supersede a waiting one', async () => {
-      service.car().set({ inUse: true });
-      const older = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
-      await clock.whenSleeping();
-      const newer = send('flash', { whenUnavailable: 'wait', waitMs: 600_000 });
-      assert.equal((await failure(older)).code, 'CANCELLED');
-      service.car().set({ inUse: false });
-      await moving(newer);
-      assert.deepEqual(posts(), ['flash']);
     });
 
     it('is not superseded by a command that could never be sent', async () => {
@@ -641,31 +552,6 @@ describe('the dispatcher', () => {
       clock.setTime(clock.now() + 3_600_000);
       assert.match((await failure(queued)).message, /could not be sent within 60 seconds/);
       assert.deepEqual(posts(), ['lock']);
-    });
-
-    it('is cancelled while it waits, not once it is sent', async () => {
-      service.car().set({ inUse: true });
-      const waits = attemptWith();
-      const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 }, waits);
-      await clock.whenSleeping();
-      waits.cancel(cancelled);
-      await assert.rejects(waiting, cancelled);
-      service.car().set({ inUse: false });
-      const left = attemptWith();
-      const sent = send('lock', { interface: 'v2' }, left);
-      await arrive(() => posts().length === 1);
-      assert.ok(left.isSent);
-      left.cancel(cancelled);
-      assert.equal((await moving(sent)).outcome, 'succeeded');
-    });
-
-    it('fails at once, without a request, while the vehicle is read-only', async () => {
-      const { dispatcher } = openTestAccount(service, { clock, readOnly: true });
-      await assert.rejects(
-        dispatcher.send('lock', { vin, whenUnavailable: 'wait', waitMs: 600_000, whenBusy: 'queue', precheck: true }),
-        { code: 'READ_ONLY' },
-      );
-      assert.deepEqual(service.requests, []);
     });
   });
 
@@ -794,25 +680,6 @@ describe('the dispatcher', () => {
   });
 
   describe('the journal of the account', () => {
-    it('records each command with its sender, states, result and operation id', async () => {
-      service.car().set({ lock: 'UNLOCKED' });
-      const record = await send('lock', { sentBy: 'Everybody left' });
-      assert.equal((await account.journal())[0]?.outcome, 'pending');
-      await followed(record);
-      await moving(send('flash', { sentBy: 'Find it' }));
-      const [flash, lock] = await account.journal();
-      assert.equal(flash?.sentBy, 'Find it');
-      assert.equal(lock?.sentBy, 'Everybody left');
-      assert.equal(lock?.operationId, record.operationId);
-      assert.deepEqual(
-        lock?.states.map(({ requestStatus }) => requestStatus),
-        ['RUNNING', 'WAITING', 'COMPLETED'],
-      );
-      assert.equal(lock?.outcome, 'succeeded');
-      assert.equal(lock?.verified, true);
-      assert.ok(Date.parse(lock?.settledAt ?? '') >= Date.parse(record.sentAt));
-    });
-
     it('records a refused command, but no command that was never sent', async () => {
       await assert.rejects(send('lock', { vin: 'short' }));
       service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
@@ -832,18 +699,6 @@ describe('the dispatcher', () => {
       const record = await moving(sent);
       assert.deepEqual(
         (await account.journal()).map(({ id, outcome }) => [id, outcome]),
-        [[record.id, 'succeeded']],
-      );
-    });
-
-    it('adds a command that it lost when the result arrives', async () => {
-      const record = await send('lock');
-      await account.read('journal', { clear: true });
-      await followed(record);
-      await clock.advance(0);
-      const entries = await account.journal();
-      assert.deepEqual(
-        entries.map(({ id, outcome }) => [id, outcome]),
         [[record.id, 'succeeded']],
       );
     });

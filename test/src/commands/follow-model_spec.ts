@@ -1,32 +1,19 @@
-import { strict as assert } from 'node:assert';
 import { liveThrough, type Met } from '../../model/follow-history';
-import { firstSeed, Random, times } from '../../support/random';
+import { itMetEverything, itOnHistories, times } from '../../support/random';
 
-/*
- * Following a command on random histories, with the real client, the real way to follow it and the simulated service. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
- */
+// Following a command on random histories, with the real client, the real way to follow it and the simulated service.
 const histories = times(100);
 
 describe('Following a command, on random histories', () => {
   const met: Met[] = [];
 
-  it(`sends once, settles once, and says nothing that the car denies (${histories} histories from seed ${firstSeed})`, async function () {
-    this.timeout(0);
-    for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
-      try {
-        met.push(await liveThrough(new Random(seed)));
-      } catch (error) {
-        throw new Error(`seed ${seed}: repeat with SEED=${seed} FACTOR=0. ${String(error)}`, {
-          cause: error,
-        });
-      }
-    }
+  itOnHistories('sends once, settles once, and says nothing that the car denies', histories, async (random) => {
+    met.push(await liveThrough(random));
   });
 
-  it('met everything on the way', function () {
-    if (histories < 100) this.skip();
+  itMetEverything(histories >= 100, histories / 200, () => {
     const count = (test: (one: Met) => boolean): number => met.filter(test).length;
-    const counts = {
+    return {
       succeeded: count(({ outcome }) => outcome === 'succeeded'),
       failed: count(({ outcome }) => outcome === 'failed'),
       undetermined: count(({ outcome }) => outcome === 'undetermined'),
@@ -40,12 +27,5 @@ describe('Following a command, on random histories', () => {
       'told again': count(({ toldAgain }) => toldAgain > 0),
       'unknown words': count(({ unknownWord }) => unknownWord),
     };
-    if (histories >= 10_000)
-      console.log(
-        `      ${Object.entries(counts)
-          .map(([what, many]) => `${what} ${many}`)
-          .join(', ')}`,
-      );
-    for (const [what, many] of Object.entries(counts)) assert.ok(many > histories / 200, `${what}: ${many} times only`);
   });
 });

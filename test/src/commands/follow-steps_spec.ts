@@ -101,8 +101,8 @@ async function follow(
     meanwhile?.(seconds(), command);
     assert.ok(seconds() < 1_000, 'It goes on for ever.');
   }
-  if (failure !== null) throw failure;
   assert.equal(clock.sleeping, 0);
+  if (failure !== null) throw failure;
   const last = updates.at(-1);
   assert.ok(last?.settled);
   return { updates, report: last.report, polls, reads, interfaces, isAtOnce };
@@ -120,7 +120,30 @@ describe('the steps of a watch', () => {
       seen.report.reason,
       'The time to watch the command ran out before the car had answered. Check at the car whether it acted.',
     );
-    assert.deepEqual(seen.report.async, recordOf().async);
+    assert.deepEqual([seen.report.async, seen.reads], [recordOf().async, []]);
+  });
+
+  it('end when the link expires; one that names no date ends with the watch', async () => {
+    const until = (expires: string): Promise<Seen> => {
+      const { async } = recordOf();
+      const record = { async: async && { ...async, expires } };
+      return follow({ status: () => 'RUNNING', record }, { timeoutMs: 20_000, verify: false });
+    };
+    const expired = await until(iso(10));
+    assert.deepEqual(pick(expired), ['undetermined', 10, [2, 5, 9.5, 10]]);
+    assert.match(expired.report.reason, /^The link to the state of the command expired/);
+    assert.deepEqual(pick(await until('soon')), ['undetermined', 20, [2, 5, 9.5, 14.5, 19.5, 20]]);
+  });
+
+  it('have the time that is left after a restart, and are one poll where none is left', async () => {
+    const since = (seconds: number): Partial<FollowOptions> => ({ startedAt: start - seconds * 1_000, verify: false });
+    assert.deepEqual((await follow({ status: () => 'RUNNING' }, since(170))).polls, [2, 5, 9.5, 10]);
+    assert.deepEqual(pick(await follow({}, since(3_600))), ['succeeded', 0, [0]]);
+  });
+
+  it('wait ten seconds at most for a poll that is not answered when their time is up', async () => {
+    const seen = await follow({ status: () => null }, { timeoutMs: 20_000, verify: false });
+    assert.deepEqual(pick(seen), ['undetermined', 30, [2]]);
   });
 
   it('end when three polls in a row find no clear status', async () => {
@@ -151,11 +174,12 @@ describe('the steps of a watch', () => {
     assert.deepEqual((await follow({ status: () => closed })).polls, [2]);
   });
 
-  it('end with an error when the watch is cancelled in a poll or while the doors are read', async () => {
-    for (const silent of [{ status: () => null }, { doors: () => null }]) {
+  it('end with an error when the watch is cancelled in a poll, between two, or while the doors are read', async () => {
+    for (const service of [{ status: () => null }, { status: () => 'RUNNING' }, { doors: () => null }]) {
       const abort = new AbortController();
       const meanwhile = (seconds: number): void => void (seconds === 3 && abort.abort());
-      await assert.rejects(follow({ ...silent, meanwhile }, { signal: abort.signal }), { code: 'CANCELLED' });
+      const watch = follow({ ...service, meanwhile }, { signal: abort.signal });
+      await assert.rejects(watch, (error: Error) => /^(AbortError|VehicleError)$/.test(error.name));
     }
   });
 
@@ -258,7 +282,7 @@ describe('the steps of a watch', () => {
       const doors = (): Doors => ({ lock: false, measuredAt: -60, open: ['hood'] });
       const refused = await follow({ status: () => 'REJECTED', doors });
       assert.deepEqual([...proof(refused), refused.report.reason], [null, [2], 'The car refused the command.']);
-      const open = await follow({ status: () => 'UNABLE_TO_LOCK_DOOR_OPEN', doors });
+      const open = await follow({ status: () => 'Unable_To_Lock_Door_Open', doors });
       assert.deepEqual(proof(open), [null, [2]]);
       assert.match(open.report.reason, / Open: hood\.$/);
       const happened = await follow({ status: () => 'TIMEOUT' });

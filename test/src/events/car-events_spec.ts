@@ -138,6 +138,74 @@ describe('The settings of the events:', () => {
   });
 });
 
+describe('The steps of a charge', () => {
+  const words = {
+    language: 'en-US',
+    sentence: (key: string): string =>
+      ({
+        'charging-step': 'charging, {value} %',
+        'charging-target': ', target {target} %',
+        'charging-until': ', until {time}',
+      })[key] ?? key,
+    name: () => '',
+  };
+  const value = (found: unknown): object => ({ value: found, unit: null, timestamp: null });
+  const charging = (level: number | null, status = 'CHARGING', more = {}): object => ({
+    batteryChargeLevel: value(level),
+    chargingStatus: value(status),
+    targetBatteryChargeLevel: value(90),
+    chargingDoneAt: value('2026-06-01T10:30:00.000Z'),
+    ...more,
+  });
+  const reported = (payloads: readonly object[], step: unknown = 10): VehicleEvent[] => {
+    const events = new CarEvents({ events: ['charging-step'], step });
+    let state = events.resume(undefined);
+    return payloads.flatMap((payload, index) => {
+      const time = at + index * minute;
+      const input = { payloads: { charging: payload }, receivedAt: { charging: time }, signIn: null };
+      const result = events.step(state, { ...input, at: time, skewMs: 0 });
+      state = result.state;
+      return result.events;
+    });
+  };
+
+  useTimeZone('UTC');
+
+  it('are each multiple of the percent that the level reaches, once, with the target and the time', () => {
+    const found = reported([57, 59, null, 60, 60, 63, 59, 82].map((level) => charging(level)));
+    assert.deepEqual(
+      found.map(({ from, to }) => [from, to]),
+      [
+        [59, 60],
+        [59, 82],
+      ],
+    );
+    const [first] = found;
+    assert.deepEqual([first?.target, first?.doneAt], [90, '2026-06-01T10:30:00.000Z']);
+    assert.equal(eventText(first ?? assert.fail(), words), 'Charging, 60 %, target 90 %, until 10:30 AM');
+  });
+
+  it('are none if the car does not charge, and name no target and no time that the car does not say', () => {
+    assert.deepEqual(reported([charging(57), charging(60, 'IDLE'), charging(70, 'DONE'), charging(80, 'NEW')]), []);
+    const [event] = reported([
+      charging(59),
+      charging(60, 'CHARGING', { targetBatteryChargeLevel: null, chargingDoneAt: 7 }),
+    ]);
+    assert.deepEqual([event?.target, event?.doneAt], [null, null]);
+    assert.equal(eventText(event ?? assert.fail(), words), 'Charging, 60 %');
+  });
+
+  it('are of 10 percent by default, and of 1 to 50', () => {
+    for (const [step, count] of [
+      ['', 2],
+      [25, 1],
+      ['50', 0],
+    ] as const)
+      assert.equal(reported([charging(61), charging(70), charging(80)], step).length, count);
+    for (const step of [0, 51, 'many']) assert.throws(() => reported([], step), { code: 'CONFIG', message: /1 to 50/ });
+  });
+});
+
 describe('The events of a sign-in:', () => {
   type Known = { endsAt: number | null; isRequired: boolean | null };
   const none = { payloads: {}, receivedAt: {}, skewMs: 0 };

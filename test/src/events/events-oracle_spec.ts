@@ -40,7 +40,7 @@ describe('The events against their oracle', () => {
       const demanded = expected.map((one) => `${one.at} ${line(one)}`);
       const clock = new ManualClock(start);
       const store = new MemoryStateStore();
-      const settings = { events: eventNames, level, places };
+      const settings = { events: eventNames, level, step: 10, places };
       let current: HistoryReading;
       const open = (): Promise<EventRunner> => openRunner({ settings, client: clientOf(() => current), store, clock });
       let runner = await open();
@@ -94,7 +94,7 @@ describe('The events against their oracle', () => {
         const shifted = (times: Record<string, number>) =>
           Object.fromEntries(Object.entries(times).map(([read, time]) => [read, shift(time)]));
         const reading = { at: shift(at), payloads, receivedAt: shifted(receivedAt), askedAt: shifted(askedAt ?? {}) };
-        const result = applyReading(state, reading, { events: eventNames, level, places });
+        const result = applyReading(state, reading, { events: eventNames, level, step: 10, places });
         state = JSON.parse(JSON.stringify(result.state)) as typeof state;
         for (const { event, between } of result.events) {
           const [since, until] = [Date.parse(between.since ?? ''), Date.parse(between.until)];
@@ -110,7 +110,7 @@ describe('The events against their oracle', () => {
       let state = parseEventState({});
       return history.flatMap((reading) => {
         const payloads = Object.fromEntries(Object.entries(reading.payloads).filter(([read]) => reads.includes(read)));
-        const result = applyReading(state, { ...reading, payloads }, { events: [name], level, places });
+        const result = applyReading(state, { ...reading, payloads }, { events: [name], level, step: 10, places });
         state = result.state;
         return result.events.map((event) => `${reading.at} ${lineOf(event)}`);
       });

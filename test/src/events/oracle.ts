@@ -51,6 +51,8 @@ interface Track {
   event: (from: string, to: string) => string | null;
   name?: string;
   place?: string;
+  /** Whether the reading can show the event. */
+  only?: (reading: HistoryReading) => boolean;
 }
 
 const words =
@@ -154,6 +156,16 @@ const tracks = (level: number, places: readonly OraclePlace[]): Track[] => [
     stateOf: ({ value }) => (typeof value === 'number' ? (value < level ? 'low' : 'high') : undefined),
     event: to({ low: 'battery-below', high: 'battery-above' }),
   },
+  {
+    read: 'charging',
+    member: 'batteryChargeLevel',
+    stateOf: ({ value }) => (typeof value === 'number' ? String(Math.floor(value / 10)) : undefined),
+    event: (from, now) => (Number(now) > Number(from) ? 'charging-step' : null),
+    only: ({ payloads }) => {
+      const { chargingStatus } = payloads['charging'] as Record<string, Content>;
+      return chargingStatus?.['value'] === 'CHARGING';
+    },
+  },
   ...places.map((place): Track => ({
     read: 'location',
     member: null,
@@ -233,12 +245,13 @@ export function expectedEvents(
   const expected: (Expected & { at: number })[] = [];
   /** The readings with a fault of the charger: two members may report it, and it is one event. */
   const faults = new Set<HistoryReading>();
-  for (const { read, member, stateOf, event, name = null, place = null } of tracks(level, places)) {
+  for (const { read, member, stateOf, event, only, name = null, place = null } of tracks(level, places)) {
     const told = toldOf(history, read, member, (content) => stateOf(content) !== undefined);
     told.forEach((now, i) => {
       const from = told[i - 1];
       if (from === undefined) return;
       const what = event(stateOf(from.value as Content) ?? '', stateOf(now.value as Content) ?? '');
+      if (only?.(now.reading) === false) return;
       if (what === null || (what === 'charger-fault' && faults.has(now.reading))) return;
       if (what === 'charger-fault') faults.add(now.reading);
       expected.push({ event: what, name, place, at: now.at, ...between(from, now) });

@@ -2,11 +2,11 @@ import { strict as assert } from 'node:assert';
 import { Guard } from '../../../src/guard/reducer';
 import { parseGuardState } from '../../../src/guard/state';
 import type { GuardEvent, GuardInput } from '../../../src/guard/types';
-import { firstSeed, Random, times } from '../../support/random';
+import { firstSeed, itMetEverything, itOnHistories, Random, times } from '../../support/random';
 import { randomHistory, settingsOf } from './histories';
 import { expectedEvents, type History } from './oracle';
 
-// The guard against a brute-force oracle on random histories. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
+// The guard against a brute-force oracle on random histories.
 const histories = times(100);
 const minute = 60_000;
 const start = Date.UTC(2026, 5, 1);
@@ -14,19 +14,18 @@ const start = Date.UTC(2026, 5, 1);
 describe('The guard against its oracle', () => {
   const seen = new Map<string, number>();
 
-  it(`says exactly what the whole history demands, over restarts, ticked when due or each minute (${histories} histories from seed ${firstSeed})`, function () {
-    this.timeout(0);
-    for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
-      const history = randomHistory(new Random(seed));
+  itOnHistories(
+    'says exactly what the whole history demands, over restarts, ticked when due or each minute',
+    histories,
+    (random, seed) => {
+      const history = randomHistory(random);
       const expected = expectedEvents(history);
-      for (const event of expected)
-        seen.set(`${event.type} ${event.reason}`, (seen.get(`${event.type} ${event.reason}`) ?? 0) + 1);
-      const why = `seed ${seed}: repeat with SEED=${seed} FACTOR=0`;
-      assert.deepEqual(tickedWhenDue(history, new Random(seed)), expected, `${why} (ticked when due, restarted)`);
+      for (const { type, reason } of expected) seen.set(`${type} ${reason}`, (seen.get(`${type} ${reason}`) ?? 0) + 1);
+      assert.deepEqual(tickedWhenDue(history, new Random(seed)), expected, 'ticked when due, restarted');
       // Every fourth runs with more ticks than needed, which takes longer and only shows that they do no harm.
-      if (seed % 4 === 0) assert.deepEqual(tickedEachMinute(history), expected, `${why} (ticked each minute)`);
-    }
-  });
+      if (seed % 4 === 0) assert.deepEqual(tickedEachMinute(history), expected, 'ticked each minute');
+    },
+  );
 
   it('never applies an older measurement, in any order and with any difference of the clocks', () => {
     for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
@@ -44,8 +43,7 @@ describe('The guard against its oracle', () => {
     }
   });
 
-  it('met every kind of event on the way', function () {
-    if (histories < 100) this.skip();
+  itMetEverything(histories >= 100, histories / 20, () => {
     const kinds = [
       'alert open-too-long',
       'alert repeat',
@@ -55,8 +53,7 @@ describe('The guard against its oracle', () => {
       'cannot-tell unknown-too-long',
       'cannot-tell asked',
     ];
-    for (const kind of kinds)
-      assert.ok((seen.get(kind) ?? 0) > histories / 20, `${kind}: ${seen.get(kind) ?? 0} times only`);
+    return Object.fromEntries(kinds.map((kind) => [kind, seen.get(kind) ?? 0]));
   });
 });
 

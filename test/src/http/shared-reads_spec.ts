@@ -1,16 +1,17 @@
 import { strict as assert } from 'node:assert';
 import { VehicleError } from '../../../src/errors';
 import { SharedReads, type SharedRead, type SharedReadOptions } from '../../../src/http/shared-reads';
+import type { Signal } from '../../../src/util/cancellation';
 import { ManualClock } from '../../support/manual-clock';
 
 /** A service that answers when the test says so, and counts what it was asked. */
 class Service {
   asked: string[] = [];
-  #open: { key: string; signal: AbortSignal; resolve(value: string): void; reject(error: unknown): void }[] = [];
+  #open: { key: string; signal: Signal; resolve(value: string): void; reject(error: unknown): void }[] = [];
 
   load =
     (key: string) =>
-    (signal: AbortSignal): Promise<string> => {
+    (signal: Signal): Promise<string> => {
       this.asked.push(key);
       return new Promise((resolve, reject) => {
         this.#open.push({ key, signal, resolve, reject });
