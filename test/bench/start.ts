@@ -101,7 +101,7 @@ function browser(): Row[] {
       what: `browser, ${language}: ${parts.map(([part, bytes]) => `${part} ${kilobytes(bytes)}`).join(', ')}`,
       value: all / 1024,
       // Two bytes of a language with accents are one letter, so the others get a little more, as the spec of the definitions holds.
-      atMost: language === 'en-US' ? 130 : 135,
+      atMost: language === 'en-US' ? 130 : 140,
       unit: 'KB',
     };
   });
