@@ -52,7 +52,7 @@ describe('The example “Cheap hours with the Volvo wallbox”', function () {
     service.car().set({ battery: { level: 60 } });
     // The event is of a session that was open at a read of the event node.
     const reads = (): number => service.requests.filter(({ path }) => path.includes('/chargingsessions')).length;
-    for (const before = reads(); reads() === before; ) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const before = reads(); reads() === before;) await new Promise((resolve) => setTimeout(resolve, 10));
     sidebar.clear();
     service.car().wallbox.switch(false);
     const told = String(await sidebar.next('Notify'));
