@@ -56,15 +56,16 @@ export interface SeveralReading {
   vehicle: SeveralInfo;
 }
 
-/** Not enumerable, so a flow that copies or prints the object does not see it. */
-const askedAtKey = Symbol('askedAt');
+const askedTimes = new WeakMap<object, number>();
 
 /** When a reading was asked for, in milliseconds since 1970; undefined for one that came in a message of a flow. */
-export const askedAtOf = (vehicle: object & { [askedAtKey]?: number }): number | undefined => vehicle[askedAtKey];
+export const askedAtOf = (vehicle: object): number | undefined => askedTimes.get(vehicle);
 
 /** Keeps that beside `msg.vehicle`, which flows get. */
-export const keepAskedAt = <Info extends object>(vehicle: Info, at: number): Info =>
-  Object.defineProperty(vehicle, askedAtKey, { value: at });
+export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Info {
+  askedTimes.set(vehicle, at);
+  return vehicle;
+}
 
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE if the answer is something else */
 export function readingOf<Name extends ReadName>(
