@@ -186,9 +186,9 @@ export class Account {
     if (failure !== undefined && (options.signal?.aborted || (readings.size === 0 && obstacle === null))) throw failure;
     const lacking = new Set([...failures].flatMap(([read, { code }]) => (code === 'NOT_SUPPORTED' ? [read] : [])));
     const signIn = { ...this.signIn(), ...(obstacle !== null && { isRequired: true }) };
-    const { equipment } = await facts.known(vin);
+    const { isRead, equipment } = await facts.known(vin);
     const now = clock.now() + this.client.clockSkewMs;
-    const payload = inOrderOf({ readings, lacking, equipment, signIn, now });
+    const payload = inOrderOf({ readings, lacking, equipment: isRead ? equipment : null, signIn, now });
     const { receivedAt, measuredAt, source } = severalReading([], [...readings.values()], []).vehicle;
     const vehicle = { vin, read: 'inOrder' as const, interface: null, measuredAt, source };
     const reading = { payload, vehicle: { ...vehicle, receivedAt: receivedAt || new Date(clock.now()).toISOString() } };

@@ -146,9 +146,10 @@ export class CarFacts {
   async known(
     vin: string,
     now = this.#clock.now(),
-  ): Promise<{ equipment: Equipment; lines: Lines; events: CarEvent[] }> {
-    const { equipment, history, events } = (await this.#of(vin)).facts;
-    return { equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
+  ): Promise<{ isRead: boolean; equipment: Equipment; lines: Lines; events: CarEvent[] }> {
+    const { facts, isRead } = await this.#of(vin);
+    const { equipment, history, events } = facts;
+    return { isRead, equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }
 
   /**

@@ -28,7 +28,8 @@ interface Known {
   readings: ReadonlyMap<ReadName, Reading>;
   /** Reads that the service says this car does not have. */
   lacking: ReadonlySet<ReadName>;
-  equipment: Equipment;
+  /** Null if what the car has reported before cannot be read. */
+  equipment: Equipment | null;
   signIn: { endsAt: number | null; isRequired: boolean | null };
   /** Milliseconds since 1970, by the clock of the service. */
   now: number;
@@ -82,12 +83,13 @@ function warningsOf({ readings, lacking, equipment }: Known): Record<'no' | 'unk
   for (const read of inOrderReads) {
     if (read === 'windows' || read === 'doors') continue;
     const members = warningsIn(read, readings.get(read)?.payload);
-    const before = Object.keys(equipment).filter((name) => name.startsWith(`${read}.`) && !members.has(name));
+    const before = Object.keys(equipment ?? {}).filter((name) => name.startsWith(`${read}.`) && !members.has(name));
     for (const name of before) members.set(name, null);
     if (members.size === 0) found[lacking.has(read) ? 'notReported' : 'unknown'].push(read);
     for (const [name, word] of members) {
       const state = stateOf(name, word);
-      const isAbsent = state === null && !isSpecified(word) && !before.includes(name) && !(name in equipment);
+      const isKnown = equipment === null || name in equipment || before.includes(name);
+      const isAbsent = state === null && !isSpecified(word) && !isKnown;
       isReporting ||= state !== null;
       if (state !== true) found[state === false ? 'no' : isAbsent ? 'notReported' : 'unknown'].push(name);
     }
@@ -95,7 +97,7 @@ function warningsOf({ readings, lacking, equipment }: Known): Record<'no' | 'unk
   return isReporting ? found : { ...found, unknown: [...found.unknown, ...found.notReported], notReported: [] };
 }
 
-const isSpecified = (word: unknown): boolean => typeof word === 'string' && word !== '' && word !== unspecified;
+const isSpecified = (word: unknown): boolean => (word ?? '') !== '' && word !== unspecified;
 
 /** False for a warning that is on, null for an unknown one. */
 function stateOf(name: string, word: unknown): boolean | null {

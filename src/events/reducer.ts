@@ -222,6 +222,8 @@ function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name:
 }
 
 const sessionKey = 'wallboxSessions.ended';
+/** An end that is later is none: a service can write a day far ahead for a session that is open. */
+const maxAheadMs = 5 * 60_000;
 
 /** The sessions that have ended since the last reading; the fact is the last end, with the id because two can end at once. */
 function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): VehicleEvent[] {
@@ -235,7 +237,9 @@ function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): Ve
   // The cast: what the parser of this read gives.
   const ended = (payload as WallboxSession[])
     .flatMap((session) =>
-      session.end === null ? [] : [{ session, until: session.end, mark: `${session.end} ${session.id ?? ''}` }],
+      session.end === null || Date.parse(session.end) > reading.at + maxAheadMs
+        ? []
+        : [{ session, until: session.end, mark: `${session.end} ${session.id ?? ''}` }],
     )
     .filter(({ mark }) => mark > known)
     .sort((one, other) => (one.mark < other.mark ? -1 : 1));

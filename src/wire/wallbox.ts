@@ -1,3 +1,4 @@
+import { isUnderWay, statusWord } from '../catalogue/outcomes';
 import { wallboxMembers, type WallboxMemberName } from '../catalogue/reads';
 import { isRecord } from '../util/json';
 import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
@@ -37,7 +38,10 @@ export const isWallboxRefusal = (status: number): boolean => status === 409 || s
 /** What an answer says of a command of a wallbox: any success took it, and a refusal has a code, whose text does not say what to do. */
 export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation {
   const { code } = isRecord(body) ? body : {};
-  const refusal = typeof code === 'string' && identifier.test(code) ? code : 'UNKNOWN_ERROR';
+  // A refusal with the word of a success, or of a command in progress, is unclear.
+  const isClear =
+    typeof code === 'string' && identifier.test(code) && statusWord(code) !== 'ACCEPTED' && !isUnderWay(code);
+  const refusal = isClear ? code : 'UNKNOWN_ERROR';
   const requestStatus = isSuccess ? 'ACCEPTED' : refusal;
   return { requestStatus, operationId: null, message: null, async: null, readyUntil: null };
 }

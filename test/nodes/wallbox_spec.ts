@@ -138,6 +138,16 @@ describe('The end of a session of the wallbox', () => {
     assert.equal(payloads().length, 1);
   });
 
+  it('is found after an end that is still to come, as a service writes for none', async () => {
+    const endless = session('1', { end: '9999-12-31T23:59:59Z' });
+    answer([endless]);
+    await load();
+    await poll();
+    answer([endless, session('2', { end: at(0) })]);
+    await poll();
+    assert.equal(payloads().length, 1);
+  });
+
   it('is found among 1,000 sessions, and an answer that is something else ends none', async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => session(String(index), { end: at(-hour - index) }));
     answer(many);

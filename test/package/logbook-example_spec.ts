@@ -94,9 +94,10 @@ describe('The example “Logbook to CSV and InfluxDB”', function () {
       if (node.type === 'http request')
         return { ...node, url: String(node['url']).replace('localhost:8086', `127.0.0.1:${port}`) };
       const rules = node['rules'] as { p: string; to: string }[] | undefined;
-      const filename = rules?.find(({ p }) => p === 'filename');
-      if (filename) filename.to = `${JSON.stringify(`${nodeRed.userDir}/`)} & ${filename.to}`;
-      return node;
+      const inUserDir = (to: string): string => `${JSON.stringify(`${nodeRed.userDir}/`)} & ${to}`;
+      return rules
+        ? { ...node, rules: rules.map((rule) => (rule.p === 'filename' ? { ...rule, to: inUserDir(rule.to) } : rule)) }
+        : node;
     });
     const polls = (): number => service.requests.filter(({ path }) => path.endsWith('/location')).length;
     while (polls() < 2) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -132,6 +132,8 @@ describe('a command of a wallbox', () => {
     for (const [status, body, word] of [
       [409, { code: 'COMPLETED', message: 'x' }, 'COMPLETED'],
       [422, { code: 7 }, 'UNKNOWN_ERROR'],
+      [409, { code: 'ACCEPTED' }, 'UNKNOWN_ERROR'],
+      [422, { code: 'sent' }, 'UNKNOWN_ERROR'],
       [409, 'no JSON', 'UNKNOWN_ERROR'],
     ] as const) {
       service.faults.add({ match: { method: 'POST' }, times: 1, status, body });

@@ -72,6 +72,24 @@ describe('Whether a car is in order', () => {
     ]);
   });
 
+  it('is unknown with a warning of an odd form', async () => {
+    for (const value of [true, 1.1]) {
+      const odd = readingOf('diagnostics', { serviceWarning: word('NO_WARNING'), brakeFluidLevelWarning: { value } });
+      assert.equal((await judged({ diagnostics: odd })).value, null, String(value));
+    }
+  });
+
+  it('is unknown while it cannot be read what the car has reported', async () => {
+    const silent = readingOf('diagnostics', {
+      serviceWarning: word('NO_WARNING'),
+      brakeFluidLevelWarning: word('UNSPECIFIED'),
+    });
+    assert.equal((await judged({ diagnostics: silent })).value, true);
+    const readings = new Map(Object.entries({ ...calm, diagnostics: silent })) as Map<ReadName, Reading>;
+    const known = { readings, lacking: new Set<ReadName>(), signIn: signedIn, now };
+    assert.equal(inOrderOf({ ...known, equipment: null }).value, null);
+  });
+
   it('takes a warning for not fitted that the car has never reported, and for unknown if it once has', async () => {
     const lamp = readingOf('warnings', {
       brakeLightLeftWarning: word('NO_WARNING'),
