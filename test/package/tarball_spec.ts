@@ -102,8 +102,16 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   'Logbook to CSV and InfluxDB': [],
   'A logbook page with Dashboard 2': [],
   'Cheap hours with the Volvo wallbox': [
-    ['Pause at 6:00', 'Answer', /^"Electric demo car: Pause the wallbox: The service took the command.*Nothing shows whether/],
-    ['Start at 22:00', 'Answer', /^"Electric demo car: Start the wallbox: .*An open charging session shows that it charges\."$/],
+    [
+      'Pause at 6:00',
+      'Answer',
+      /^"Electric demo car: Pause the wallbox: The service took the command.*Nothing shows whether/,
+    ],
+    [
+      'Start at 22:00',
+      'Answer',
+      /^"Electric demo car: Start the wallbox: .*An open charging session shows that it charges\."$/,
+    ],
     ['Limit to 10 A', 'Answer', /^"Electric demo car: Limit the wallbox: /],
     ['Plan the night', 'Answer', /^"Electric demo car: Schedule the wallbox: /],
   ],
