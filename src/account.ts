@@ -21,7 +21,7 @@ import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from 
 import { Pack } from './pack';
 import type { Sentence } from './sentence';
 import { endingAt, raceAbort } from './util/abort';
-import type { Clock } from './util/clock';
+import { iso, type Clock } from './util/clock';
 import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
@@ -186,12 +186,12 @@ export class Account {
     if (failure !== undefined && (options.signal?.aborted || (readings.size === 0 && obstacle === null))) throw failure;
     const lacking = new Set([...failures].flatMap(([read, { code }]) => (code === 'NOT_SUPPORTED' ? [read] : [])));
     const signIn = { ...this.signIn(), ...(obstacle !== null && { isRequired: true }) };
-    const { isRead, equipment } = await facts.known(vin);
+    const equipment = await facts.reportedEquipment(vin);
     const now = clock.now() + this.client.clockSkewMs;
-    const payload = inOrderOf({ readings, lacking, equipment: isRead ? equipment : null, signIn, now });
+    const payload = inOrderOf({ readings, lacking, equipment, signIn, now });
     const { receivedAt, measuredAt, source } = severalReading([], [...readings.values()], []).vehicle;
     const vehicle = { vin, read: 'inOrder' as const, interface: null, measuredAt, source };
-    const reading = { payload, vehicle: { ...vehicle, receivedAt: receivedAt || new Date(clock.now()).toISOString() } };
+    const reading = { payload, vehicle: { ...vehicle, receivedAt: receivedAt || iso(clock.now()) } };
     await this.#see(vin, payload.value === null ? [] : [['inOrder', payload.value, null]], reading);
     return reading;
   }

@@ -19,13 +19,15 @@ export interface CarEvent {
   text: string;
 }
 
-const factsShape = z.object({
-  fuelType: z.catch(z.nullable(z.string()), null),
-  equipment: z.catch(z.record(z.string(), z.boolean()), {}),
-  history: z.catch(z.array(z.array(z.nullable(z.number()))), []),
-  events: z.catch(z.array(z.object({ at: z.string(), text: z.string() })), []),
-  states: z.catch(z.record(z.string(), z.catch(z.array(stateRunShape), [])), {}),
-});
+const factsShape = z.lazy(() =>
+  z.object({
+    fuelType: z.catch(z.nullable(z.string()), null),
+    equipment: z.catch(z.record(z.string(), z.boolean()), {}),
+    history: z.catch(z.array(z.array(z.nullable(z.number()))), []),
+    events: z.catch(z.array(z.object({ at: z.string(), text: z.string() })), []),
+    states: z.catch(z.record(z.string(), z.catch(z.array(stateRunShape), [])), {}),
+  }),
+);
 interface Facts extends Omit<z.infer<typeof factsShape>, 'states'> {
   /** Which values the car has had, by the names of conditions. */
   states: Record<string, readonly StateRun[]>;
@@ -110,9 +112,9 @@ export class CarFacts {
         const before = states[name] ?? [];
         const runs = withValue(before, value, timesOf(timestamp, { at, receivedAt, askedAt }), at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
+        if (runs !== before) car.hasNewStates = true;
         states[name] = runs;
       }
-      car.hasNewStates = true;
       return isNews ? this.#save(vin, car) : undefined;
     });
   }
@@ -142,14 +144,18 @@ export class CarFacts {
     await this.#save(vin, car);
   }
 
+  /** What the car has; null if the store cannot be read. */
+  reportedEquipment(vin: string): Maybe<Equipment | null> {
+    return withCar(this.#of(vin), ({ facts, isRead }) => (isRead ? { ...facts.equipment } : null));
+  }
+
   /** @param now in milliseconds since 1970 */
   async known(
     vin: string,
     now = this.#clock.now(),
-  ): Promise<{ isRead: boolean; equipment: Equipment; lines: Lines; events: CarEvent[] }> {
-    const { facts, isRead } = await this.#of(vin);
-    const { equipment, history, events } = facts;
-    return { isRead, equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
+  ): Promise<{ equipment: Equipment; lines: Lines; events: CarEvent[] }> {
+    const { equipment, history, events } = (await this.#of(vin)).facts;
+    return { equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }
 
   /**

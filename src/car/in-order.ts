@@ -76,19 +76,21 @@ export function inOrderOf(known: Known): InOrder {
 
 const service = 'diagnostics.serviceWarning';
 
+/** The reads whose members are warnings. */
+const warningReads = inOrderReads.filter((read) => read !== 'windows' && read !== 'doors');
+
 /** The state of each warning by name. What a car has never reported is not fitted, if it reports others now. */
 function warningsOf({ readings, lacking, equipment }: Known): Record<'no' | 'unknown' | 'notReported', string[]> {
   const found = { no: [] as string[], unknown: [] as string[], notReported: [] as string[] };
   let isReporting = false;
-  for (const read of inOrderReads) {
-    if (read === 'windows' || read === 'doors') continue;
+  for (const read of warningReads) {
     const members = warningsIn(read, readings.get(read)?.payload);
     const before = Object.keys(equipment ?? {}).filter((name) => name.startsWith(`${read}.`) && !members.has(name));
     for (const name of before) members.set(name, null);
     if (members.size === 0) found[lacking.has(read) ? 'notReported' : 'unknown'].push(read);
     for (const [name, word] of members) {
       const state = stateOf(name, word);
-      const isKnown = equipment === null || name in equipment || before.includes(name);
+      const isKnown = equipment === null || name in equipment;
       const isAbsent = state === null && !isSpecified(word) && !isKnown;
       isReporting ||= state !== null;
       if (state !== true) found[state === false ? 'no' : isAbsent ? 'notReported' : 'unknown'].push(name);
@@ -116,7 +118,7 @@ function warningsIn(read: ReadName, payload: unknown): Map<string, unknown> {
 
 /** The names of warnings that a payload says something of. */
 export const warningsReportedIn = (read: ReadName, payload: unknown): string[] =>
-  inOrderReads.some((part) => part === read && part !== 'windows' && part !== 'doors')
+  warningReads.some((part) => part === read)
     ? [...warningsIn(read, payload)].flatMap(([name, word]) => (isSpecified(word) ? [name] : []))
     : [];
 

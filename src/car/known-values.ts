@@ -20,6 +20,8 @@ export interface KnownValue<Value = unknown> {
 
 /** Milliseconds since 1970, as far as a Date reaches. */
 export const time = z.number().check(z.minimum(0), z.maximum(8.64e15));
+/** A stored position. */
+export const positionShape = z.lazy(() => z.object({ latitude: z.number(), longitude: z.number() }));
 
 /** A stored one. */
 export const knownValueShapeOf = <Value>(value: z.ZodMiniType<Value>): z.ZodMiniType<KnownValue<Value>> =>
@@ -60,7 +62,7 @@ export const asOf = <Value>(fact: KnownValue<Value>, at: number, skewMs = 0): Kn
   readAt: Math.min(fact.readAt, at),
 });
 
-const sameValue = (one: unknown, other: unknown): boolean =>
+export const sameValue = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 
 /** Whether a second answer has the value, too: one alone can be wrong. */

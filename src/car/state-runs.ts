@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { time } from './known-values';
+import { positionShape, sameValue, time } from './known-values';
 import type { Position } from './places';
 import { isOlder, type ValueTimes } from './times';
 
@@ -19,10 +19,9 @@ export interface StateRun {
   askedAt: number;
 }
 
-const position = z.object({ latitude: z.number(), longitude: z.number() });
 export const stateRunShape: z.ZodMiniType<StateRun> = z.lazy(() =>
   z.object({
-    value: z.union([z.string(), z.boolean(), z.number(), position]),
+    value: z.union([z.string(), z.boolean(), z.number(), positionShape]),
     highest: z.optional(z.number()),
     from: time,
     to: time,
@@ -40,7 +39,8 @@ const maxRuns = 30;
 const clockSlackMs = 5_000;
 
 /**
- * Adds a known value to the runs of a state. If the clock was set back, nothing before is known. A new array.
+ * Adds a known value to the runs of a state. If the clock was set back, nothing before is known. Returns the same array if
+ * the answer shows nothing new.
  * @param at now, by the clock of the service
  */
 export function withValue(
@@ -60,14 +60,15 @@ export function withValue(
   };
   if (last === undefined || Math.max(last.to, last.askedAt) > at + clockSlackMs) return [run];
   if (isOlder(times, last)) return runs;
-  const before = runs.slice(0, -1);
   const seen = { to: Math.max(last.to, receivedAt), measuredAt: measuredAt ?? last.measuredAt, askedAt };
   if (run.from - last.to <= maxGapMs) {
-    if (last.highest === undefined && JSON.stringify(last.value) === JSON.stringify(value))
-      return [...before, { ...last, ...seen }];
+    if (last.highest === undefined && sameValue(last.value, value)) {
+      const isSeen = seen.to === last.to && seen.measuredAt === last.measuredAt && askedAt === last.askedAt;
+      return isSeen ? runs : [...runs.slice(0, -1), { ...last, ...seen }];
+    }
     if (typeof last.value === 'number' && typeof value === 'number' && receivedAt - last.from < numbersMs)
       return [
-        ...before,
+        ...runs.slice(0, -1),
         {
           ...last,
           ...seen,
@@ -78,7 +79,7 @@ export function withValue(
   }
   // The service gives the time of the change.
   const from = Math.max(run.from, last.from);
-  return [...before, { ...last, to: Math.min(last.to, from) }, { ...run, from }].slice(-maxRuns);
+  return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, { ...run, from }].slice(-maxRuns);
 }
 
 /**

@@ -10,7 +10,10 @@ const byRead = new Map<ReadName, readonly ConditionValue[]>();
 function valuesOf(read: ReadName): readonly ConditionValue[] {
   const known = byRead.get(read);
   if (known !== undefined) return known;
-  const names = conditionValues().flatMap(([, all]) => all.filter((name) => name.startsWith(`${read}.`)));
+  // Only these have members.
+  const hasMembers = read === 'windows' || read === 'doors';
+  const named = hasMembers ? conditionValues() : [];
+  const names = named.flatMap(([, all]) => all.filter((name) => name.startsWith(`${read}.`)));
   const all = read === 'charging' ? chargingMemberNames : names.length > 0 ? names : [read];
   const values = all.map(conditionValue).filter((value) => value !== undefined);
   byRead.set(read, values);

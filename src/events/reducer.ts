@@ -1,5 +1,13 @@
 import * as z from 'zod/mini';
-import { asOf, knownValueOf, knownValueShapeOf, parkedOdometer, time, type KnownValue } from '../car/known-values';
+import {
+  asOf,
+  knownValueOf,
+  knownValueShapeOf,
+  parkedOdometer,
+  positionShape,
+  time,
+  type KnownValue,
+} from '../car/known-values';
 import { isOlder, isTripEnd, timesOf } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
@@ -8,9 +16,7 @@ import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
 import type { WallboxSession } from '../wire/wallbox';
 
-const position = z.object({ latitude: z.number(), longitude: z.number() });
-
-export const factValueShape = z.lazy(() => z.union([z.string(), z.number(), z.boolean(), position]));
+export const factValueShape = z.lazy(() => z.union([z.string(), z.number(), z.boolean(), positionShape]));
 
 const knownValueShape = z.lazy(() => knownValueShapeOf<FactValue>(factValueShape));
 type KnownFact = KnownValue<FactValue>;

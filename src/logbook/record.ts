@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../util/json';
 import { iso } from '../util/clock';
+import { positionShape } from '../car/known-values';
 import type { Position } from '../car/places';
 import { placeIn, type Tariff } from './tariff';
 
@@ -13,7 +14,7 @@ const endShape = z.lazy(() =>
     at: z.string(),
     /** The name of a place of the tariff. */
     place: text,
-    position: z.nullable(z.object({ latitude: z.number(), longitude: z.number() })),
+    position: z.nullable(positionShape),
   }),
 );
 

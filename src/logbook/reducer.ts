@@ -68,8 +68,7 @@ function withUsage(state: LogState, before: LogState): LogState {
 
 function withOdometer(state: LogState, { tariff }: Observation): LogState {
   const { parked, drive } = state;
-  const usage = usageOf(sourcesOf(state));
-  const odometer = parkedOdometer(state.facts.odometer, usage, parked);
+  const odometer = parkedOdometer(state.facts.odometer, sourcesOf(state), parked);
   if (odometer === null) return state;
   const { at, receivedAt } = odometer;
   const value = Number(odometer.value);
@@ -82,7 +81,7 @@ function withOdometer(state: LogState, { tariff }: Observation): LogState {
     return { ...state, drive: null, unseen: state.unseen.filter((received) => received > upTo), parked: stood };
   }
   const isTrip = parked !== null && value > parked.odometer;
-  const arrivedAt = drive === null ? odometer.since : Math.max(...usage.map(({ since }) => since));
+  const arrivedAt = drive === null ? odometer.since : Math.max(...usageOf(sourcesOf(state)).map(({ since }) => since));
   const now: Parked = {
     odometer: value,
     at,

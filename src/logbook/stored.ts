@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
-import { knownValueShapeOf, time } from '../car/known-values';
+import { knownValueShapeOf, positionShape, time } from '../car/known-values';
 import { isRecord } from '../util/json';
 import { factNames, type LogValue } from './facts';
 import { parseRecords } from './record';
 import { emptyLog, type LogState } from './types';
 
 const number = z.nullable(z.number());
-const position = z.object({ latitude: z.number(), longitude: z.number() });
-const valueShape: z.ZodMiniType<LogValue> = z.union([z.number(), z.boolean(), position]);
+const valueShape: z.ZodMiniType<LogValue> = z.union([z.number(), z.boolean(), positionShape]);
 const factShape = z.lazy(() => knownValueShapeOf(valueShape));
 const values = z.record(z.string(), valueShape);
 const seen = z.tuple([time, time]);

@@ -41,12 +41,14 @@ export function withSessions(
   capacity: number | null,
 ): readonly LogRecord[] {
   if (capacity === null) return charges;
-  const isDuring = ({ from, to }: LogRecord, session: Session): boolean =>
-    session.from < Date.parse(to.at) && session.to > Date.parse(from.at);
-  const measured = charges.map((charge) => {
-    const [session, ...others] = sessions.filter((one) => isDuring(charge, one));
+  const timed = charges.map((charge) => ({ charge, from: Date.parse(charge.from.at), to: Date.parse(charge.to.at) }));
+  const isDuring = ({ from, to }: (typeof timed)[number], session: Session): boolean =>
+    session.from < to && session.to > from;
+  const measured = timed.map((one) => {
+    const { charge } = one;
+    const [session, ...others] = sessions.filter((other) => isDuring(one, other));
     if (session === undefined || others.length > 0 || !isOfRise(session, charge, capacity)) return charge;
-    return charges.filter((one) => isDuring(one, session)).length === 1 ? measuredAs(charge, session.kWh) : charge;
+    return timed.filter((other) => isDuring(other, session)).length === 1 ? measuredAs(charge, session.kWh) : charge;
   });
   return measured.some((charge, index) => charge !== charges[index]) ? measured : charges;
 }
