@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import { launchBrowser, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
-import { linkDashboard, startNodeRed, type RealNodeRed } from '../support/real-node-red';
-import { examples } from './checkout';
+import { pendingNote, picture, skipAfterFailure, useEditors } from '../support/editor-browser';
+import { linkDashboard } from '../support/real-node-red';
+import { nodesOf } from './example-flow';
 
 /** The hour before has a value, so that the line has two points. */
 const earlier = [
@@ -39,30 +39,27 @@ const earlier = [
 
 describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pendingNote}`, function () {
   skipAfterFailure(this);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors([...nodesOf('A page with Dashboard 2'), ...earlier], {
+    install: linkDashboard,
+    settings: {},
+  });
   let page: Page;
   const complaints: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    const nodes = examples.find(({ name }) => name.endsWith('A page with Dashboard 2'))?.nodes ?? [];
-    nodeRed = await startNodeRed([...nodes, ...earlier], linkDashboard);
-    page = await browser.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  before(async () => {
+    page = await started.browser.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true });
     page.setDefaultTimeout(600_000);
     page.on('pageerror', ({ message }) => complaints.push(message));
-    await page.goto(`${nodeRed.url}dashboard/car`);
-  });
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
+    await page.goto(`${started.nodeRed.url}dashboard/car`);
   });
 
   it('shows the car as the tab draws it, what is open, and the battery with its line', async () => {
     const lock = page.locator('.car h2', { hasText: /^Locked$/ });
     // A read that was over before the page listened, or failed while the demo car started, is repeated.
     for (let tries = 1; tries < 5 && !(await lock.isVisible()); tries += 1) {
-      await lock.waitFor({ timeout: 5_000 }).catch(() => fetch(`${nodeRed.url}inject/earlier`, { method: 'POST' }));
+      await lock
+        .waitFor({ timeout: 5_000 })
+        .catch(() => fetch(`${started.nodeRed.url}inject/earlier`, { method: 'POST' }));
     }
     await lock.waitFor();
     await page.locator('.car p', { hasText: /^All closed$/ }).waitFor();
@@ -96,20 +93,20 @@ describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pe
 
   it('shows a window that is open with the next read', async () => {
     const cars = (await (
-      await fetch(`${nodeRed.url}connected-vehicle/all/cars`, {
+      await fetch(`${started.nodeRed.url}connected-vehicle/all/cars`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: '{}',
       })
     ).json()) as { cars: { key: string }[] };
     const click = { part: 'rearRightWindow', to: 'open' };
-    const answer = await fetch(`${nodeRed.url}connected-vehicle/${cars.cars[0]?.key}/click`, {
+    const answer = await fetch(`${started.nodeRed.url}connected-vehicle/${cars.cars[0]?.key}/click`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(click),
     });
     assert.deepEqual(await answer.json(), {});
-    await fetch(`${nodeRed.url}inject/earlier`, { method: 'POST' });
+    await fetch(`${started.nodeRed.url}inject/earlier`, { method: 'POST' });
     await page.locator('.car p.attention', { hasText: 'Open: rear-right window' }).waitFor();
     await page.locator('.car-view [data-for=rearRightWindow][visibility=visible]').waitFor();
   });

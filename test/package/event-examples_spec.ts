@@ -7,7 +7,7 @@ import { itLong } from '../support/long';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { DebugSidebar } from './debug-sidebar';
 import type { FlowNode } from './checkout';
-import { buttonOf, deployExample, pressButton } from './example-flow';
+import { buttonOf, deployExample, pressButton, untilAsked } from './example-flow';
 
 const minute = 60_000;
 
@@ -47,8 +47,7 @@ describe('The examples with events', function () {
     service.clearRequests();
     const nodes = await deployExample(nodeRed, service, example, (node) => ({ ...node, ...changes[node.type] }));
     // The second poll begins when the first one has been read.
-    const polls = (): number => service.requests.filter((request) => request.path.endsWith(path)).length;
-    while (polls() < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilAsked(service, 2, path);
     return nodes;
   };
   const away: CarOptions = { vin: 'YV1EXAMPLEEVENTS1', location: { latitude: 57.75, longitude: 12.1 } };

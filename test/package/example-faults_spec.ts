@@ -8,7 +8,7 @@ import { itLong } from '../support/long';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, type FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
-import { buttonOf, deployExample, pressButton } from './example-flow';
+import { buttonOf, deployExample, pressButton, untilAsked } from './example-flow';
 
 /** The examples where something goes wrong, in a real Node-RED. */
 describe('The examples in trouble', function () {
@@ -72,7 +72,7 @@ describe('The examples in trouble', function () {
     it('cancels a lock that still waits when somebody comes home, without an alarm', async () => {
       service.car().set({ asleep: true });
       await press('Everybody left');
-      while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await untilAsked(service, 1);
       await press('Somebody is home');
       assert.match(String(await next('Notify')), /cancelled.*not sent/);
       assert.deepEqual(all('Alarm'), []);
@@ -126,14 +126,13 @@ describe('The examples in trouble', function () {
         .set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 0 } });
       await deploy();
       assert.match(String(await next('Alarm')), /^The car may not be locked\. .*door is open/);
-      const polls = service.requests.length;
-      while (service.requests.length < polls + 6) await new Promise((resolve) => setTimeout(resolve, 10));
+      await untilAsked(service, service.requests.length + 6);
       assert.equal(locks(), 1);
     });
 
     it('sends nothing while it is not known whether the car is locked', async () => {
       await deploy();
-      while (service.requests.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+      await untilAsked(service, 4);
       service.car().set({ lock: null });
       assert.match(String(await next('Not known')), /whether the car is locked/);
       assert.equal(locks(), 0);
@@ -172,7 +171,7 @@ describe('The examples in trouble', function () {
 
     it('posts the sentence of an event to the topic', async () => {
       await deploy('my-car-4711');
-      while (service.requests.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+      await untilAsked(service, 4);
       service.car().set({ windows: { rearLeft: 'OPEN' } });
       await next('Sent');
       assert.deepEqual(pushes, [{ path: '/my-car-4711', title: 'Car', text: 'Rear-left window is open' }]);

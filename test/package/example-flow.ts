@@ -4,6 +4,19 @@ import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials } from '../support/flow';
 import { examples, type FlowNode } from './checkout';
 
+/** The nodes of an example. @param name without its number */
+export const nodesOf = (name: string): readonly FlowNode[] =>
+  examples.find((example) => example.name.endsWith(name))?.nodes ?? assert.fail(`There is no example “${name}”`);
+
+/** How many requests a service has had whose path, without its query, ends with a part. */
+export const asked = (service: Simulator, part = ''): number =>
+  service.requests.filter(({ path }) => path.replace(/\?.*/, '').endsWith(part)).length;
+
+/** Waits until a service has had so many of these requests. */
+export async function untilAsked(service: Simulator, least: number, part = ''): Promise<void> {
+  while (asked(service, part) < least) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
 /**
  * Deploys an example with its demo car replaced by one that can be held, for what never goes wrong in the demo.
  * @param name without its number
@@ -17,7 +30,7 @@ export async function deployExample(
   change: (node: FlowNode) => FlowNode = (node) => node,
   credentials: Record<string, object> = {},
 ): Promise<FlowNode[]> {
-  const nodes = withoutPages(examples.find((example) => example.name.endsWith(name))?.nodes ?? []);
+  const nodes = withoutPages(nodesOf(name));
   const held = nodes.map((node) =>
     change(
       node.type === 'connected-vehicle'

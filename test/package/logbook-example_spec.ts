@@ -9,7 +9,7 @@ import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
 import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
-import { deployExample, pressButton } from './example-flow';
+import { deployExample, pressButton, untilAsked } from './example-flow';
 
 const minute = 60_000;
 
@@ -99,8 +99,7 @@ describe('The example “Logbook to CSV and InfluxDB”', function () {
         ? { ...node, rules: rules.map((rule) => (rule.p === 'filename' ? { ...rule, to: inUserDir(rule.to) } : rule)) }
         : node;
     });
-    const polls = (): number => service.requests.filter(({ path }) => path.endsWith('/location')).length;
-    while (polls() < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilAsked(service, 2, '/location');
     service.car().drive({ km: 12, minutes: 15, ...position });
     await clock.advance(15 * minute);
   });
@@ -117,7 +116,7 @@ describe('The example “Logbook to CSV and InfluxDB”', function () {
     const trips = (): Point[] =>
       written.flatMap(({ points }) => points.filter(({ measurement }) => measurement === 'trips'));
     const tripOf = (): Point | undefined => trips().at(-1);
-    while (tripOf() === undefined || tripOf()?.tags['to'] === undefined) {
+    while (tripOf()?.tags['to'] === undefined) {
       await pressButton(nodeRed, buttons()[1] ?? '');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

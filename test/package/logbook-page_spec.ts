@@ -1,33 +1,28 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import { launchBrowser, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
+import { pendingNote, picture, skipAfterFailure, useEditors } from '../support/editor-browser';
 import { keepIn, keepLog } from '../support/kept-log';
-import { linkDashboard, startNodeRed, type RealNodeRed } from '../support/real-node-red';
-import { examples } from './checkout';
+import { linkDashboard } from '../support/real-node-red';
+import { nodesOf } from './example-flow';
 
 describe(`The example of a logbook page with Dashboard 2, in a browser of 390 pixels${pendingNote}`, function () {
   skipAfterFailure(this);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors(nodesOf('A logbook page with Dashboard 2'), {
+    install: async (userDir) => {
+      await linkDashboard(userDir);
+      await keepIn(userDir, keepLog);
+    },
+    settings: {},
+  });
   let page: Page;
   const complaints: string[] = [];
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    const nodes = examples.find(({ name }) => name.endsWith('A logbook page with Dashboard 2'))?.nodes ?? [];
-    nodeRed = await startNodeRed(nodes, async (userDir) => {
-      await linkDashboard(userDir);
-      await keepIn(userDir, keepLog);
-    });
-    page = await browser.newPage({ viewport: { width: 390, height: 1400 }, hasTouch: true });
+  before(async () => {
+    page = await started.browser.newPage({ viewport: { width: 390, height: 1400 }, hasTouch: true });
     page.setDefaultTimeout(600_000);
     page.on('pageerror', ({ message }) => complaints.push(message));
-    await page.goto(`${nodeRed.url}dashboard/logbook`);
-  });
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
+    await page.goto(`${started.nodeRed.url}dashboard/logbook`);
   });
 
   const rowsOf = (index: number) => page.locator('table').nth(index).locator('tbody tr');

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startSimulator, type Simulator } from '../support/simulator';
-import { deployExample } from './example-flow';
+import { deployExample, untilAsked } from './example-flow';
 
 interface Published {
   topic: string;
@@ -55,8 +55,7 @@ describe('The example “Home Assistant through MQTT”', function () {
       ...changes[node.type],
     }));
     // As after a power failure: Node-RED has been running for some seconds when the broker starts.
-    while (service.requests.filter(({ path }) => path.endsWith('/windows')).length < 3)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilAsked(service, 3, '/windows');
     await openBroker(port);
     // Retained by the broker from another day: no button was pressed now.
     publish('connected-vehicle/car/command/flash', 'PRESS', true);

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
-import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, pendingNote, picture, skipAfterFailure } from '../support/editor-browser';
+import type { Page } from 'playwright-core';
+import { pendingNote, picture, skipAfterFailure, useEditors } from '../support/editor-browser';
 import { describeLong } from '../support/long';
-import { fewNodesAnd, linkDashboard, startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodesAnd, linkDashboard } from '../support/real-node-red';
 
 /** Nodes of Node-RED and of Dashboard 2 behind *car status*, with nothing between. */
 const flows = [
@@ -99,27 +99,20 @@ const flows = [
 
 describeLong(`A value alone${pendingNote}`, function () {
   skipAfterFailure(this);
-  let nodeRed: RealNodeRed;
-  let browser: Browser;
+  const started = useEditors(flows, { install: linkDashboard, settings: fewNodesAnd('rbe.js') });
   let page: Page;
 
-  before(async function () {
-    browser = await launchBrowser(this);
-    nodeRed = await startNodeRed(flows, linkDashboard, fewNodesAnd('rbe.js'));
-    page = await browser.newPage({ viewport: { width: 800, height: 900 } });
+  before(async () => {
+    page = await started.browser.newPage({ viewport: { width: 800, height: 900 } });
     page.setDefaultTimeout(600_000);
-    await page.goto(`${nodeRed.url}dashboard/car`);
-  });
-  after(async () => {
-    await browser?.close();
-    await nodeRed?.stop();
+    await page.goto(`${started.nodeRed.url}dashboard/car`);
   });
 
   it('moves a gauge, a chart, a switch node and a filter node without a node between', async () => {
     const canvas = page.locator('.nrdb-ui-chart canvas').first();
     await canvas.waitFor();
     const empty = await canvas.evaluate((one: HTMLCanvasElement) => one.toDataURL());
-    await fetch(`${nodeRed.url}inject/ask`, { method: 'POST' });
+    await fetch(`${started.nodeRed.url}inject/ask`, { method: 'POST' });
     const above = page.locator('#nrdb-ui-widget-n-text').locator('.nrdb-ui-text-value');
     await above.filter({ hasText: /^\d+$/ }).waitFor();
     const value = await above.textContent();

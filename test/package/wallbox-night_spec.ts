@@ -4,7 +4,7 @@ import { electricCar, startSimulator, type Simulator } from '../support/simulato
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
-import { buttonOf, deployExample, pressButton } from './example-flow';
+import { asked, buttonOf, deployExample, pressButton, untilAsked } from './example-flow';
 
 describe('The example “Cheap hours with the Volvo wallbox”', function () {
   let service: Simulator;
@@ -51,8 +51,7 @@ describe('The example “Cheap hours with the Volvo wallbox”', function () {
     assert.deepEqual([service.car().state.battery.currentLimit, service.car().state.battery.power], [10, 6_900]);
     service.car().set({ battery: { level: 60 } });
     // The event is of a session that was open at a read of the event node.
-    const reads = (): number => service.requests.filter(({ path }) => path.includes('/chargingsessions')).length;
-    for (const before = reads(); reads() === before;) await new Promise((resolve) => setTimeout(resolve, 10));
+    await untilAsked(service, asked(service, '/chargingsessions') + 1, '/chargingsessions');
     sidebar.clear();
     service.car().wallbox.switch(false);
     const told = String(await sidebar.next('Notify'));

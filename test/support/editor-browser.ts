@@ -43,7 +43,11 @@ export interface Started {
 /** Starts a browser, with more arguments, and a Node-RED with few nodes, both at the same time, and ends them after the suite. */
 export function useEditors(
   flows: readonly object[] = [],
-  { install = linkCheckout, args = [] }: { install?: typeof linkCheckout; args?: string[] } = {},
+  {
+    install = linkCheckout,
+    args = [],
+    settings = fewNodes,
+  }: { install?: typeof linkCheckout; args?: string[]; settings?: object } = {},
 ): Started {
   // Filled before the first test.
   const started = {} as Partial<Started> as Started;
@@ -51,7 +55,7 @@ export function useEditors(
     needBrowser(this);
     [started.browser, started.nodeRed] = await Promise.all([
       launchBrowser(this, ...args),
-      startNodeRed(flows, install, fewNodes),
+      startNodeRed(flows, install, settings),
     ]);
   });
   after(async () => {
