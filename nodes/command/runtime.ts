@@ -93,17 +93,14 @@ class CommandNode {
     }
   }
 
-  /** Those of the message, else those of the node; a source is asked only if the command needs it. */
-  async #settings(command: unknown, options: CommandOptions, msg: Message) {
-    const needed = settingOf(command);
-    const valueOf = async (name: NonNullable<typeof needed>): Promise<unknown> =>
-      nonBlank(msg[name]) ?? (name === needed ? await typedProperty(this.#own, options, name, msg) : undefined);
-    const [unlockDuration, ampere, schedule] = [
-      await valueOf('unlockDuration'),
-      await valueOf('ampere'),
-      await valueOf('schedule'),
-    ];
-    return { unlockDuration, ampere, schedule };
+  /** The setting that a command needs: that of the message, else that of the node. */
+  async #setting(
+    command: unknown,
+    options: CommandOptions,
+    msg: Message,
+  ): Promise<Partial<Record<NonNullable<ReturnType<typeof settingOf>>, unknown>>> {
+    const name = settingOf(command);
+    return name === null ? {} : { [name]: nonBlank(msg[name]) ?? (await typedProperty(this.#own, options, name, msg)) };
   }
 
   async #send({ msg, send, signal }: Task, options: CommandOptions): Promise<void> {
@@ -116,14 +113,14 @@ class CommandNode {
       const { account, vin } = await own.car(options, msg);
       command ??= await typedProperty(own, options, 'command', msg);
       const mustBeArmed = needsArming(command);
-      const settings = await this.#settings(command, options, msg);
+      const setting = await this.#setting(command, options, msg);
       attempt.signal.throwIfAborted();
       await this.#arm(attempt, mustBeArmed ? options.arming : 0);
       own.status.show('busy', 'sending');
       const input = {
         vin,
         interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
-        ...settings,
+        ...setting,
         runtimeMinutes: nonBlank(msg['runtimeMinutes']) ?? options.runtimeMinutes,
         ...waitPolicy(options, mustBeArmed),
         onWaiting: () => own.status.show('waiting', 'waiting'),

@@ -2,7 +2,6 @@ import {
   commandPattern,
   commands,
   isCommandName,
-  isOfWallbox,
   type CommandInterface,
   type CommandName,
   type CommandRow,
@@ -67,7 +66,7 @@ export async function commandRoute(
   const runtimeMinutes = command === 'engine-start' ? parseRuntimeMinutes(input.runtimeMinutes) : undefined;
   const schedule = command === 'wallbox-schedule' ? parseSchedule(input.schedule, now) : undefined;
   const ampere = command === 'wallbox-limit' ? String(parseAmpere(input.ampere)) : '';
-  const wallbox = isOfWallbox(command) ? client.requireWallbox() : undefined;
+  const wallbox = iface === 'energy-device-v1' ? client.requireWallbox() : undefined;
   const bodies = { unlockDuration: { unlockDuration }, runtimeMinutes: { runtimeMinutes }, schedule };
   return {
     command,
@@ -83,21 +82,19 @@ export async function commandRoute(
 }
 
 /** The route that a message or a node chose, or that `auto` takes (docs/internals/contract.md 3). */
-function chooseInterface(name: CommandName, choice: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
+function chooseInterface(name: CommandName, chosen: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
   const { routes }: CommandRow = commands[name];
-  const ofWallbox = routes['energy-device-v1'];
-  // It has one interface, so there is no choice.
-  if (ofWallbox !== undefined && availableInterfaces.includes('energy-device-v1'))
-    return { iface: 'energy-device-v1' as const, route: ofWallbox };
-  const usable = (choice === 'auto' ? (['v2', 'v1'] as const) : [choice]).flatMap((version) => {
-    const iface = `connected-${version}` as const;
+  // A command of a wallbox has one interface, so there is no choice.
+  const choice = routes['energy-device-v1'] === undefined ? chosen : 'auto';
+  const candidates: readonly CommandInterface[] =
+    choice === 'auto' ? ['connected-v2', 'connected-v1', 'energy-device-v1'] : [`connected-${choice}`];
+  const usable = candidates.flatMap((iface) => {
     const route = routes[iface];
     if (route === undefined || !availableInterfaces.includes(iface)) return [];
     return [{ iface, route, ...(route.unlisted && { unlisted: route.unlisted }) }];
   });
   const best = newestOf(usable, availableInterfaces);
-  if (best === undefined)
-    throw noInterface(name, new Set(Object.keys(routes) as InterfaceName[]), ofWallbox === undefined ? choice : 'auto');
+  if (best === undefined) throw noInterface(name, new Set(Object.keys(routes) as InterfaceName[]), choice);
   return best;
 }
 

@@ -1,6 +1,7 @@
 import { ampereLimits } from '../catalogue/commands';
 import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
+import { iso } from '../util/clock';
 import { isRecord } from '../util/json';
 
 /** Three phases of 230 volts at the highest current. */
@@ -35,7 +36,7 @@ export function parseSchedule(input: unknown, now: number): object {
     const gap = { $type: 'AmperePeriod', ampere: 0, duration: durationOf(from - gapFrom) };
     return [...(from > gapFrom ? [gap] : []), { ...power, duration: durationOf(to - from) }];
   });
-  return { start: new Date(first?.from ?? now).toISOString(), periods: filled, scheduleId: null };
+  return { start: iso(first?.from ?? now), periods: filled, scheduleId: null };
 }
 
 function periodOf(item: unknown, number: number, now: number): Period {

@@ -30,9 +30,9 @@ type EventStep = Required<Pick<EventReading, 'payloads' | 'receivedAt'>> &
 /** How often the sign-in is looked at, which sends no request. */
 const signInEveryMs = 5 * 60_000;
 
-const text = z.nullable(z.string());
-const sessionShape = z.lazy(() =>
-  z.object({
+const sessionShape = z.lazy(() => {
+  const text = z.nullable(z.string());
+  return z.object({
     id: text,
     start: text,
     end: text,
@@ -41,8 +41,8 @@ const sessionShape = z.lazy(() =>
     reason: z.optional(z.string()),
     connector: z.nullable(z.number()),
     token: text,
-  }),
-);
+  });
+});
 
 const eventShape = z.lazy(() =>
   z.object({

@@ -8,7 +8,8 @@ import {
   time,
   type KnownValue,
 } from '../car/known-values';
-import { isOlder, isTripEnd, timesOf } from '../car/times';
+import type { ReadName } from '../catalogue/reads';
+import { isOlder, isTripEnd, timesOf, type ValueTimes } from '../car/times';
 import { signals, type Change, type FactValue, type Signal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import { setNewest } from '../util/bounded';
@@ -163,8 +164,7 @@ export function applyReading(
       if (!signal.isKnown(value)) continue;
       const key = keyOf(signal, member);
       const old = facts.get(key);
-      const [receivedAt, askedAt] = [reading.receivedAt?.[signal.read], reading.askedAt?.[signal.read]];
-      const times = timesOf(content['timestamp'], { ...reading, receivedAt, askedAt });
+      const times = timesIn(reading, signal.read, content['timestamp']);
       if (old !== undefined && isOlder(times, old)) continue;
       const fact = knownValueOf(value, times, reading.at, old);
       setNewest(facts, key, fact, maxFacts);
@@ -194,6 +194,10 @@ export function applyReading(
     events: events.filter(({ event }) => settings.events.includes(event)),
   };
 }
+
+/** The times of a value of a read. */
+const timesIn = ({ at, skewMs, receivedAt, askedAt }: EventReading, read: ReadName, timestamp: unknown): ValueTimes =>
+  timesOf(timestamp, { at, skewMs, receivedAt: receivedAt?.[read], askedAt: askedAt?.[read] });
 
 /** A service names about 40 lamps; further names are ignored. */
 const maxMembers = 100;
@@ -236,8 +240,7 @@ function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): Ve
   const { wallboxSessions: payload } = reading.payloads;
   if (!Array.isArray(payload)) return [];
   const old = facts.get(sessionKey);
-  const [receivedAt, askedAt] = [reading.receivedAt?.wallboxSessions, reading.askedAt?.wallboxSessions];
-  const times = timesOf(null, { ...reading, receivedAt, askedAt });
+  const times = timesIn(reading, 'wallboxSessions', null);
   if (old !== undefined && isOlder(times, old)) return [];
   const known = String(old?.value ?? '');
   // The cast: what the parser of this read gives.

@@ -291,10 +291,10 @@ export class Requests {
     if (sent instanceof VehicleError) throw isSent ? new UnconfirmedCommandError(sent, false) : sent;
     const { failure, response } = sent;
     // A status in the body is the result of the command, with any HTTP status (docs/internals/contract.md 4).
-    const isResult =
+    const isResult = (): boolean =>
       api === 'energy-device' ? isWallboxRefusal(response.status) : namedStatus(parseJson(response.body)) !== null;
     const isSuccess = failure === null;
-    if (isSuccess || isResult)
+    if (isSuccess || isResult())
       return {
         ...this.#answer(sent),
         isSuccess,

@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from './oauth';
 import { isoTime } from '../http/token-source';
-import { hashed, storedSentence, unlessAway } from '../state/state-store';
+import { hashed, storedSentence, unlessAway, type StoredEntry } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 
@@ -278,8 +278,7 @@ export class SignIns {
     const key = entryOf(answer.get('state') ?? '');
     const oldest = (await now()) - keptMs;
     const stored = await store.state.read(key).catch(unlessAway(null));
-    const { data } = pendingSchema.safeParse(stored?.value);
-    return stored && data && data.begunAt >= oldest ? { ...data, key, version: stored.version } : null;
+    return stored && pendingOf({ ...stored, key }, oldest);
   }
 
   /** The one that was changed last comes last. */
@@ -287,10 +286,10 @@ export class SignIns {
     const { state } = this.#options.store;
     const oldest = (await this.#options.now()) - keptMs;
     const found: Pending[] = [];
-    for (const { key, value, version } of await state.entries(`${collection}/`)) {
-      const { data } = pendingSchema.safeParse(value);
-      if (data === undefined || data.begunAt < oldest) await state.remove(key, { expected: version });
-      else found.push({ ...data, key, version });
+    for (const entry of await state.entries(`${collection}/`)) {
+      const pending = pendingOf(entry, oldest);
+      if (pending === null) await state.remove(entry.key, { expected: entry.version });
+      else found.push(pending);
     }
     return found;
   }
@@ -413,6 +412,12 @@ const collection = 'signing-in';
 
 /** The state is a secret while the sign-in is under way, so only its hash is written in plain. */
 const entryOf = (state: string): string => `${collection}/${hashed(state)}`;
+
+/** Null for one that began too long ago or cannot be read. */
+function pendingOf({ key, value, version }: StoredEntry, oldest: number): Pending | null {
+  const { data } = pendingSchema.safeParse(value);
+  return data === undefined || data.begunAt < oldest ? null : { ...data, key, version };
+}
 
 /** Null if the config node is not deployed. */
 const keyOf = (client: OAuthClient | null, configNodeId: string): string | null =>

@@ -3,6 +3,7 @@ import type { ApiName } from '../catalogue/reads';
 import { VehicleError, type ErrorCode } from '../errors';
 import { parseJson } from '../util/json';
 import { identifier } from './schemas';
+import { isWallboxRefusal } from './wallbox';
 
 /**
  * Turns every failed answer into one VehicleError. The service has several error bodies (docs/internals/vendor-api.md 1.11 and 3.3), and a
@@ -57,7 +58,8 @@ const isFromCar = ({ words }: Failure): boolean =>
 
 /** The failure of a wallbox by the code of its answer (docs/internals/vendor-api.md 17). */
 const ofWallbox = (word: keyof typeof wallboxOutcomes, code: ErrorCode): Rule => ({
-  when: (failure) => failure.api === 'energy-device' && said(new RegExp(`\\b${word}\\b`, 'i'), 409, 422)(failure),
+  when: ({ api, status: answered, words }) =>
+    api === 'energy-device' && isWallboxRefusal(answered) && new RegExp(`\\b${word}\\b`, 'i').test(words),
   code,
   sentence: wallboxOutcomes[word].sentence,
 });
