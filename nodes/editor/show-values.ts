@@ -30,7 +30,7 @@ type Line = [path: string, text: string];
 
 /** The values of a message, each with the path where a flow finds it. */
 function linesOf(path: string, found: unknown): Line[] {
-  // What a value is made of, if it says so.
+  // The value may list the reasons for it.
   const reasons =
     isRecord(found) && Array.isArray(found['reasons']) ? linesOf(`${path}.reasons`, found['reasons']) : [];
   if (isValue(found)) return [[`${path}.value`, textOf(found)], ...reasons];

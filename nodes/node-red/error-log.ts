@@ -3,7 +3,7 @@ import { VehicleError } from '../../src/index';
 import { partOf } from '../per-node-red';
 import type { FlowNode } from './flow-node';
 
-/** What Node-RED has of a flow; its types have nothing of it. */
+/** These parts of a flow of Node-RED are missing in its types. */
 interface RunningFlow {
   log(entry: { msg: unknown }): void;
 }
@@ -26,7 +26,7 @@ class LastingFailures {
   }
 }
 
-/** What a node has to tell its error log. */
+/** A node hands these to its error log. */
 interface ErrorLog {
   /** Prepares the call of `done` with this failure. @param isOwn whether the node began the work without a message of a flow */
   failed(failure: VehicleError, isOwn: boolean): void;

@@ -9,7 +9,7 @@ export type StateValue = string | boolean | number | Position;
 /** Answers in a row with one value; of a number that changes, those of some minutes. Times in milliseconds since 1970 by the clock of the service. */
 export interface StateRun {
   value: StateValue;
-  /** Only of a number: the highest one, if `value` is lower. */
+  /** The highest number, if `value` is lower; only numbers have it. */
   highest?: number | undefined;
   /** The service's time of the first answer, or when it was received. */
   from: number;
@@ -30,7 +30,7 @@ export const stateRunShape: z.ZodMiniType<StateRun> = z.lazy(() =>
   }),
 );
 
-/** What happened between two answers further apart is not known. */
+/** If two answers are further apart, it is not known what happened between them. */
 const maxGapMs = 60 * 60_000;
 /** Numbers that change in it are one run. */
 const numbersMs = 20 * 60_000;
@@ -102,7 +102,7 @@ export function lasted(
     since = run.from;
   }
   if (since !== null && since <= begin) return { result: true, since };
-  // Of several numbers, the time of each is not known.
+  // If a run holds several numbers, the time of each is not known.
   const isBroken = runs.some((run) => !isWhole(run) && (run.highest === undefined ? run.to : run.from) >= begin);
   return { result: isBroken ? false : null, since };
 }

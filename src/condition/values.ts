@@ -29,7 +29,7 @@ export interface Fact {
   unit: string | null;
   /** ISO-8601. */
   measuredAt: string | null;
-  /** Only of `inOrder`. */
+  /** The reasons; only `inOrder` has them. */
   reasons?: unknown;
 }
 

@@ -15,7 +15,7 @@ export interface WallboxSession {
   /** Null if it cannot be told. */
   open: boolean | null;
   kWh: number | null;
-  /** Only if `kWh` is null: `MISSING`, `NEGATIVE` or `UNREADABLE`. */
+  /** The reason why `kWh` is null: `MISSING`, `NEGATIVE` or `UNREADABLE`. */
   reason?: string | undefined;
   connector: number | null;
   /** The card or the app that began the session. */
@@ -35,7 +35,7 @@ const maxOpenMs = 3 * 24 * 60 * 60_000;
 /** Whether an answer to a command of a wallbox says what became of it, although it is no success. */
 export const isWallboxRefusal = (status: number): boolean => status === 409 || status === 422;
 
-/** What an answer says of a command of a wallbox: any success took it, and a refusal has a code, whose text does not say what to do. */
+/** Reads an answer to a command of a wallbox: any success accepts it, and a refusal has a code; its text does not say what to do. */
 export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation {
   const { code } = isRecord(body) ? body : {};
   // A refusal with the word of a success, or of a command in progress, is unclear.

@@ -12,7 +12,7 @@ type Kind = 'trips' | 'charges';
 
 export interface ShownLog {
   log: CarSummary['log'];
-  /** What is known not to be part of the car has no line. */
+  /** If a car is known to lack a part, the part has no line. */
   hasTank: boolean;
   hasBattery: boolean;
 }
@@ -44,7 +44,7 @@ const sums: Record<Kind, readonly NameOfSum[]> = {
   trips: ['km', 'minutes', 'kWh', 'liters', 'cost'],
   charges: ['kWh', 'minutes', 'cost'],
 };
-/** Of the line that can be opened. */
+/** These are the last cells of a line that can be opened. */
 const lastCells = (isShown: (name: string) => boolean): readonly NameOfSum[] =>
   isShown('kWh') ? ['kWh', 'cost'] : ['liters'];
 const ofTank: ReadonlySet<string> = new Set(['liters']);
