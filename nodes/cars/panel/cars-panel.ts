@@ -9,7 +9,7 @@ import { ageOf, refreshAges } from './ages';
 import { CarDrawing } from './car-drawing';
 import { rowGroupsOf, type CarRow } from './car-rows';
 import { addCar, addNode, vinFor } from './flow-nodes';
-import { logOf, shownLogOf } from './logbook';
+import { logOf, shownLogOf, type ShownLog } from './logbook';
 import { askMap, askPictures, buttonActions, sendClick } from './requests';
 import { accountOf, commandsOf, headOf, linesOf, problemOf, remedyButton, titleOf } from './sections';
 
@@ -44,7 +44,8 @@ export class CarsPanel {
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;
   readonly #lines = new Section('lines', linesOf);
-  readonly #log = new Section('log', logOf);
+  readonly #openedRecords = new Set<string>();
+  readonly #log = new Section<ShownLog>('log', (log) => logOf(log, this.#openedRecords));
   readonly #account = new Section('account', accountOf);
   readonly #commands = new Section('commands', commandsOf);
   readonly #whole = button('', 'fa-car', () => this.#useForAll());

@@ -50,8 +50,12 @@ const lastCells = (isShown: (name: string) => boolean): readonly NameOfSum[] =>
 const ofTank: ReadonlySet<string> = new Set(['liters']);
 const ofBattery: ReadonlySet<string> = new Set(['kWh', 'kWhPer100km', 'batteryFrom', 'batteryTo', 'cost']);
 
-/** Records and sums that a person has opened: they stay open when they are drawn again. */
-const opened = new Set<string>();
+interface View {
+  /** Whether the car can have the value. */
+  isShown: (name: string) => boolean;
+  /** Records and sums that a person has opened: they stay open when they are drawn again. */
+  opened: Set<string>;
+}
 
 function moneyText(amount: number, currency: string | null): string {
   const options = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
@@ -76,7 +80,7 @@ function lineOf(label: string, text: string | null, about: string): HTMLElement[
   return [element('dt', {}, label), element('dd', {}, ...shown, element('span', {}, about))];
 }
 
-function recordElement(kind: Kind, record: LogRow, isShown: (name: string) => boolean): HTMLElement {
+function recordElement(kind: Kind, record: LogRow, { isShown, opened }: View): HTMLElement {
   const { from, to, bounds, sources, reasons } = record;
   const first = kind === 'trips' ? (valueText(record, 'km') ?? '–') : levelsText(record);
   const cells = [first, ...lastCells(isShown).map((name) => valueText(record, name) ?? '–')];
@@ -98,6 +102,7 @@ function recordElement(kind: Kind, record: LogRow, isShown: (name: string) => bo
     );
   });
   return foldedElement(
+    opened,
     `${kind} ${from.at} ${to.at}`,
     [timeText(from.at), ...cells],
     [
@@ -110,7 +115,7 @@ function recordElement(kind: Kind, record: LogRow, isShown: (name: string) => bo
 const levelsText = ({ batteryFrom, batteryTo }: LogRow): string =>
   `${[batteryFrom, batteryTo].map((level) => (level === null ? '?' : numberText(level))).join(' → ')} %`;
 
-function monthElement(kind: Kind, { month, isCut }: LogSummary, isShown: (name: string) => boolean): HTMLElement[] {
+function monthElement(kind: Kind, { month, isCut }: LogSummary, { isShown, opened }: View): HTMLElement[] {
   if (month === null) return [];
   const costs = Object.entries(month.cost).map(([currency, amount]) => moneyText(amount, currency));
   const valueOf = (name: NameOfSum): string | null => {
@@ -130,6 +135,7 @@ function monthElement(kind: Kind, { month, isCut }: LogSummary, isShown: (name: 
   const title = say(`log.month.${kind}`, { count: month.count });
   return [
     foldedElement(
+      opened,
       `${kind} month`,
       [title, ...cells],
       [isCut && element('p', {}, say('log.cut', { count: month.count })), element('dl', {}, ...lines)],
@@ -139,6 +145,7 @@ function monthElement(kind: Kind, { month, isCut }: LogSummary, isShown: (name: 
 }
 
 function foldedElement(
+  opened: Set<string>,
   key: string,
   cells: readonly string[],
   content: readonly (Node | false)[],
@@ -157,8 +164,9 @@ function foldedElement(
 }
 
 /** The last trips and charges of a car, and the sums of this month. */
-export function logOf({ log, hasTank, hasBattery }: ShownLog): (Node | false)[] {
+export function logOf({ log, hasTank, hasBattery }: ShownLog, opened: Set<string>): (Node | false)[] {
   const isShown = (name: string): boolean => (hasTank || !ofTank.has(name)) && (hasBattery || !ofBattery.has(name));
+  const view = { isShown, opened };
   const kinds: readonly Kind[] = hasBattery ? ['trips', 'charges'] : ['trips'];
   const heading = element('h4', {}, say('heading.log'));
   if (log === null) return [heading, element('p', { class: 'cars-quiet' }, say('log.unread'))];
@@ -167,13 +175,13 @@ export function logOf({ log, hasTank, hasBattery }: ShownLog): (Node | false)[] 
     ...kinds.map((kind) => {
       const summary = log[kind];
       const empty = summary.last.length === 0 && element('p', { class: 'cars-quiet' }, say(`log.empty.${kind}`));
-      const records = summary.last.map((record) => recordElement(kind, record, isShown));
+      const records = summary.last.map((record) => recordElement(kind, record, view));
       return element(
         'div',
         { role: 'group', 'aria-label': say(`log.kind.${kind}`) },
         element('h5', {}, say(`log.kind.${kind}`)),
         empty,
-        ...monthElement(kind, summary, isShown),
+        ...monthElement(kind, summary, view),
         ...records,
       );
     }),
