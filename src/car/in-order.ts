@@ -36,9 +36,9 @@ interface Known {
 }
 
 const dayMs = 86_400_000;
-/** What a car reported that long ago need not be so still. */
+/** A report that is older than this may no longer be true. */
 const maxAgeMs = 3 * dayMs;
-/** Before its end, a sign-in is no longer in order. */
+/** A sign-in that ends within this time is no longer in order. */
 const signInMs = 3 * dayMs;
 
 /** Whether doors, windows, lock, warnings, service and sign-in are in order. An unknown part never makes a yes. */

@@ -104,7 +104,7 @@ export const wallboxOutcomes = {
   },
 } as const satisfies Record<string, StatusMeaning>;
 
-/** Of a command whose effect no read shows. */
+/** The meaning of `ACCEPTED` for a command whose effect no read shows. */
 const acceptedUnseen: StatusMeaning = {
   outcome: 'succeeded',
   sentence: 'The service accepted the command for the wallbox. Nothing shows whether the wallbox acted.',

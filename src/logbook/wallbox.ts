@@ -21,7 +21,7 @@ export const sessionsOf = (payload: unknown): Session[] =>
 
 /** A level is a whole percent, at both ends. */
 const levelError = 2;
-/** What a wallbox measures of the energy that the level and the gross capacity show: that of the battery can be smaller, and some is lost. */
+/** The measured energy, as a share of the energy that the level and the gross capacity show: the net capacity can be smaller, and some energy is lost. */
 const [least, most] = [0.8, 1.4];
 
 function isOfRise({ kWh }: Session, { batteryFrom, batteryTo }: LogRecord, capacity: number): boolean {
