@@ -338,7 +338,7 @@ export class RateLimiter {
   async #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
     const isCounted = await this.#changes.run(async () => {
       await this.#options.presence.renew();
-      return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#pauseBeforeRetry);
+      return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#clock);
     });
     // Another request has taken the room that was left.
     if (!isCounted) await this.#wait(kind, options, true);
@@ -496,7 +496,7 @@ export class RateLimiter {
       retryOnConflict(async (isAgain) => {
         if (isAgain || !this.#isLoaded) await this.#load();
         return (await this.#write()) || null;
-      }, this.#pauseBeforeRetry);
+      }, this.#clock);
     return this.#changes.run(() => this.#options.presence.eventually(change));
   }
 
@@ -513,10 +513,6 @@ export class RateLimiter {
     this.#knownAt = this.#clock.monotonic();
     return true;
   }
-
-  /** Random, so that processes that change the record at the same time do not meet again. */
-  readonly #pauseBeforeRetry = (tries: number): Promise<void> =>
-    this.#clock.sleep(Math.random() * Math.min(10 * tries, 200));
 
   #toRecord(): QuotaRecord {
     return this.#counts.toRecord(this.#clock.monotonic(), {
