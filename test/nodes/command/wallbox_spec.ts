@@ -109,7 +109,7 @@ describe('a command of a wallbox', () => {
 
   for (const [word, [error, outcome, words]] of Object.entries({
     WALLBOX_OFFLINE: ['wallbox-offline', 'failed', /offline.*try again when it is back/],
-    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /present state.*plugged in, and try again/],
+    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /current state.*plugged in, and try again/],
     WALLBOX_IN_COOLDOWN: ['wallbox-cooldown', 'failed', /pauses after a command\. Try again in a few minutes/],
     NOT_SUPPORTED_BY_WALLBOX: ['wallbox-unsupported', 'failed', /does not offer/],
     UNKNOWN_ERROR: ['wallbox-error', 'undetermined', /does not name\. Check the wallbox/],
@@ -158,7 +158,7 @@ describe('a command of a wallbox', () => {
     assert.match(String(message), /may have reached the wallbox.*not sent again/);
     const { code, message: busy } = await failureOf({ command: 'wallbox-start' });
     assert.equal(code, 'VEHICLE_UNAVAILABLE');
-    assert.match(busy, /to this wallbox \(wallbox pause, sent at/);
+    assert.match(busy, /to this wallbox may still be in progress \(wallbox pause, sent at/);
     assert.equal((await recordOf({ command: 'flash' }))['outcome'], 'succeeded');
     await clock.advance(150_000);
     assert.equal(boxPosts().length, 1);
