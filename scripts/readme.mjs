@@ -4,7 +4,7 @@
 // links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
 import { fillHelp } from './fill-help.mjs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { format, resolveConfig } from 'prettier';
@@ -396,16 +396,17 @@ function costOf(flow) {
   ].join('; ');
 }
 
-const costs = new Map();
+/** The example flows by the name of their tab: folder, file, info without what they cost, and what they cost. */
+const examples = new Map();
 for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort()) {
   if (!file.endsWith('.json')) continue;
   await rewrite(`examples/${file}`, (text) => {
     const flow = JSON.parse(text);
     const cost = costOf(flow);
-    costs.set(basename(file, '.json').slice(3), cost);
     const { info } = flow[0];
-    const line = `Requests with your own Volvo, of 10,000 a day for each part of the service: ${cost}.`;
-    const stated = `${info.replace(/\n\nRequests with your own Volvo[^\n]*$/, '')}\n\n${line}`;
+    const about = info.replace(/\n\nRequests with your own Volvo[^\n]*$/, '');
+    examples.set(basename(file, '.json').slice(3), { folder: dirname(file), file, about, cost });
+    const stated = `${about}\n\nRequests with your own Volvo, of 10,000 a day for each part of the service: ${cost}.`;
     const drawing = flow.find(({ type, name }) => type === 'template' && name === 'Drawing');
     const drawn = drawing && { ...drawing, template: carSvg() };
     return text
@@ -413,7 +414,36 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
       .replace(JSON.stringify(drawing), () => JSON.stringify(drawn));
   });
 }
-tables.cost = (example) => `Requests: ${costs.get(example)}.`;
+
+/** The name of the page of an example, which was its anchor while one page had them all. */
+const pageOfExample = (name) => name.toLowerCase().replaceAll(/\W+/g, '-');
+
+/** How to import an example, what it costs, and its info but for the first paragraph, which the page itself has. */
+tables.recipe = (name) => {
+  const { folder, file, about, cost } = examples.get(name);
+  const address = `../../examples/${file.split('/').map(encodeURIComponent).join('/')}`;
+  const [, ...details] = about.split('\n\n');
+  return [
+    `**Import**: menu _☰_, _Import_, _Examples_, \`@connected-vehicle/node-red\`, _${folder}_, _${name}_. Or copy the text of the file:`,
+    `[${name}.json](${address})`,
+    `**Requests** with your own Volvo, out of 10,000 a day for each part of the service: ${cost}.`,
+    ...(details.length > 0 ? ['## The flow', ...details] : []),
+  ].join('\n\n');
+};
+
+/** All examples with the first sentence of their pages. The anchor of a row is that of the section that it was. */
+tables.recipes = async () => {
+  const rows = {};
+  for (const [name, { folder, cost }] of examples) {
+    const page = pageOfExample(name);
+    const [, , text] = (await readFile(pathTo(`docs/recipes/${page}.md`), 'utf8')).split('\n');
+    const does = /^.*?[.](?= |$)/.exec(text)[0].replaceAll('](../', '](');
+    (rows[folder] ??= []).push([`<a id="${page}"></a>[${name}](recipes/${page}.md)`, does, cost]);
+  }
+  return ['Basics', 'Watch', 'Command', 'Charging', 'Bridge']
+    .map((folder) => `## ${folder}\n\n${table(['recipe', 'what it does', 'requests'], rows[folder])}`)
+    .join('\n\n');
+};
 
 await rewrite('README.md', withReleasedLinks);
 
