@@ -134,10 +134,15 @@ describe('The documents', () => {
     }
   });
 
-  it('say what to do about each error code', () => {
+  it('say of each error code whether a retry can help, and list its causes with what to do', () => {
     const errors = readText('docs/errors.md');
-    for (const code of Object.keys(errorCodes))
-      assert.match(errors, new RegExp(`^## ${code}\n\n[A-Z].+[.]\n\n<!-- generated sentences ${code}\\b`, 'm'));
+    for (const [code, { retryable }] of Object.entries(errorCodes)) {
+      const about = `[A-Z].+[.] \`retryable\` is \`${retryable}\`[.]`;
+      assert.match(
+        errors,
+        new RegExp(`^## ${code}\n\n${about}\n\n1[.] (?:[^\n]+\n)+\n<!-- generated sentences ${code}\\b`, 'm'),
+      );
+    }
   });
 
   it('say what each text of a node status means', () => {
