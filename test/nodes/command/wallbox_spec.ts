@@ -254,9 +254,9 @@ describe('a command of a wallbox', () => {
       const before = flow.outputs[0]?.length ?? 0;
       flow.node('watch').receive({ payload: { ...other, id: `other ${before}` } } as never);
       await clock.advanceUntil(() => flow.outputs[0]?.length === before + 1);
-      const { verified, reason } = flow.outputs[0]?.at(-1)?.payload as Record<string, unknown>;
-      assert.equal(verified, null);
-      assert.match(String(reason), /does not name the wallbox of the vehicle configuration/);
+      const last = flow.outputs[0]?.at(-1)?.payload as { verified: unknown; reason: unknown } | undefined;
+      assert.equal(last?.verified, null);
+      assert.match(String(last?.reason), /does not name the wallbox of the vehicle configuration/);
     }
     assert.deepEqual(service.requests, []);
   });
