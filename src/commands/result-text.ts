@@ -24,19 +24,22 @@ export function resultSentence(command: Command, proof: Proof | null, ending: En
   if (!succeeded && proof?.verified === true) sentences.push(asSentence(proofSentences[proof.source].happened));
   if (succeeded && proof?.verified === false) sentences.push(asSentence(proofSentences[proof.source].didNot));
   if (succeeded && proof?.source === 'wallboxCharging')
-    sentences.push(
-      asSentence(
-        proof.verified === true
-          ? 'An open charging session shows that it charges.'
-          : 'No open charging session shows that it charges. Check the wallbox and the car.',
-      ),
-    );
+    sentences.push(asSentence(startSentences[proof.doubt ?? 'proved']));
   if (succeeded && record.assumedUntil !== undefined)
     sentences.push(
       sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
     );
   return sentences.reduce((before, next) => sentence`${before} ${next}`);
 }
+
+const startSentences = {
+  proved: 'An open charging session shows that it charges.',
+  none: 'No open charging session shows that it charges. Check the wallbox and the car.',
+  'may be older':
+    'The open charging session may have begun before the command, so it does not show that the wallbox acted. Check the wallbox and the car.',
+  'other wallbox':
+    'The record of the command does not name the wallbox of the vehicle configuration, so no session was read. Check the wallbox and the car.',
+} as const;
 
 const proofSentences = {
   doors: {

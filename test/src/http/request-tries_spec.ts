@@ -253,12 +253,12 @@ describe('A request', () => {
     assert.ok(requests.answers().every(({ path }) => path !== '/long'));
   });
 
-  type Ready = Parameters<Requests['ready']>[1];
+  type Ready = Parameters<Requests['ready']>[0];
   const command = async (
     steps: string[] = [],
     { deadline = Infinity, signal = new AbortController().signal, ...more }: Partial<PostRequest & Ready> = {},
   ): ReturnType<Awaited<ReturnType<Requests['ready']>>['post']> => {
-    const ready = await requestsOf().ready('command', { api: 'connected', deadline, signal });
+    const ready = await requestsOf().ready({ api: 'connected', deadline, signal });
     steps.push('ready');
     return ready.post({
       url,
