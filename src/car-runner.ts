@@ -64,7 +64,6 @@ export interface CarRunnerOptions {
   onDropped: () => void;
 }
 
-/** The result of a poll. */
 interface PollResult<Event> {
   /** Stored as not sent until `markSent`. */
   events: Event[];

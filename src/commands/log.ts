@@ -150,7 +150,6 @@ export class CommandLog {
     return beginning;
   }
 
-  /** The commands that a node follows. */
   followedBy(node: string): Command[] {
     return [...this.#commands.values()].filter((one) => one.followerOf(node));
   }
