@@ -176,11 +176,11 @@ export class Arming {
 const disarmed = (): VehicleError =>
   new VehicleError(
     'INPUT_INVALID',
-    'The command was disarmed while it waited, so it was not sent. Arm it again, and send it again.',
+    'The command was disarmed while it was waiting, so it was not sent. Arm the node and send the command again.',
   );
 
 const late = ({ seconds }: Armed): VehicleError =>
   new VehicleError(
     'INPUT_INVALID',
-    sentence`The arming ran out after ${seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
+    sentence`The arming expired after ${seconds} seconds while the command was waiting, so it was not sent. Arm the node and send the command again.`,
   );

@@ -747,8 +747,8 @@ const busy = (holder: Holder | undefined, now: number): VehicleError => {
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
     isOfWallbox(command)
-      ? sentence`Another command may still be under way to this wallbox (${title}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`
-      : sentence`Another command may still be under way to this car (${title}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
+      ? sentence`Another command to this wallbox may still be in progress (${title}${since}), so this one was not sent. Send it again after at most 150 seconds, or let the node queue it.`
+      : sentence`Another command to this car may still be in progress (${title}${since}), so this one was not sent. Send it again after at most 150 seconds, or let the node queue it.`,
     { status: { word: 'BUSY', command } },
   );
 };

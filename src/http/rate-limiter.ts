@@ -119,7 +119,7 @@ const none = asSentence('Too many requests wait');
 const forgotten = asSentence('The shared store lost the counts of the quota');
 const pauseReasons = {
   RATE_LIMITED: 'The service asked for a pause',
-  QUOTA_SPENT: 'The service says that the quota of this API key is spent',
+  QUOTA_SPENT: 'The service reports that the quota of this API key is used up',
 } as const satisfies Record<RateLimitCode, string>;
 
 /**

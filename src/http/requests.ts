@@ -435,7 +435,7 @@ const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError
 const tokenReplaced = (): VehicleError =>
   new VehicleError(
     'SERVICE_ERROR',
-    'The service refused the access token, so the command was not carried out. The pack has a new token now. Send the command again.',
+    'The service refused the access token, so the command was not carried out. The pack now has a new token. Send the command again.',
     { httpStatus: 401 },
   );
 

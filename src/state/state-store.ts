@@ -72,9 +72,9 @@ export interface SharedStore extends StateStore {
 
 const sentences = {
   damaged: (collection: string) =>
-    sentence`The saved state “${collection}” is damaged and cannot be read. Restore it from a backup, or go on without it.`,
+    sentence`The saved state “${collection}” is damaged and cannot be read. Restore it from a backup, or continue without it.`,
   foreign: (collection: string) =>
-    sentence`The saved state “${collection}” was encrypted with another secret. Put the former credentialSecret back into the settings of Node-RED, or the former store.key into its folder.`,
+    sentence`The saved state “${collection}” was encrypted with another secret. Put the previous credentialSecret back into the settings of Node-RED, or the previous store.key into its folder.`,
   newer: (collection: string) =>
     sentence`The saved state “${collection}” was written by a newer version of this pack. Update the pack.`,
 } as const;

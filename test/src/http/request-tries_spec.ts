@@ -299,7 +299,7 @@ describe('A request', () => {
 
   it('of a command is not repeated with a new token, and says that there is one', async () => {
     answers = [{ status: 401 }];
-    await assert.rejects(command(), { code: 'SERVICE_ERROR', message: /has a new token now/ });
+    await assert.rejects(command(), { code: 'SERVICE_ERROR', message: /now has a new token/ });
     isWorthIt = false;
     await assert.rejects(command(), { code: 'SIGN_IN_REQUIRED' });
     assert.equal(sent.length, 2);
