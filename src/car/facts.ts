@@ -5,7 +5,7 @@ import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
 import { setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
-import { readOrNull, type StateStore } from '../state/state-store';
+import { readForUpdate, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
@@ -207,7 +207,7 @@ export class CarFacts {
   /** If reading fails, the next use of the car tries it again. */
   async #read(vin: string, car: Car): Promise<void> {
     try {
-      const found = factsShape.safeParse(await readOrNull(this.#store, keyOf(vin)));
+      const found = factsShape.safeParse((await readForUpdate(this.#store, keyOf(vin)))?.value);
       const stored = found.success ? found.data : nothingKnown();
       const { fuelType, equipment, history, events, states } = car.facts;
       car.facts = {

@@ -109,7 +109,6 @@ function stateOf(name: string, word: unknown): boolean | null {
   return known === undefined ? null : known === 'off';
 }
 
-/** The words of the warnings in a payload, by name. */
 function warningsIn(read: ReadName, payload: unknown): Map<string, unknown> {
   const names = Object.keys(isRecord(payload) ? payload : {});
   const ofRead = names.filter((name) => read === 'tyres' || name.endsWith('Warning'));

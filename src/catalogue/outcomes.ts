@@ -110,7 +110,6 @@ const acceptedUnseen: StatusMeaning = {
   sentence: 'The service accepted the command for the wallbox. Nothing shows whether the wallbox acted.',
 };
 
-/** The meaning of a status that is not in the table. */
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
   sentence: 'The service answered with an unknown status, so the result of the command is not known. Look at the car.',

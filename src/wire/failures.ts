@@ -201,7 +201,6 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** The error for an answer that is not a success. */
 export function failureOf(answer: FailedAnswer, context: FailureContext): VehicleError {
   const { failure: read, operationId } = readFailure(answer);
   const failure = { ...read, api: context.api };
