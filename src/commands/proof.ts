@@ -92,7 +92,7 @@ async function readEvidence(
     if (wallbox !== client.requireWallbox?.())
       return { value: null, measuredAt: null, open: [], doubt: 'other wallbox' };
     const { payload } = await client.read('wallboxSessions', { ...options, maxAgeMs: 0 });
-    const [session] = payload.filter(({ open }) => open === true);
+    const session = payload.find(({ open }) => open === true);
     return session === undefined
       ? { value: null, measuredAt: null, open: [], doubt: 'none' }
       : { value: 'CHARGING', measuredAt: session.start, open: [], doubt: 'may be older' };
