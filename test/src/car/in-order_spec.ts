@@ -68,8 +68,8 @@ describe('Whether a car is in order', () => {
     assert.ok(JSON.stringify(stored).length < 10_000, String(JSON.stringify(stored).length));
     const { value, reasons, notReported } = await judged({ tyres: named('x9-', 'UNSPECIFIED') });
     assert.deepEqual([value, notReported], [null, []]);
-    const names = reasons.flatMap((reason) => reason.names);
-    for (let index = 0; index < 300; index += 1) assert.ok(names.includes(`tyres.x9-${index}`), String(index));
+    const names = new Set(reasons.flatMap((reason) => reason.names));
+    for (let index = 0; index < 300; index += 1) assert.ok(names.has(`tyres.x9-${index}`), String(index));
   });
 
   it('is no for each thing that is wrong, also while others are unknown', async () => {
