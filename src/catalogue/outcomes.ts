@@ -143,4 +143,5 @@ export function meaningOf(requestStatus: string | null, command = ''): StatusMea
 }
 
 /** The cause of a failed command, for a node status; undefined if a word cannot name it. */
-export const causeOf = (requestStatus: string | null): StatusMeaning['cause'] => meaningOf(requestStatus).cause;
+export const causeOf = (requestStatus: string | null, command: string): StatusMeaning['cause'] =>
+  meaningOf(requestStatus, command).cause;
