@@ -11,6 +11,7 @@ import { seenIn } from './condition/seen';
 import type { JournalEntry } from './commands/command';
 import { Requests, type LoggedRequest } from './http/requests';
 import { inOrderOf, type InOrder } from './car/in-order';
+import type { Place } from './car/places';
 import { askedAtOf, readAll, severalReading, type Reading } from './car/reading';
 import type { SeenValue } from './car/facts';
 import type { StateRun } from './car/state-runs';
@@ -53,6 +54,8 @@ export interface AccountOptions {
   observer?: VehicleObserver;
   /** Returns the price of energy that a person or a flow has set (src/logbook/tariff). The logbook asks for it at each reading. Default: no price. */
   tariff?: () => Promise<{ price: unknown; currency: unknown }>;
+  /** Those of the vehicle configuration: the logbook names them, and a tariff can. Default: none. */
+  places?: readonly Place[];
   /** Names the account in the log of the commands. Default: a name that no other account has. */
   id?: string;
   /** Is called with a sentence for the user that is not part of a message. */
@@ -103,11 +106,12 @@ export class Account {
       random: options.random ?? Math.random,
     });
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
+    const { places = [] } = options;
     const tariff = currentTariff(options, clock);
     const logged: Pick<VehicleObserver, 'observe'> = {
       observe: (read, vin, reading) => {
         const { clockSkewMs: skewMs } = this.#requests;
-        pack.logbook.observe(read, vin, reading, { skewMs, tariff });
+        pack.logbook.observe(read, vin, reading, { skewMs, tariff, places });
         void this.#see(vin, seenIn(read, reading), reading);
       },
     };
@@ -304,12 +308,12 @@ export const openAccount = (options: AccountOptions): Account => new Account(opt
 const tariffLimitMs = 5_000;
 
 /** The tariff that applies now. A fault of it is told once, until it is corrected. */
-function currentTariff({ tariff, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
+function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
   let told = '';
   let last: { given: string; parsed: Tariff } | null = null;
   const parse = (price: unknown, currency: unknown): Tariff => {
     const given = JSON.stringify([price, currency]);
-    if (last?.given !== given) last = { given, parsed: parseTariff(price, currency) };
+    if (last?.given !== given) last = { given, parsed: parseTariff(price, currency, places) };
     return last.parsed;
   };
   const reason = (): VehicleError =>

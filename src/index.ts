@@ -121,7 +121,7 @@ export { eventText } from './events/text';
 export { eventNames, eventPolls, hasPlace, type EventRead, type VehicleEvent } from './events/types';
 
 // Conditions on values of a vehicle.
-export { defaultRadius, parsePlace, positionOf } from './car/places';
+export { defaultRadius, faultIn, parsePlace, parsePlaces, positionOf, type Place } from './car/places';
 export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 

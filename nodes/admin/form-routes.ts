@@ -60,7 +60,8 @@ interface Form extends SignInForm {
 export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const deployed = findVehicle(RED, id);
   const before = deployed === null ? null : parseOptions(vehicleOptions, deployed.config);
-  const typed = { ...body.options, ...environmentOf(RED, id, before, body.options) };
+  // Whatever the places of the open form are: a question about the car does not depend on them.
+  const typed = { ...body.options, ...environmentOf(RED, id, before, body.options), places: before?.places };
   refuseVariableNames(typed);
   const options = parseBody(vehicleOptions, typed);
   const stored = parseOptions(vehicleCredentials, deployed?.credentials ?? {});

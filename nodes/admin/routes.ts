@@ -95,6 +95,14 @@ export const routes = {
       return redactor.value({ findings: [...ofStore, ...findings] });
     },
   }),
+  'form-position': route({
+    permission: 'write',
+    body: formBody,
+    run: ({ RED, id }, body) =>
+      withAccount(RED, readForm(RED, id, body), (account, vin) =>
+        valuesOf(account, vin, { reads: ['location'], interface: 'auto' }),
+      ),
+  }),
   'sign-in': route({
     permission: 'write',
     body: formBody,

@@ -52,9 +52,12 @@ export function faultOf(row: Row, vehicle: string | undefined): string | undefin
   if (isSource(row)) return row.operand === '' ? sharedText('reason.source') : undefined;
   // Node-RED fills in ${NAME} when it starts.
   if (/^\$\{[^}]+\}$/.test(String(row.operand))) return undefined;
-  if (shared.parseOperand(value.type, operator, row.operand) !== undefined) return undefined;
+  const places = shared.namedPlaces(vehicle);
+  if (shared.parseOperand(value.type, operator, row.operand, places) !== undefined) return undefined;
   if (operator === 'between') return say('reason.between');
-  return say(operator !== 'older than' && value.type.kind === 'position' ? 'reason.place' : 'reason.operand');
+  if (operator === 'older than' || value.type.kind !== 'position') return say('reason.operand');
+  const isName = typeof row.operand === 'string' && row.operand !== '';
+  return isName ? sharedText('reason.noPlace', { place: row.operand }) : say('reason.place');
 }
 
 /** True, or the first row that cannot be checked with its reason. */

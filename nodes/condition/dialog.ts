@@ -1,8 +1,10 @@
-import { choose, nodeField as field, optionElements, part, saveProperties, textOf } from '../editor/forms';
-import { addPlaceFields, textOfPlace } from '../editor/places';
+import { choose, namedPlaces, nodeField as field, optionElements, part, saveProperties, textOf } from '../editor/forms';
+import { addPlaceChoice, textOfPlace } from '../editor/places';
 import { askCar, errorText, type Refusal } from '../editor/runtime-request';
 import { matches } from '../editor/search';
 import { beginAnswer, clearAnswer, lineOf } from '../editor/show-values';
+import answerStyles from '../editor/show-values.css';
+import { addStyles } from '../editor/styles';
 import { editorLanguage, sharedText, wordsOf } from '../editor/texts';
 import { prepareNode, sources } from '../editor/typed-inputs';
 import {
@@ -23,6 +25,8 @@ import {
 import type { ConditionOptions } from './options';
 
 const { conditionValue, conditionValues, operatorsOf } = connectedVehicle;
+
+addStyles(answerStyles);
 
 const ofEvents = wordsOf('connected-vehicle-event');
 
@@ -104,7 +108,7 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
     cell.removeClass('place');
     lasting.toggle(shown.operator !== 'older than');
     if (isPlace) {
-      const place = addPlaceFields(cell, shown.operand);
+      const place = addPlaceChoice(cell, shown.operand);
       operandOf = () => ({ operand: place(), operandType: 'str' });
     } else operandOf = typedInput(cell, shown, found);
   };
@@ -179,12 +183,19 @@ const marks = new Map([
   [false, '✗'],
 ]);
 
+/** A place that the row names, with its coordinates, because the vehicle configuration need not be deployed as the editor has it. */
+function withPlace(row: Row): Row {
+  const place = namedPlaces(textOf(field('vehicle'))).find(({ name }) => name === row.operand);
+  const isPlace = conditionValue(row.value ?? '')?.type.kind === 'position' && !isSource(row);
+  return place && isPlace ? { ...row, operand: place } : row;
+}
+
 /** Checks what the form holds, and shows each value with its result. */
 function checkNow(): void {
   const show = beginAnswer();
   askCar<{ result: boolean | null; lines: { result: boolean | null; text: string }[]; errors: Refusal[] }>(
     'conditions',
-    { match: textOf(field('match')), conditions: rowsOf() },
+    { match: textOf(field('match')), conditions: rowsOf().map(withPlace) },
     ({ result = null, lines = [], errors = [], error }) => {
       if (error) return show(() => [lineOf(errorText(error))], true);
       const port = result === null ? 'unknown' : result ? 'yes' : 'no';

@@ -1,3 +1,4 @@
+import { parsePlace, type Place } from '../../src/index';
 import { sharedText } from './texts';
 
 interface Choice {
@@ -116,6 +117,10 @@ function vehicles(): CarConfig[] {
   });
   return found;
 }
+
+/** The complete places of a vehicle configuration, as the editor has them. */
+export const namedPlaces = (vehicle = ''): Place[] =>
+  [RED.nodes.node(vehicle)?.places ?? []].flat().flatMap((place) => parsePlace(place) ?? []);
 
 /** The label of a node that says what it does, with its car if the flows have several: “Lock · Wife car”. */
 export function labelOf(vehicle: string | undefined, text: string): string {

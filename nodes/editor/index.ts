@@ -4,7 +4,17 @@
  * the script of each form. The file runs once for each form, so nothing in it may keep state. What only an open form needs is imported by
  * `nodes/<node>/dialog.ts`, which takes the tables from the global, because they are long.
  */
-export { addSearchWords, configField, drawLabels, giveVehicle, labelOf, labelStyle, nodeField, textOf } from './forms';
+export {
+  addSearchWords,
+  configField,
+  drawLabels,
+  giveVehicle,
+  labelOf,
+  labelStyle,
+  namedPlaces,
+  nodeField,
+  textOf,
+} from './forms';
 export { validateHours, validateTimeZone } from './hours';
 export { serviceInterfaces } from './interfaces';
 export { loadWords } from './later-words';
@@ -22,6 +32,7 @@ export {
   commandNames,
   defaultWatch,
   eventNames,
+  faultIn,
   hasPlace,
   isCommandName,
   isReadName,
@@ -35,7 +46,6 @@ export {
   openingKinds,
   operatorsOf,
   parseOperand,
-  parsePlace,
   parseScopes,
   readThemes,
   runtimeMinutesLimits,

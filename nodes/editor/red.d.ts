@@ -197,6 +197,7 @@ declare const RED: {
           changed?: boolean;
           vehicle?: string;
           demoCar?: string;
+          places?: unknown;
           valid?: boolean;
           validationErrors?: string[];
           service?: string;

@@ -1,4 +1,5 @@
-import { addressFault, normalVin, vinPattern, wallboxPattern } from '../../src/index';
+import { addressFault, normalVin, parsePlace, vinPattern, wallboxPattern } from '../../src/index';
+import { namedPlaces } from './forms';
 import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
@@ -19,6 +20,11 @@ export const validateWallbox = (value = ''): Validity => {
   const id = normalVin(value);
   return id === '' || wallboxPattern.test(id) || sharedText('reason.wallbox');
 };
+
+/** @param vehicle whose places it can name */
+export const validatePlace = (place: unknown, vehicle: string | undefined): Validity =>
+  parsePlace(place, namedPlaces(vehicle)) !== null ||
+  sharedText(typeof place === 'string' && place !== '' ? 'reason.noPlace' : 'reason.place', { place });
 
 /** `value` is text in an open form, a number in a stored node, or missing there: then the default holds. */
 export const validateWhole = (value: string | number | undefined, minimum: number, maximum = Infinity): Validity => {

@@ -66,7 +66,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
 async function openEvents(own: FlowNode, { options: runnerOptions, signal, wake }: RunnerContext<EventRead>) {
   const options = own.options(eventOptions);
   const { account, vin, value: level } = await openCar(own, options, 'level');
-  const events = new CarEvents({ ...options, level }, () => account.signIn());
+  const events = new CarEvents({ ...options, level, namedPlaces: own.places }, () => account.signIn());
   const runner = await CarRunner.open(events, { ...runnerOptions, client: account.client, vin });
   if (!signal.aborted) own.status.show('waiting', 'checking');
   const beginPolling = () =>

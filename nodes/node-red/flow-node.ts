@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type * as z from 'zod/mini';
-import { memberOf, normalVin, VehicleError, type Account, type Pack, type Presence } from '../../src/index';
+import { memberOf, normalVin, VehicleError, type Account, type Pack, type Place, type Presence } from '../../src/index';
 import { editorsOf } from './editors';
 import { isInUse, packOf } from './storage';
 import { safeError } from './redaction';
@@ -94,6 +94,11 @@ export class FlowNode implements NodeOfFlow {
       'No vehicle is chosen, or its configuration is missing or disabled. Open the node, choose a vehicle and deploy.',
       { status: { word: 'NO_VEHICLE' } },
     );
+  }
+
+  /** Those of the vehicle configuration; none if it is missing. @throws VehicleError CONFIG */
+  get places(): readonly Place[] {
+    return findVehicle(this.RED, this.#vehicle)?.places() ?? [];
   }
 
   /**

@@ -3,11 +3,15 @@ import { serviceInterfaces, showNeeds } from '../editor/interfaces';
 import { ask, ownVin, waitsForDeploy } from '../editor/runtime-request';
 import { addSearch } from '../editor/search';
 import { clearAnswer, showAnswer } from '../editor/show-values';
+import answerStyles from '../editor/show-values.css';
+import { addStyles } from '../editor/styles';
 import { prepareNode, showTyped, sources } from '../editor/typed-inputs';
 import { isFromList, isSeveral, say, titleOfRead } from './common';
 import type { StatusOptions } from './options';
 
 const { isReadName, needsOfRead, partsOf, readThemes, valueTypeOf } = connectedVehicle;
+
+addStyles(answerStyles);
 
 function unitOf(name: string): string {
   const type = valueTypeOf(name);

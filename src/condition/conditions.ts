@@ -1,5 +1,5 @@
 import { timesOf } from '../car/times';
-import { isInside, placeRule, type Place, type Position } from '../car/places';
+import { faultOfPlace, isInside, type Place, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
 import { lasted, type StateRun } from '../car/state-runs';
 import { VehicleError } from '../errors';
@@ -72,6 +72,7 @@ export function parseRow(
 /**
  * The row with its operand.
  * @param code INPUT_INVALID if the operand came from a message or another source
+ * @param places of the vehicle configuration
  * @throws VehicleError of this code
  */
 export function parseCondition(
@@ -79,16 +80,17 @@ export function parseCondition(
   row: ConditionRow,
   input: unknown,
   code: 'CONFIG' | 'INPUT_INVALID',
+  places: readonly Place[] = [],
 ): Condition {
-  const operand = parseOperand(row.value.type, row.operator, input);
-  if (operand === undefined) throw faulty(code, number, needOf(row));
+  const operand = parseOperand(row.value.type, row.operator, input, places);
+  if (operand === undefined) throw faulty(code, number, needOf(row, input));
   return { ...row, operand };
 }
 
-function needOf({ value: { name, type }, operator }: ConditionRow): Sentence {
+function needOf({ value: { name, type }, operator }: ConditionRow, input: unknown): Sentence {
   if (operator === 'older than') return asSentence('An age needs a number of minutes.');
   if (operator === 'between') return sentence`“${name}” needs two numbers, such as “20 - 80”.`;
-  if (type.kind === 'position') return asSentence(placeRule);
+  if (type.kind === 'position') return faultOfPlace(input);
   if (type.kind === 'number') return sentence`“${name}” needs a number.`;
   return sentence`“${name}” needs one of: ${type.kind === 'word' ? type.values : Object.values(type.words)}.`;
 }

@@ -1,7 +1,7 @@
 import { openingsOf, openingState } from '../catalogue/openings';
 import { isReadName, reads, readThemes, type ReadName } from '../catalogue/reads';
 import { factorBetween, unitInWords } from '../catalogue/units';
-import { numberIn, parsePlace, positionOf, type Position } from '../car/places';
+import { numberIn, parsePlace, positionOf, type Place, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
 import { isRecord } from '../util/json';
 
@@ -123,11 +123,17 @@ function boundsIn(text: string): string[] {
 /**
  * What a value is compared with, from a form or a message; undefined if it does not fit the value
  * and the operator.
+ * @param places of the vehicle configuration, which the input can name
  * @returns a number, `[lowest, highest]`, a word, true or false, a list of these, or a place
  */
-export function parseOperand(type: ValueKind, operator: Operator, input: unknown): unknown {
+export function parseOperand(
+  type: ValueKind,
+  operator: Operator,
+  input: unknown,
+  places: readonly Place[] = [],
+): unknown {
   if (operator === 'older than') return numberIn(input) >= 0 ? numberIn(input) : undefined;
-  if (type.kind === 'position') return parsePlace(input) ?? undefined;
+  if (type.kind === 'position') return parsePlace(input, places) ?? undefined;
   if (operator === 'between') {
     const bounds: unknown[] = typeof input === 'string' ? boundsIn(input) : [input].flat();
     const [low, high, ...more] = bounds.map(numberIn).sort((one, other) => one - other);
