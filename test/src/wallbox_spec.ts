@@ -252,7 +252,7 @@ describe('A wallbox', () => {
     const codes = {
       WALLBOX_OFFLINE: ['VEHICLE_UNAVAILABLE', /offline/],
       WALLBOX_IN_COOLDOWN: ['VEHICLE_UNAVAILABLE', /few minutes/],
-      WALLBOX_INCORRECT_STATUS: ['VEHICLE_UNAVAILABLE', /present state/],
+      WALLBOX_INCORRECT_STATUS: ['VEHICLE_UNAVAILABLE', /current state/],
       NOT_SUPPORTED_BY_WALLBOX: ['NOT_SUPPORTED', /does not offer/],
       UNKNOWN_ERROR: ['VEHICLE_ERROR', /does not name/],
     } as const;

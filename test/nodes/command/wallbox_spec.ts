@@ -109,7 +109,7 @@ describe('a command of a wallbox', () => {
 
   for (const [word, [error, outcome, words]] of Object.entries({
     WALLBOX_OFFLINE: ['wallbox-offline', 'failed', /offline.*try again when it is back/],
-    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /present state.*plugged in, and try again/],
+    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /current state.*plugged in, and try again/],
     WALLBOX_IN_COOLDOWN: ['wallbox-cooldown', 'failed', /pauses after a command\. Try again in a few minutes/],
     NOT_SUPPORTED_BY_WALLBOX: ['wallbox-unsupported', 'failed', /does not offer/],
     UNKNOWN_ERROR: ['wallbox-error', 'undetermined', /does not name\. Check the wallbox/],
@@ -174,7 +174,7 @@ describe('a command of a wallbox', () => {
     assert.match(String(message), /may have reached the wallbox.*not sent again/);
     const { code, message: busy } = await failureOf({ command: 'wallbox-start' });
     assert.equal(code, 'VEHICLE_UNAVAILABLE');
-    assert.match(busy, /to this wallbox \(wallbox pause, sent at/);
+    assert.match(busy, /to this wallbox may still be in progress \(wallbox pause, sent at/);
     assert.equal((await recordOf({ command: 'flash' }))['outcome'], 'succeeded');
     await clock.advance(150_000);
     assert.equal(boxPosts().length, 1);
@@ -270,10 +270,9 @@ describe('a command of a wallbox', () => {
       const before = flow.outputs[0]?.length ?? 0;
       flow.node('watch').receive({ payload: { ...other, id: `other ${before}` } } as never);
       await clock.advanceUntil(() => flow.outputs[0]?.length === before + 1);
-      const { payload } = flow.outputs[0]?.at(-1) ?? assert.fail();
-      const { verified, reason } = payload as Record<string, unknown>;
-      assert.equal(verified, null);
-      assert.match(String(reason), /does not name the wallbox of the vehicle configuration/);
+      const last = flow.outputs[0]?.at(-1)?.payload as { verified: unknown; reason: unknown } | undefined;
+      assert.equal(last?.verified, null);
+      assert.match(String(last?.reason), /does not name the wallbox of the vehicle configuration/);
     }
     assert.deepEqual(service.requests, []);
   });

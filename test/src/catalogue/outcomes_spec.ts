@@ -79,8 +79,8 @@ describe('What a request status means', () => {
     for (const word of Object.keys(outcomes)) assert.equal(causeOf(word, 'wallbox-pause'), undefined, word);
   });
 
-  it('is told without an unknown word where the answer has no status', () => {
+  it('is told without an unknown status where the answer has no status', () => {
     for (const missing of [null, ' ']) assert.doesNotMatch(meaningOf(missing).sentence, /word/);
-    assert.match(meaningOf('NEARLY_DONE').sentence, /unknown word/);
+    assert.match(meaningOf('NEARLY_DONE').sentence, /unknown status/);
   });
 });
