@@ -24,6 +24,7 @@ const buttons = {
   'Trips into a CSV file': [],
   'Logbook to CSV and InfluxDB': [],
   'A logbook page with Dashboard 2': [],
+  'Battery and range on a gauge': [],
   'Home Assistant through MQTT': [],
 };
 

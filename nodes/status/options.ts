@@ -11,8 +11,8 @@ export const statusOptions = nodeOptions(() => ({
   interface: interfaceChoice,
   /** Seconds; 0 = only on a message. */
   poll: poll(0),
-  /** `value`: without units and times. */
-  payload: z._default(z.enum(['object', 'value']), 'object'),
+  /** `value`: without units and times; `list`: a list of single values with all that describes them. */
+  payload: z._default(z.enum(['object', 'value', 'list']), 'object'),
   emit: z._default(z.enum(['always', 'changes']), 'always'),
 }));
 export type StatusOptions = z.infer<typeof statusOptions>;

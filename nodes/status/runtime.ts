@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   isRecord,
   LastReadings,
+  listedValues,
   needsVehicle,
   parseInterface,
   parseReads,
@@ -109,9 +110,15 @@ const withText = (reading: Reading, words: Words): Reading => ({
 const readsOf = (own: FlowNode, options: StatusOptions, msg: Message): unknown =>
   options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 
+const payloads: Readonly<Record<StatusOptions['payload'], (reading: AnyReading) => unknown>> = {
+  object: ({ payload }) => payload,
+  value: plainPayload,
+  list: listedValues,
+};
+
 function fill(options: StatusOptions, msg: Message, reading: AnyReading): Message {
   const { vehicle } = reading;
-  const payload = options.payload === 'value' ? plainPayload(reading) : reading.payload;
+  const payload = payloads[options.payload](reading);
   const topic = msg.topic || (Array.isArray(vehicle.read) ? 'several' : vehicle.read);
   const place = placeOf(reading);
   if (place === undefined) return Object.assign({}, msg, { payload, vehicle, topic });

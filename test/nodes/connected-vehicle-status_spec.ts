@@ -2,8 +2,10 @@ import { strict as assert } from 'node:assert';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactor, useClock } from '../../nodes/runtime';
-import type { Account, JournalEntry } from '../../src/index';
-import { demoCar, startSimulator, type Simulator } from '../support/simulator';
+import { reads, readNames } from '../../src/catalogue/reads';
+import type { Account, JournalEntry, ListedValue } from '../../src/index';
+import { assertClasses } from '../support/home-assistant';
+import { demoCar, electricCar, startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
@@ -183,6 +185,84 @@ describe(type, () => {
       location: { latitude: 57.7087, longitude: 11.9745, altitude: 12, heading: 220 },
     });
     assert.deepEqual(location, { lat: 57.7087, lon: 11.9745 });
+  });
+
+  describe('as a list', () => {
+    const ask = async (names: readonly string[], car = demoCar): Promise<ListedValue[]> => {
+      await service.close();
+      service = await startSimulator({ cars: [car], dialect: 'real' });
+      await load({ read: 'several', reads: names, payload: 'list' }, { requestsPerMinute: 1000 });
+      // Of a node that has this option.
+      return (await flow.ask()).payload as ListedValue[];
+    };
+    const everything: string[] = readNames.filter(
+      (name) => !reads[name].routes.some(({ interface: one }) => one === 'energy-device-v1'),
+    );
+
+    it('describes each value: kind, unit, symbol and classes', async () => {
+      const list = await ask(['odometer', 'fuel', 'doors', 'charging', 'engine-status', 'diagnostics'], electricCar);
+      const found = (id: string): Partial<ListedValue> => {
+        const { title, kind, symbol, deviceClass, stateClass, value } = list.find((one) => one.id === id) ?? {};
+        return { title, kind, symbol, deviceClass, stateClass, value } as Partial<ListedValue>;
+      };
+      const boolean = { kind: 'boolean', symbol: null, stateClass: null };
+      const expected = {
+        odometer: {
+          title: 'Odometer',
+          kind: 'number',
+          symbol: 'km',
+          deviceClass: 'distance',
+          stateClass: 'total_increasing',
+          value: 13480,
+        },
+        fuel_batteryChargeLevel: {
+          title: 'Battery charge level',
+          kind: 'number',
+          symbol: '%',
+          deviceClass: 'battery',
+          stateClass: 'measurement',
+          value: 53,
+        },
+        doors_carLocked: { title: 'Car locked', ...boolean, deviceClass: 'lock', value: true },
+        charging_pluggedIn: { title: 'Plugged in', ...boolean, deviceClass: 'plug', value: true },
+        'engine-status_engineStatus': { title: 'Engine status', ...boolean, deviceClass: 'running', value: false },
+        diagnostics_serviceWarning: {
+          title: 'Service warning',
+          kind: 'word',
+          symbol: null,
+          deviceClass: null,
+          stateClass: null,
+          value: 'NO_WARNING',
+        },
+      };
+      for (const [id, one] of Object.entries(expected)) assert.deepEqual(found(id), one, id);
+    });
+
+    for (const car of [demoCar, electricCar])
+      it(`has every value of ${car.vin} once, with classes that Home Assistant has`, async () => {
+        const list = await ask(everything, car);
+        assert.equal(new Set(list.map(({ id }) => id)).size, list.length);
+        for (const { id, kind, symbol, deviceClass, stateClass } of list) {
+          assert.match(id, /^[\w-]+$/);
+          const platform = kind === 'boolean' ? 'binary_sensor' : 'sensor';
+          const classes = { device_class: deviceClass, unit_of_measurement: symbol, state_class: stateClass };
+          assertClasses(platform, Object.fromEntries(Object.entries(classes).filter(([, value]) => value !== null)));
+        }
+      });
+
+    it('has null for what is unknown, never closed, off or 0, and the same classes', async () => {
+      await load({ read: 'several', reads: ['windows', 'tyres', 'statistics'], payload: 'list' }, { shareFor: 0 });
+      const before = (await flow.ask()).payload as ListedValue[];
+      const unknown = {
+        data: { frontLeftWindow: {}, frontLeft: { value: 'UNSPECIFIED' }, averageSpeed: { value: 'fast' } },
+      };
+      service.faults.add({ match: { method: 'GET' }, status: 200, body: unknown });
+      for (const { id, value, deviceClass, kind } of (await flow.ask()).payload as ListedValue[]) {
+        assert.equal(value, null, id);
+        const { deviceClass: sameClass, kind: sameKind } = before.find((one) => one.id === id) ?? {};
+        if (sameKind !== undefined) assert.deepEqual([kind, deviceClass], [sameKind, sameClass], id);
+      }
+    });
   });
 
   it('reads several, chosen in the node or by the message', async () => {

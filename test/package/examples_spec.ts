@@ -78,6 +78,7 @@ describe('The example flows', () => {
     assert.deepEqual([...new Set(all.filter(({ type }) => !known.has(type)).map(({ type }) => type))].sort(), [
       'ui-base',
       'ui-chart',
+      'ui-gauge',
       'ui-group',
       'ui-page',
       'ui-table',

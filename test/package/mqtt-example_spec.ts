@@ -2,9 +2,10 @@ import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
+import { checkedDiscovery, type Entity } from '../support/home-assistant';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startSimulator, type Simulator } from '../support/simulator';
-import { deployExample, untilAsked } from './example-flow';
+import { deployExample, nodesOf, untilAsked } from './example-flow';
 
 interface Published {
   topic: string;
@@ -58,7 +59,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     await untilAsked(service, 3, '/windows');
     await openBroker(port);
     // Retained by the broker from another day: no button was pressed now.
-    publish('connected-vehicle/car/command/flash', 'PRESS', true);
+    publish('connected-vehicle/car/set', 'flash', true);
   });
 
   after(async () => {
@@ -76,31 +77,49 @@ describe('The example “Home Assistant through MQTT”', function () {
   };
   const last = (topic: string): Published | undefined => published.findLast((one) => one.topic === topic);
   const configs = (): Published[] => published.filter(({ topic }) => topic.endsWith('/config'));
+  /** The entities of the last discovery message. */
+  const entities = (): Map<string, Entity> => {
+    const { topic, text } = configs().at(-1) ?? assert.fail('nothing was announced');
+    return checkedDiscovery(topic, text);
+  };
+  const state = (): Record<string, unknown> =>
+    JSON.parse(last('connected-vehicle/car/state')?.text ?? '{}') as Record<string, unknown>;
   const publish = (topic: string, payload: string, retain = false): void =>
     broker.publish({ cmd: 'publish', qos: 0, dup: false, retain, topic, payload }, () => undefined);
-  const press = (command: string): void => publish(`connected-vehicle/car/command/${command}`, 'PRESS');
+  const press = (command: string): void => publish('connected-vehicle/car/set', command);
 
-  it('announces each entity once, kept by the broker, all of one device', async () => {
-    await until(() => configs().length >= 23);
-    const found = configs().map(({ topic, text, retain }) => ({
-      topic,
-      retain,
-      config: JSON.parse(text) as Record<string, unknown>,
-    }));
-    assert.ok(found.every(({ retain }) => retain));
-    assert.equal(new Set(found.map(({ config }) => config['unique_id'])).size, found.length);
-    assert.deepEqual(new Set(found.map(({ config }) => JSON.stringify(config['device']))).size, 1);
-    for (const { topic, config } of found) {
-      assert.match(topic, /^homeassistant\/(binary_sensor|sensor|button)\/connected_vehicle_car\/[\w-]+\/config$/);
-      assert.equal(config['availability_topic'], 'connected-vehicle/car/online');
-      // Home Assistant 2026.4 does without object_id, and gives a sensor long-term statistics only with a state class.
-      assert.equal(config['default_entity_id'], topic.replace(/^homeassistant\/(\w+)\/.*\/(.+)\/config$/, '$1.car_$2'));
-      assert.ok(!('object_id' in config));
-      assert.equal((config['origin'] as { name: string }).name, 'Connected Vehicle for Node-RED');
-      if (config['unit_of_measurement'] !== undefined)
-        assert.equal(config['state_class'], topic.includes('odometer') ? 'total_increasing' : 'measurement', topic);
-      assert.ok(typeof config['state_topic'] === 'string' || typeof config['command_topic'] === 'string', topic);
-    }
+  it('has at most 12 nodes', () => {
+    const onCanvas = nodesOf('Home Assistant through MQTT').filter((node) => 'x' in node && node.type !== 'group');
+    assert.ok(onCanvas.length <= 12, `${onCanvas.length}`);
+  });
+
+  it('announces one device as Home Assistant’s schema wants it, once, kept by the broker', async () => {
+    await until(() => configs().length > 0 && last('connected-vehicle/car/state'));
+    assert.deepEqual([configs().length, configs()[0]?.retain], [1, true]);
+    const found = entities();
+    const count = (platform: string): number =>
+      [...found.values()].filter((one) => one['platform'] === platform).length;
+    assert.deepEqual(
+      ['lock', 'switch', 'button', 'device_tracker'].map((platform) => [platform, count(platform)]),
+      [
+        ['lock', 1],
+        ['switch', 1],
+        ['button', 1],
+        ['device_tracker', 1],
+      ],
+    );
+    const { device_class, state_class, unit_of_measurement, default_entity_id } = found.get('odometer') ?? {};
+    assert.deepEqual(
+      [device_class, state_class, unit_of_measurement, default_entity_id],
+      ['distance', 'total_increasing', 'km', 'sensor.car_odometer'],
+    );
+    assert.deepEqual(
+      ['windows_rearRight', 'doors_frontLeft', 'doors_hood', 'warnings_fogLightRearWarning'].map(
+        (id) => found.get(id)?.['device_class'],
+      ),
+      ['window', 'door', 'opening', 'problem'],
+    );
+    assert.ok(!found.has('charging_chargingPower'), 'a petrol car gets no entity for what it never had');
   });
 
   it('is online, and names no vehicle', async () => {
@@ -118,30 +137,35 @@ describe('The example “Home Assistant through MQTT”', function () {
     assert.deepEqual(JSON.parse(text), {
       command: 'what the broker kept',
       state: 'failed',
-      reason: 'Only lock and flash go through this bridge.',
+      reason: 'Only lock, flash and climate go through this bridge.',
     });
     assert.ok(service.requests.every(({ method }) => method === 'GET'));
   });
 
   it('gives each entity a value from the car: open, closed or unknown', async () => {
-    const { text, retain } = await until(() => last('connected-vehicle/car/state'));
-    const state = JSON.parse(text) as Record<string, unknown>;
-    assert.equal(retain, true);
+    await until(() => last('connected-vehicle/car/state'));
+    assert.equal(last('connected-vehicle/car/state')?.retain, true);
+    const words = ['windows_rearRight', 'windows_frontLeft', 'doors_tailGate', 'doors_carLocked', 'climate'];
     assert.deepEqual(
-      [state['windows_rearRight'], state['windows_frontLeft'], state['doors_tailGate'], state['doors_carLocked']],
-      ['ON', 'OFF', 'OFF', 'OFF'],
+      words.map((id) => state()[id]),
+      ['ON', 'OFF', 'OFF', 'LOCKED', 'None'],
     );
-    assert.deepEqual([typeof state['fuelAmount'], typeof state['odometer']], ['number', 'number']);
-    const templates = configs().map(
-      ({ text: config }) => JSON.parse(config) as { state_topic?: string; value_template?: string },
-    );
-    for (const { state_topic, value_template = '' } of templates) {
+    assert.deepEqual([typeof state()['fuel_fuelAmount'], state()['odometer']], ['number', 24817]);
+    for (const { state_topic, value_template } of entities().values())
       if (state_topic === 'connected-vehicle/car/state')
-        assert.ok((/value_json\.(\w+)/.exec(value_template)?.[1] ?? '') in state, value_template);
-    }
+        assert.ok(
+          (/value_json\['([\w-]+)'\]/.exec(String(value_template))?.[1] ?? '') in state(),
+          String(value_template),
+        );
+    assert.deepEqual(JSON.parse(last('connected-vehicle/car/position')?.text ?? ''), {
+      latitude: 57.7087,
+      longitude: 11.9745,
+    });
   });
 
-  it('sends the command of a button, and tells what became of it', async () => {
+  it('sends the command of the lock once, and tells what became of it', async () => {
+    service.car().set({ lock: 'UNLOCKED' });
+    await until(() => state()['doors_carLocked'] === 'UNLOCKED');
     press('lock');
     const { text } = await until(() => {
       const verdict = last('connected-vehicle/car/command');
@@ -153,6 +177,15 @@ describe('The example “Home Assistant through MQTT”', function () {
       reason: 'The car carried out the command.',
       verified: true,
     });
+    await until(() => state()['doors_carLocked'] === 'LOCKED');
+    assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
+  });
+
+  it('shows of the climate what the last command did', async () => {
+    press('climatization-start');
+    await until(() => state()['climate'] === 'ON');
+    press('climatization-stop');
+    await until(() => state()['climate'] === 'OFF');
   });
 
   for (const command of ['unlock', 'Unlock', 'lock-reduced-guard', 'self-destruct']) {
@@ -166,7 +199,7 @@ describe('The example “Home Assistant through MQTT”', function () {
       assert.deepEqual(JSON.parse(text), {
         command,
         state: 'failed',
-        reason: 'Only lock and flash go through this bridge.',
+        reason: 'Only lock, flash and climate go through this bridge.',
       });
       assert.equal(service.requests.filter(({ method }) => method === 'POST').length, before);
     });
@@ -184,8 +217,7 @@ describe('The example “Home Assistant through MQTT”', function () {
   });
 
   const online = (payload: string) => () => last('connected-vehicle/car/online')?.text === payload;
-  const window = (): unknown =>
-    (JSON.parse(last('connected-vehicle/car/state')?.text ?? '{}') as Record<string, unknown>)['windows_frontLeft'];
+  const window = (): unknown => state()['windows_frontLeft'];
 
   it('is offline while nothing can be read, without telling of once more what was closed, and online with the next live reading', async () => {
     service.faults.add({ match: { method: 'GET' }, status: 503 });
@@ -205,29 +237,43 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   it('calls unknown what alone cannot be read', async () => {
     service.faults.add({ match: { path: '/windows' }, error: 'not-supported' });
-    await until(() => window() === 'None');
+    await until(() => state()['windows_frontLeft'] === undefined);
     assert.ok(online('online')());
     service.faults.clear();
     await until(() => window() === 'ON');
   });
 
-  it('announces each entity once more when Home Assistant has started, and only then', async () => {
+  it('announces the device once more when Home Assistant has started, and only then', async () => {
     const before = configs().length;
     publish('homeassistant/status', 'offline');
     publish('homeassistant/status', 'online');
-    await until(() => configs().length >= before + 23);
+    await until(() => configs().length > before);
     const announced = published.length;
-    await until(() => published.slice(announced).some(({ topic }) => topic.endsWith('/state')));
-    assert.equal(configs().length, before + 23);
+    await until(() => published.slice(announced).filter(({ topic }) => topic.endsWith('/state')).length > 1);
+    assert.equal(configs().length, before + 1);
   });
 
-  it('announces each entity to a broker that has lost its memory, and is online with the next live reading', async () => {
+  it('announces the device to a broker that has lost its memory, which was offline before', async () => {
+    const entitiesBefore = [...entities().keys()];
     await closeBroker();
     published.length = 0;
     await openBroker(port);
-    await until(() => configs().length === 23);
-    assert.equal((await until(() => last('connected-vehicle/car/online'))).text, 'offline');
+    await until(() => configs().length === 1);
+    assert.deepEqual([...entities().keys()], entitiesBefore);
+    const before = published.slice(0, published.indexOf(configs()[0]!));
+    assert.equal(before.findLast(({ topic }) => topic === 'connected-vehicle/car/online')?.text, 'offline');
     await until(() => window() === 'ON' && online('online')());
+  });
+
+  it('sends no command that was given while it had no connection, nor one once more after a new one', async () => {
+    const sent = (): number => service.requests.filter(({ method }) => method === 'POST').length;
+    const before = sent();
+    await closeBroker();
+    published.length = 0;
+    await openBroker(port);
+    publish('connected-vehicle/car/set', 'flash', true);
+    await until(() => online('online')() && last('connected-vehicle/car/command'));
+    assert.equal(sent(), before);
   });
 
   it('is offline when it ends', async () => {

@@ -101,6 +101,8 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   // With a server, and with a browser: logbook-example_spec, logbook-page_spec.
   'Logbook to CSV and InfluxDB': [],
   'A logbook page with Dashboard 2': [],
+  // By mouse: gauge-clicks_spec.
+  'Battery and range on a gauge': [],
   'Cheap hours with the Volvo wallbox': [
     [
       'Pause at 6:00',

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 /** What the test uses of the MQTT client that Node-RED brings. */
 interface MqttClient extends NodeJS.EventEmitter {
   subscribe(topic: string, options: { qos: 0 }): void;
-  publish(topic: string, payload: string): void;
+  publish(topic: string, payload: string, options: { retain: boolean }): void;
   end(force: boolean): void;
 }
 const { connect } = createRequire(require.resolve('@node-red/nodes/package.json'))('mqtt') as {
@@ -38,8 +38,8 @@ export class Subscriber {
     while (!isThere()) await new Promise<void>((resolve) => (this.#news = resolve));
   }
 
-  publish(topic: string, payload: string): void {
-    this.#client.publish(topic, payload);
+  publish(topic: string, payload: string, retain = false): void {
+    this.#client.publish(topic, payload, { retain });
   }
 
   last(topic: string): string | undefined {
