@@ -13,7 +13,10 @@ const better = [
   [/\bsmall letters\b/i, 'lowercase'],
   [/\bwithout (?:a )?blanks?\b/i, 'without spaces'],
   [/\bmay want one day\b/i, 'might need later'],
-  [/\bwhere there (?:is|are) (?:one|any|none)\b/i, '“if …”'],
+  [
+    /\bwhere there (?:is|are) (?:one|any|none)\b|\b(?:also|only|or|and) where (?:it|its|the|that|several)\b|; where it\b/i,
+    '“if …”',
+  ],
   [/, too[.;]/i, '“also” before the verb'],
   [/\bany more\b/i, '“no longer”'],
   [/\b(?:goes|went) on\b/i, '“continues”'],

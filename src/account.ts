@@ -187,7 +187,8 @@ export class Account {
     const lacking = new Set([...failures].flatMap(([read, { code }]) => (code === 'NOT_SUPPORTED' ? [read] : [])));
     const signIn = { ...this.signIn(), ...(obstacle !== null && { isRequired: true }) };
     const equipment = await facts.reportedEquipment(vin);
-    const now = clock.now() + this.client.clockSkewMs;
+    // By the clock that makes the reports older: one of them can be wrong.
+    const now = clock.now() + Math.max(0, this.client.clockSkewMs);
     const payload = inOrderOf({ readings, lacking, equipment, signIn, now });
     const { receivedAt, measuredAt, source } = severalReading([], [...readings.values()], []).vehicle;
     const vehicle = { vin, read: 'inOrder' as const, interface: null, measuredAt, source };

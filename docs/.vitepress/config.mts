@@ -114,7 +114,7 @@ function inRepository(href: string, page: string): string {
 
 /** Without the flows, whose ids and coordinates are no words to search for. */
 const renderForSearch = (source: string, env: MarkdownEnv, md: MarkdownRenderer): string =>
-  md.render(source, env).replaceAll(/<details[^]*?<\/details>/g, '');
+  md.render(source, env).replaceAll(/<details class=[^]*?<\/details>/g, '');
 
 // oxlint-disable-next-line import/no-default-export -- VitePress reads it.
 export default withMermaid({

@@ -2,7 +2,7 @@ import { inOrderReads, type ReadName } from '../catalogue/reads';
 import { unspecified } from '../catalogue/openings';
 import { serviceUrgency, warningClasses } from '../catalogue/warnings';
 import { isRecord, memberOf } from '../util/json';
-import type { Equipment } from './equipment';
+import { mayHaveReported, type Equipment } from './equipment';
 import type { Reading } from './reading';
 import { timesOf } from './times';
 
@@ -90,7 +90,7 @@ function warningsOf({ readings, lacking, equipment }: Known): Record<'no' | 'unk
     if (members.size === 0) found[lacking.has(read) ? 'notReported' : 'unknown'].push(read);
     for (const [name, word] of members) {
       const state = stateOf(name, word);
-      const isKnown = equipment === null || name in equipment;
+      const isKnown = equipment === null || mayHaveReported(equipment, name);
       const isAbsent = state === null && !isSpecified(word) && !isKnown;
       isReporting ||= state !== null;
       if (state !== true) found[state === false ? 'no' : isAbsent ? 'notReported' : 'unknown'].push(name);
@@ -109,7 +109,6 @@ function stateOf(name: string, word: unknown): boolean | null {
   return known === undefined ? null : known === 'off';
 }
 
-/** The words of the warnings in a payload, by name. */
 function warningsIn(read: ReadName, payload: unknown): Map<string, unknown> {
   const names = Object.keys(isRecord(payload) ? payload : {});
   const ofRead = names.filter((name) => read === 'tyres' || name.endsWith('Warning'));

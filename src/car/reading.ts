@@ -140,7 +140,6 @@ export async function readEach<Name extends AnyReadName>(
   return { ...severalReading([...reads], [...readings.values()], errors), failures };
 }
 
-/** Several readings as one. */
 export function severalReading(reads: AnyReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
   const infos = readings.map(({ vehicle }) => vehicle);
   const requested = infos.filter((info) => info.interface !== null);
