@@ -160,7 +160,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.getByRole('button', { name: 'Sign in' }).click();
     await part('signIn')
       .getByText(
-        'without “read the status” (conve:windows_status), “unlock the tailgate” (conve:unlock). A box of the consent page',
+        'without “read the status” (conve:windows_status), “unlock the tailgate” (conve:unlock). It was not ticked on the consent page',
       )
       .waitFor();
   });
