@@ -275,7 +275,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await page.getByLabel('with the last answers of the car').check();
     await press('diagnostics');
     assert.deepEqual((await request).postDataJSON(), { answers: true });
-    await part('result').getByText('Copied. Read it before you send it.').waitFor();
+    await part('result').getByText('Copied. Check it before you send it.').waitFor();
     assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests in 24 h$/);
   });
 
