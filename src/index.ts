@@ -1,6 +1,7 @@
 /**
- * What `nodes/` uses of the library, and no more. It is not published: the build bundles it with the nodes. The tables are free of side effects,
- * so the editor code of a node bundles only the few that it needs.
+ * What `nodes/` uses of the library, and no more. It is not published: the build bundles it with
+ * the nodes. The tables are free of side effects, so the editor code of a node bundles only the few
+ * that it needs.
  */
 
 // An account: the client and everything that it uses.

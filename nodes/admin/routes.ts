@@ -71,8 +71,8 @@ export interface Route<Body extends z.ZodMiniType = z.ZodMiniType> {
 const route = <Body extends z.ZodMiniType>(row: Route<Body>): Route<Body> => row;
 
 /**
- * The routes that the dialogs and the tab "Cars" call. None returns a secret or sends a command; `test` sends a message into
- * a flow, which may send one.
+ * The routes that the dialogs and the tab "Cars" call. None returns a secret or sends a command;
+ * `test` sends a message into a flow, which may send one.
  */
 export const routes = {
   vehicles: route({

@@ -38,7 +38,10 @@ export const textOf = (element: JQuery): string => String(element.val() ?? '').t
 export const optionElements = (choices: readonly Choice[]): JQuery[] =>
   choices.map(({ value, text }) => $('<option>').val(value).text(text));
 
-/** Selects a value. One that the dropdown does not offer (`${NAME}`, written by hand, newer) is added, so that saving keeps it. */
+/**
+ * Selects a value. One that the dropdown does not offer (`${NAME}`, written by hand, newer) is
+ * added, so that saving keeps it.
+ */
 export function choose(select: JQuery, value: string): void {
   select.val(value);
   if (select.val() !== value) select.append(...optionElements([{ value, text: value }])).val(value);
@@ -47,7 +50,10 @@ export function choose(select: JQuery, value: string): void {
 /** The field shows the default of a property that the node lacks. */
 export const shownDefault = 'shown-default';
 
-/** Shows the default of each property that the node lacks (it is older than the property, or was written by hand), and chooses in the dropdowns. */
+/**
+ * Shows the default of each property that the node lacks (it is older than the property, or was
+ * written by hand), and chooses in the dropdowns.
+ */
 export function showProperties(node: AnyNode, field: Field): void {
   fillShared(field('name').closest('.car-form'));
   for (const [name, { value: preset, type }] of Object.entries(node._def.defaults)) {
@@ -155,7 +161,10 @@ function defaultVehicle(type: string, tab: string | undefined): string | undefin
   return found.length === 1 || found.every(({ service }) => service === 'demo') ? found[0]?.id : undefined;
 }
 
-/** Gives a node that comes from the palette the default vehicle. A node that is pasted or imported is in the flows already. */
+/**
+ * Gives a node that comes from the palette the default vehicle. A node that is pasted or imported
+ * is in the flows already.
+ */
 export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {
   if (!RED.nodes.node(this.id) && !this.vehicle)
     this.vehicle = defaultVehicle(this.type, RED.workspaces.active()) ?? '';

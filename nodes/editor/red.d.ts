@@ -1,6 +1,7 @@
 /**
- * The part of the editor API that the forms use. Written by hand because @types/node-red has no validators with a reason, no
- * labels on properties and no tie between `defaults` and the options they hold.
+ * The part of the editor API that the forms use. Written by hand because @types/node-red has no
+ * validators with a reason, no labels on properties and no tie between `defaults` and the options
+ * they hold.
  */
 /** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
 type EditorNode<Options> = Partial<Options> & {

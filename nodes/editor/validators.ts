@@ -9,7 +9,10 @@ import { sharedText } from './texts';
  */
 export type Validity = true | string;
 
-/** docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them allowed. Empty: it is named elsewhere. */
+/**
+ * docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them
+ * allowed. Empty: it is named elsewhere.
+ */
 export const validateVin = (value = ''): Validity => {
   const vin = normalVin(value);
   return vin === '' || vinPattern.test(vin) || sharedText('reason.vin');
@@ -40,7 +43,10 @@ export function validateAddress(value = '', options: Parameters<typeof addressFa
   return fault === null || sharedText(`reason.${fault}`);
 }
 
-/** Names the credential that a configuration of a car lacks. The editor knows the stored ones after `loadCredentials`. */
+/**
+ * Names the credential that a configuration of a car lacks. The editor knows the stored ones after
+ * `loadCredentials`.
+ */
 export function validateCredentials({ credentials: known }: Pick<EditorNode<object>, 'credentials'>): Validity {
   // An import may hold the values themselves.
   const has = (name: string): boolean => Boolean(known?.[`has_${name}`] || known?.[name]);
@@ -50,8 +56,9 @@ export function validateCredentials({ credentials: known }: Pick<EditorNode<obje
 }
 
 /**
- * The editor loads the credentials of a configuration when its form opens, and forgets them with a deploy. Loaded as the form does, but at
- * once, they give the red triangle to a configuration and its nodes that lack one.
+ * The editor loads the credentials of a configuration when its form opens, and forgets them with a
+ * deploy. Loaded as the form does, but at once, they give the red triangle to a configuration and
+ * its nodes that lack one.
  */
 export function loadCredentials(): void {
   RED.nodes.eachConfig((car) => {

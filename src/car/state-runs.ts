@@ -6,7 +6,10 @@ import { isOlder, type ValueTimes } from './times';
 /** A value of the car whose changes are kept. */
 export type StateValue = string | boolean | number | Position;
 
-/** Consecutive answers with the same value; for a number that changes, the answers of some minutes. All times are milliseconds since 1970 by the clock of the service. */
+/**
+ * Consecutive answers with the same value; for a number that changes, the answers of some minutes.
+ * All times are milliseconds since 1970 by the clock of the service.
+ */
 export interface StateRun {
   value: StateValue;
   /** The highest number, if `value` is lower; only numbers have it. */
@@ -39,8 +42,8 @@ const maxRuns = 30;
 const clockSlackMs = 5_000;
 
 /**
- * Adds a known value to the runs of a state. If the clock was set back, nothing before is known. Returns the same array if
- * the answer shows nothing new.
+ * Adds a known value to the runs of a state. If the clock was set back, nothing before is known.
+ * Returns the same array if the answer shows nothing new.
  * @param at now, by the clock of the service
  */
 export function withValue(
@@ -123,8 +126,8 @@ function joinedRun(last: StateRun, run: StateRun): StateRun | undefined {
 }
 
 /**
- * Whether a state has lasted for so long: no if an answer in that time shows something else, yes if the answers show it from before
- * that time on, or the service has its time, and otherwise null.
+ * Whether a state has lasted for so long: no if an answer in that time shows something else, yes if
+ * the answers show it from before that time on, or the service has its time, and otherwise null.
  * @param isMet whether a value is of that state; of numbers, all between two that are
  * @param now by the clock of the service
  * @returns also since when it is known to last; null: it does not

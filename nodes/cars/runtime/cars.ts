@@ -76,7 +76,10 @@ interface FoundCar {
   source: Source;
 }
 
-/** A config node with its account; the config nodes of the demo cars, and those with one client ID, have one overview. */
+/**
+ * A config node with its account; the config nodes of the demo cars, and those with one client ID,
+ * have one overview.
+ */
 interface Source {
   options: { service: string; readOnly: boolean };
   account: Account | null;
@@ -156,7 +159,10 @@ export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): 
   await clickDemoCar(RED, car.vin, click);
 }
 
-/** Windows, doors and availability always; of tank and battery the one that the car has, or both as long as that is unknown. */
+/**
+ * Windows, doors and availability always; of tank and battery the one that the car has, or both as
+ * long as that is unknown.
+ */
 function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [
@@ -172,7 +178,10 @@ function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
 const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
   code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
-/** Each car once: first the own cars of the configurations, which have their names, then those that only nodes and messages name. */
+/**
+ * Each car once: first the own cars of the configurations, which have their names, then those that
+ * only nodes and messages name.
+ */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];
@@ -197,8 +206,8 @@ async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
 }
 
 /**
- * Configurations that share an overview have the same cars, and each of them may have sent a command. Two that have a real car as their own
- * stay two, because each has a sign-in.
+ * Configurations that share an overview have the same cars, and each of them may have sent a
+ * command. Two that have a real car as their own stay two, because each has a sign-in.
  */
 function withoutTwins(cars: readonly FoundCar[]): FoundCar[] {
   const found = new Map<string, FoundCar>();
