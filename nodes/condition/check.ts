@@ -6,6 +6,7 @@ import {
   parseCondition,
   parseRow,
   readAll,
+  unitOf,
   VehicleError,
   type Account,
   type Condition,
@@ -25,6 +26,8 @@ interface AskedCondition extends Condition {
 
 interface Judged extends ConditionResult {
   condition: AskedCondition;
+  /** What the sentence says: the value in the units of the vehicle configuration. */
+  shown: { value: ConditionResult['is']; unit: string | null };
 }
 
 /** Reads the values of conditions and judges each. */
@@ -35,15 +38,21 @@ export async function judgeAll(
 ) {
   const { client } = account;
   const reads = [...new Set(conditions.map(({ value }) => value.read))];
-  const { readings, failures } = await readAll(reads, (read) => account.read(read, { vin, maxAgeMs, signal }));
+  const { readings, failures } = await readAll(reads, (read) =>
+    account.read(read, { vin, maxAgeMs, signal, units: 'car' }),
+  );
   if (signal.aborted) throw failures.values().next().value;
   const now = clock().now() + client.clockSkewMs;
   const judgeOne = async (condition: AskedCondition): Promise<Judged> => {
     const { value, isOpen, forMinutes } = condition;
     const runs = forMinutes > 0 ? await account.statesOf(vin, value.name) : [];
-    const asked: Condition = isOpen ? { value, operator: 'older than', operand: 0, forMinutes: 0 } : condition;
-    const one = judge(asked, readings.get(value.read), now, runs);
-    return { condition, ...one, ...(isOpen && { result: null }) };
+    const asked: Condition = isOpen ? { ...condition, operator: 'older than', operand: 0, forMinutes: 0 } : condition;
+    const reading = readings.get(value.read);
+    const one = judge(asked, reading, now, runs);
+    const unit =
+      account.units === 'car' || value.type.kind !== 'number' ? one.unit : unitOf(account.units, value.type.unit);
+    const said = unit === one.unit ? one : judge({ ...asked, unit }, reading, now);
+    return { condition, shown: { value: said.is, unit: said.unit }, ...one, ...(isOpen && { result: null }) };
   };
   const judged = await Promise.all(conditions.map(judgeOne));
   const results = judged.map(({ result }) => result);
@@ -113,7 +122,7 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
 
 function valueText(
   words: Words,
-  { condition: { value, operator, operand, isOpen }, is, unit, measuredAt, result, reasons, since = null }: Judged,
+  { condition: { value, operator, operand, isOpen }, is, shown, measuredAt, result, reasons, since = null }: Judged,
   now: number,
 ): string {
   const { say } = words;
@@ -132,5 +141,5 @@ function valueText(
   }
   if (value.member !== undefined && type.kind === 'boolean')
     return say(`reading.word.${type.words[is === true ? 'true' : 'false']}`);
-  return textOf({ value: is, unit }, words, value.read) ?? String(is);
+  return textOf(shown, words, value.read) ?? String(is);
 }

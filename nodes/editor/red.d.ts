@@ -203,6 +203,7 @@ declare const RED: {
           vin?: string;
           wallbox?: string;
           polling?: string;
+          units?: string;
           shareFor?: number | string;
           requestsPerDay?: number | string;
           readOnly?: boolean;
