@@ -49,7 +49,7 @@ function addUnit(cell: JQuery, row: Row, value: Value | undefined): () => string
     cell.append($('<span>').text(unitText(unit)));
     return () => undefined;
   }
-  const select = $('<select class="unit">').attr('aria-label', say('label.unit'));
+  const select = $('<select style="width: auto">').attr('aria-label', say('label.unit'));
   select.append(optionElements(names.map((name) => ({ value: name, text: unitText(name) })))).val(own);
   cell.append(select);
   // A row without a unit has that of the value.

@@ -91,7 +91,8 @@ describe('The units of a vehicle configuration', () => {
       [15_421, 'miles per kilowatt-hour', 'miles'],
     );
     const { reads } = vehicle as unknown as { reads: Record<string, { unit?: unknown }> };
-    assert.equal((reads['statistics']?.unit as Record<string, string>)['distanceToEmptyTank'], 'miles');
+    const ofGroup = (reads['statistics'] ?? assert.fail()).unit as Record<string, string>;
+    assert.equal(ofGroup['distanceToEmptyTank'], 'miles');
   });
 
   it('keep the miles of a car that gives miles, and are kilometers if a person wants that', async () => {
@@ -237,6 +238,7 @@ describe('The units of a vehicle configuration', () => {
 
   it('have to be known ones', async () => {
     await load({ read: 'odometer' }, { units: 'imperial' });
-    assert.match(String((await flow.fail())['error'] && (flow.caught.at(-1)?.['error'] as Error).message), /units/);
+    const { error } = await flow.fail();
+    assert.match((error as Error).message, /“units”/);
   });
 });
