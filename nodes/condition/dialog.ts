@@ -138,6 +138,8 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   const showOperand = (shown: Row): void => {
     const found = conditionValue(shown.value ?? '');
     const isPlace = found?.type.kind === 'position' && shown.operator !== 'older than' && !isSource(shown);
+    // A field that is made or taken away reports a change.
+    operandOf = () => shown;
     cell.empty();
     cell.removeClass('place');
     lasting.toggle(shown.operator !== 'older than');
