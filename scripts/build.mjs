@@ -204,7 +204,7 @@ const sharedWords = {
 /** The texts of each catalogue that only an open form or the tab "Cars" needs: no label of a node and no reason of a validator is among them. */
 const laterWords = {
   'connected-vehicle':
-    'label placeholder heading hint demoCar polling hours interface ask test scopes serviceHint interfaceHint interfaces access answer notAllowed place wholeFlow waits dialog',
+    'label placeholder heading hint demoCar polling units hours interface ask test scopes serviceHint interfaceHint interfaces access answer notAllowed place wholeFlow waits dialog',
   'connected-vehicle-cars':
     'label empty action group name use pictures side age heading remedy session quota command demo outcome fault unit log',
   'connected-vehicle-command': 'label choose other fromMessage whenBusy whenUnavailable readOnly does hint duration',

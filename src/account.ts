@@ -5,6 +5,8 @@ import { VehicleClient, type ReadOptions, type VehicleObserver } from './client'
 import { Dispatcher } from './commands/dispatcher';
 import { asVehicleError, VehicleError } from './errors';
 import { journalReading } from './commands/log';
+import { readingIn } from './car/unit-system';
+import type { UnitSystem } from './catalogue/units';
 import { logReading } from './logbook/reading';
 import { parseTariff, type Tariff } from './logbook/tariff';
 import { seenIn } from './condition/seen';
@@ -40,6 +42,8 @@ export interface AccountOptions {
   readOnly?: boolean;
   /** The id of the wallbox, as a person entered it. Default: none. */
   wallbox?: string | undefined;
+  /** The units of what `read` returns. Default: as the car gives them. */
+  units?: UnitSystem;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
@@ -62,6 +66,8 @@ export interface AccountOptions {
   warn?: (sentence: string | Sentence) => void;
 }
 
+type AccountReadOptions = ReadOptions & { clear?: boolean; from?: unknown; to?: unknown; units?: UnitSystem };
+
 /** A client with everything that it uses; `close` ends all of it. */
 export class Account {
   readonly client: VehicleClient;
@@ -71,6 +77,8 @@ export class Account {
   readonly dispatcher: Dispatcher;
   /** How requests reach the service. */
   readonly connection: ConnectionNotes;
+  /** In which people see the values; what the pack keeps has the units of the car. */
+  readonly units: UnitSystem;
   readonly #id: string;
   readonly #pack: Pack;
   readonly #limiter: RateLimiter;
@@ -85,6 +93,7 @@ export class Account {
     const { clock, facts, redactor } = pack;
     const apiKey = usableKey(options.apiKey);
     this.#id = id;
+    this.units = options.units ?? 'car';
     this.#pack = pack;
     this.#transport = options.transport ?? createTransport({ clock });
     this.#tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
@@ -151,12 +160,18 @@ export class Account {
   }
 
   /**
-   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first; `from` and `to` limit trips and charges.
+   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first; `from` and `to` limit trips and charges; `units`
+   * are other ones than those of the account.
    * @throws VehicleError
    */
-  async read(
+  read(name: AnyReadName, { units = this.units, ...options }: AccountReadOptions): Promise<Reading> {
+    const reading = this.#readAsGiven(name, options);
+    return units === 'car' ? reading : reading.then((given) => readingIn(units, given));
+  }
+
+  async #readAsGiven(
     name: AnyReadName,
-    { clear = false, from, to, ...options }: ReadOptions & { clear?: boolean; from?: unknown; to?: unknown },
+    { clear = false, from, to, ...options }: Omit<AccountReadOptions, 'units'>,
   ): Promise<Reading> {
     if (name === 'inOrder') return this.#inOrder(options);
     if (!isKeptName(name)) return this.client.read(name, options);

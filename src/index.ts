@@ -41,7 +41,7 @@ export {
   type InterfaceName,
   type ReadName,
 } from './catalogue/reads';
-export { unitInWords } from './catalogue/units';
+export { inSystem, inUnit, unitInWords, unitOf, unitsBeside, unitSystems, type UnitSystem } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.
 export {

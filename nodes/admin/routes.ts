@@ -234,7 +234,10 @@ async function judgeConditions(
   const { judged, failures, now, result } = await withTimeLimit(async (signal) =>
     judgeAll(account, asked, { match, vin: await client.requireVin(node.chooseVin(vin), signal), maxAgeMs: 0, signal }),
   );
-  const lines = judged.map((one) => ({ result: one.result, text: factText(words, one, now) }));
+  const lines = judged.map((one) => ({
+    result: one.result,
+    text: factText(words, one, now),
+  }));
   return redactor.value({ result, lines, errors: [...failures].map(shownFailure) });
 }
 

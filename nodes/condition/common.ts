@@ -68,10 +68,12 @@ export function validateRows(rows: readonly Row[], vehicle: string | undefined):
   return at < 0 || say('reason.row', { number: at + 1, fault: faults[at] });
 }
 
-export const unitOf = ({ operator }: Row, value: Value | undefined): string => {
-  const unit = operator === 'older than' ? 'minutes' : value?.type.kind === 'number' ? value.type.unit : '';
-  return unit && ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit });
-};
+/** A unit in short. */
+export const unitText = (unit: string): string => unit && ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit });
+
+/** The unit of what a row compares with, as it is stored. */
+export const unitOf = ({ operator, unit }: Row, value: Value | undefined): string =>
+  operator === 'older than' ? 'minutes' : value?.type.kind === 'number' ? unit || value.type.unit : '';
 
 /** A list as a field shows it. */
 export const textOfOperand = ({ operator, operand = '' }: Row): string =>

@@ -36,7 +36,7 @@ export function connectedVehicleCondition(own: FlowNode): void {
       ...(options.payload === 'text' && { payload: text }),
       vehicle: {
         ...(isRecord(msg['vehicle']) && msg['vehicle']),
-        condition: { result, conditions: judged.map(({ condition: _condition, ...one }) => one) },
+        condition: { result, conditions: judged.map(({ condition: _condition, shown: _shown, ...one }) => one) },
         text,
         ...(failure && { error: errorOf(own, failure) }),
       },

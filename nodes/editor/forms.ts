@@ -1,5 +1,5 @@
 import { parsePlace, type Place } from '../../src/index';
-import { sharedText } from './texts';
+import { sharedText, wordsOf } from './texts';
 
 interface Choice {
   value: string;
@@ -55,6 +55,7 @@ export const shownDefault = 'shown-default';
  * written by hand), and chooses in the dropdowns.
  */
 export function showProperties(node: AnyNode, field: Field): void {
+  fillOptions(field('name').closest('.car-form'), node.type);
   fillShared(field('name').closest('.car-form'));
   for (const [name, { value: preset, type }] of Object.entries(node._def.defaults)) {
     const value = node[name] ?? preset;
@@ -66,6 +67,16 @@ export function showProperties(node: AnyNode, field: Field): void {
     if (node[name] === undefined) input.data(shownDefault, String(stateOf(input)));
   }
   describeFields(field('name').closest('.car-form'));
+}
+
+/** Adds the options of each dropdown: `polling fixed adaptive`, the key of their texts and their values. */
+function fillOptions(form: JQuery, type: string): void {
+  form.find('[data-options]').each((_, element) => {
+    const [key = '', ...values] = String($(element).data('options')).split(' ');
+    const say = key.startsWith('shared:') ? sharedText : wordsOf(type);
+    const texts = values.map((value) => ({ value, text: say(`${key.replace('shared:', '')}.${value}`) }));
+    $(element).append(optionElements(texts));
+  });
 }
 
 /** Fills in the texts of the configuration's catalogue, `label.vin`, or `[placeholder]placeholder.vin`. */

@@ -205,6 +205,7 @@ declare const RED: {
           vin?: string;
           wallbox?: string;
           polling?: string;
+          units?: string;
           shareFor?: number | string;
           requestsPerDay?: number | string;
           readOnly?: boolean;

@@ -21,8 +21,9 @@ export const learnCredentials = ({ apiKey, clientSecret, accessToken }: VehicleC
 export const settingsOf = (
   RED: NodeAPI,
   options: VehicleOptions,
-): Pick<AccountOptions, 'pack' | 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'places'> => ({
+): Pick<AccountOptions, 'pack' | 'units' | 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'places'> => ({
   pack: packOf(RED, options.service),
+  units: options.units,
   readOnly: options.readOnly,
   limits: options,
   shareForMs: options.shareFor * 1000,

@@ -40,6 +40,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
   icon: 'connected-vehicle.svg',
   defaults: {
     name: { value: '' },
+    units: { value: 'car' },
     service: { value: 'demo' },
     demoCar: { value: 'petrol' },
     baseUrl: { value: '', validate: ifCustom((value) => shared.validateAddress(value)) },

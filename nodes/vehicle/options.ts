@@ -1,11 +1,13 @@
 import * as z from 'zod/mini';
-import { accessNames, defaultAccess, interfaceNames, parsePlaces, serviceNames } from '../../src/index';
+import { accessNames, defaultAccess, interfaceNames, parsePlaces, serviceNames, unitSystems } from '../../src/index';
 import { flag, listOf, number, text } from '../node-red/options';
 
 /** `connected-vehicle` (docs/internals/contract.md 2). The credentials are below. */
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,
+    /** In which people see the values; `car`: as the car gives them. */
+    units: z._default(z.enum(unitSystems), 'car'),
     service: z._default(z.enum(serviceNames), 'demo'),
     baseUrl: text,
     apiKeyHeader: text,

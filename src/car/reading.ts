@@ -97,7 +97,7 @@ export function readingOf<Name extends ReadName>(
  * The unit of a payload, in words; for a group an object with the units of its members. Undefined
  * if nothing in it has a unit.
  */
-function unitOfPayload(payload: unknown): string | Record<string, string> | undefined {
+export function unitOfPayload(payload: unknown): string | Record<string, string> | undefined {
   if (!isRecord(payload)) return undefined;
   if (Object.hasOwn(payload, 'value')) return typeof payload['unit'] === 'string' ? payload['unit'] : undefined;
   const units = Object.entries(payload).flatMap(([name, member]) =>

@@ -264,7 +264,7 @@ export function drawCar(svg: SVGSVGElement, state: CarViewState, words: CarViewW
 
 function drawEnergy(
   svg: SVGSVGElement,
-  { plugged, chargingStatus, level, fuel }: CarViewState,
+  { plugged, chargingStatus, level, fuel, fuelUnit }: CarViewState,
   words: CarViewWords,
 ): void {
   const plug = plugged === undefined ? 'absent' : plugged === null ? 'unknown' : plugged ? 'plugged' : 'unplugged';
@@ -282,7 +282,14 @@ function drawEnergy(
   // Two gauges stand one above the other.
   const both = level !== undefined && fuel !== undefined;
   gauge(svg, 'level', level, level === null ? '?' : `${level} %`, both ? -4 : 0, (level ?? 0) / 100);
-  gauge(svg, 'fuel', fuel, fuel === null ? '?' : `${Math.round(fuel ?? 0)} l`, both ? 26 : 0, 0);
+  gauge(
+    svg,
+    'fuel',
+    fuel,
+    fuel === null ? '?' : `${Math.round(fuel ?? 0)} ${fuelUnit === 'US gallons' ? 'gal' : 'l'}`,
+    both ? 26 : 0,
+    0,
+  );
 }
 
 function gauge(svg: SVGSVGElement, name: string, value: unknown, text: string, y: number, share: number): void {

@@ -40,7 +40,7 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
     }),
     chargingStatus: has('chargingStatus') && typeof charging === 'string' ? charging : null,
     ...(has('batteryChargeLevel') && { level: number('batteryChargeLevel') }),
-    ...(has('fuelAmount') && { fuel: number('fuelAmount') }),
+    ...(has('fuelAmount') && { fuel: number('fuelAmount'), fuelUnit: facts.fuelAmount?.unit ?? 'liters' }),
   };
 }
 
