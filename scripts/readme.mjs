@@ -4,26 +4,29 @@
 // links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
 import { fillHelp } from './fill-help.mjs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { format, resolveConfig } from 'prettier';
 import * as runtime from '../dist/nodes/runtime.js';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
+import { groupedResources } from '../dist/src/catalogue/groups.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
 import {
   isKeptName,
+  isReadName,
   partsOf,
   readNames,
   readThemes,
+  reads,
   requestNameOf,
+  resourceNames,
   routeOf,
   titleOf,
   valueTypeOf,
 } from '../dist/src/catalogue/reads.js';
 import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dist/src/catalogue/scopes.js';
 import { services } from '../dist/src/catalogue/services.js';
-import { errorCodes } from '../dist/src/errors.js';
 import { definition } from '../dist/test/support/editor-halves.js';
 import { demoRows, shownOf } from '../dist/test/support/demo-answers.js';
 import { said } from '../dist/test/support/sentences.js';
@@ -46,15 +49,36 @@ const listOf = (lines) =>
 const numbers = new Intl.NumberFormat('en-US');
 const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 
-/** What a read gives, in the words of the form, with the fixed words of the service. */
-function valueOf(name) {
+/** The words that can come from Volvo Cars: those to which its own are translated, or those of every service. */
+function wordsOf(name) {
+  const row = groupedResources[name];
+  if (row?.words) return [...new Set(Object.values(row.words))];
+  if (row?.bulbs) return [...new Set(Object.values(row.bulbs)), row.several].filter((word) => word !== null);
+  return valueTypeOf(name)?.values;
+}
+
+const isAtVolvo = (name) => !isReadName(name) || routeOf(name, interfacesOfVolvo) !== undefined;
+
+/** What a read gives, in the words of the form, with the fixed words of the service, and its unit. */
+function valueOf(name, values = wordsOf(name)) {
   const type = valueTypeOf(name);
   // Of a car that is not locked, the service says `open`.
   if (type?.words)
-    return `yes or no: \`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`;
-  if (type?.values) return type.values.map(code).join(', ');
-  if (type?.unit) return `number, ${type.unit}`;
-  return gives[name] ?? gives.group;
+    return [
+      `\`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`,
+      '',
+    ];
+  if (values) return [values.map(code).join(', '), ''];
+  if (type?.unit) return ['number', type.unit];
+  return [gives[name] ?? gives.group, ''];
+}
+
+/** Which cars have a value: those with a tank, those with a battery to plug in, or all. */
+function driveTrainOf(name) {
+  const theme = isReadName(name) ? reads[name].theme : '';
+  const isOfAll = ['fuel', 'distanceToEmpty'].includes(name);
+  if (!isOfAll && (['fuel', 'engine'].includes(theme) || name === 'engineHoursToService')) return 'tank';
+  return ['charging', 'wallbox'].includes(theme) ? 'battery' : 'all';
 }
 
 /** The answers of the demo cars beside the recorded ones of the vendor's demo car. */
@@ -67,13 +91,10 @@ async function demoCars() {
   return table(['answer', 'member', 'vendor’s demo car', 'petrol car of the demo', 'electric car of the demo'], rows);
 }
 
-/** The reads that one request answers at Volvo Cars; empty where it answers one only. */
-function togetherWith(name) {
+/** The request that answers a read at Volvo Cars: reads with the same name there cost one together. */
+function requestOf(name) {
   if (name === 'inOrder') return partsOf(name).map(code).join(', ');
-  if (isKeptName(name)) return '';
-  if (!routeOf(name, interfacesOfVolvo)) return 'not at Volvo Cars';
-  const request = requestNameOf(name, interfacesOfVolvo);
-  return request === name ? '' : code(request);
+  return isKeptName(name) ? 'none' : code(requestNameOf(name, interfacesOfVolvo));
 }
 
 /** The text of the help of a node below a heading, or before the first one. */
@@ -232,22 +253,46 @@ function sentences(...groups) {
     return groups.includes(group) && !elsewhere.has(template);
   };
   const found = said.flatMap(({ file, templates }) => templates.filter((template) => isAsked(template, file)));
-  return listOf(found.map((template) => template.replace(/\{\d\}/g, '…')));
+  return listOf(found.map((template) => template.replace(/(?:\{\d\})+/g, '…')));
 }
 
 const tables = {
   reads: () =>
     readThemes()
       .map(([theme, names]) => {
-        const rows = names.map((name) => [
-          code(name),
-          words.read[name] ?? titleOf(name),
-          valueOf(name),
-          togetherWith(name),
-        ]);
-        return `### ${themes[theme]}\n\n${table(['name', 'in the list', 'value', 'read with'], rows)}`;
+        const rows = names.filter(isAtVolvo).map((name) => {
+          const scopes = [...new Set(partsOf(name).flatMap((part) => scopesOfRead(part, interfacesOfVolvo)))];
+          const [values, unit] = valueOf(name);
+          return [
+            code(name),
+            words.read[name] ?? titleOf(name),
+            values,
+            unit,
+            driveTrainOf(name),
+            scopes.map(code).join(', '),
+            requestOf(name),
+          ];
+        });
+        const header = ['name', 'in the list', 'values', 'unit', 'drive train', 'scope', 'request'];
+        return `### ${themes[theme]}\n\n${table(header, rows)}`;
       })
       .join('\n\n'),
+  /** What only the extended interface has, and the words that only it has for other values. */
+  demoReads: () => {
+    const rows = resourceNames
+      .map((name) => [name, ...valueOf(name, valueTypeOf(name).values)])
+      .filter(([name, values]) => !isAtVolvo(name) || values !== valueOf(name)[0]);
+    return table(
+      ['name', 'in the list', 'values', 'unit', 'Volvo Cars'],
+      rows.map(([name, values, unit]) => [
+        code(name),
+        words.read[name] ?? titleOf(name),
+        values,
+        unit,
+        isAtVolvo(name) ? 'fewer words' : 'no',
+      ]),
+    );
+  },
   events: async () => {
     const { event } = await jsonOf('nodes/locales/en-US/connected-vehicle-event.json');
     return table(
@@ -316,11 +361,6 @@ const tables = {
     });
     return table(['node', 'requests a day'], rows);
   },
-  codes: () =>
-    table(
-      ['code', 'may work later by itself'],
-      Object.entries(errorCodes).map(([name, { retryable }]) => [code(name), retryable ? 'yes' : 'no']),
-    ),
   /** Texts of message catalogues: `connected-vehicle:reason` is what the catalogue of that name has below that key. */
   texts: async (...places) => {
     const textsBelow = (found) => (typeof found === 'string' ? [found] : Object.values(found).flatMap(textsBelow));
@@ -396,16 +436,17 @@ function costOf(flow) {
   ].join('; ');
 }
 
-const costs = new Map();
+/** The example flows by the name of their tab: folder, file, info without what they cost, and what they cost. */
+const examples = new Map();
 for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort()) {
   if (!file.endsWith('.json')) continue;
   await rewrite(`examples/${file}`, (text) => {
     const flow = JSON.parse(text);
     const cost = costOf(flow);
-    costs.set(basename(file, '.json').slice(3), cost);
     const { info } = flow[0];
-    const line = `Requests with your own Volvo, of 10,000 a day for each part of the service: ${cost}.`;
-    const stated = `${info.replace(/\n\nRequests with your own Volvo[^\n]*$/, '')}\n\n${line}`;
+    const about = info.replace(/\n\nRequests with your own Volvo[^\n]*$/, '');
+    examples.set(basename(file, '.json').slice(3), { folder: dirname(file), file, about, cost });
+    const stated = `${about}\n\nRequests with your own Volvo, of 10,000 a day for each part of the service: ${cost}.`;
     const drawing = flow.find(({ type, name }) => type === 'template' && name === 'Drawing');
     const drawn = drawing && { ...drawing, template: carSvg() };
     return text
@@ -413,7 +454,36 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
       .replace(JSON.stringify(drawing), () => JSON.stringify(drawn));
   });
 }
-tables.cost = (example) => `Requests: ${costs.get(example)}.`;
+
+/** The name of the page of an example, which was its anchor while one page had them all. */
+const pageOfExample = (name) => name.toLowerCase().replaceAll(/\W+/g, '-');
+
+/** How to import an example, what it costs, and its info but for the first paragraph, which the page itself has. */
+tables.recipe = (name) => {
+  const { folder, file, about, cost } = examples.get(name);
+  const address = `../../examples/${file.split('/').map(encodeURIComponent).join('/')}`;
+  const [, ...details] = about.split('\n\n');
+  return [
+    `**Import**: menu _☰_, _Import_, _Examples_, \`@connected-vehicle/node-red\`, _${folder}_, _${name}_. Or copy the text of the file:`,
+    `[${name}.json](${address})`,
+    `**Requests** with your own Volvo, out of 10,000 a day for each part of the service: ${cost}.`,
+    ...(details.length > 0 ? ['## The flow', ...details] : []),
+  ].join('\n\n');
+};
+
+/** All examples with the first sentence of their pages. The anchor of a row is that of the section that it was. */
+tables.recipes = async () => {
+  const rows = {};
+  for (const [name, { folder, cost }] of examples) {
+    const page = pageOfExample(name);
+    const [, , text] = (await readFile(pathTo(`docs/recipes/${page}.md`), 'utf8')).split('\n');
+    const does = /^.*?[.](?= |$)/.exec(text)[0].replaceAll('](../', '](');
+    (rows[folder] ??= []).push([`<a id="${page}"></a>[${name}](recipes/${page}.md)`, does, cost]);
+  }
+  return ['Basics', 'Watch', 'Command', 'Charging', 'Bridge']
+    .map((folder) => `## ${folder}\n\n${table(['recipe', 'what it does', 'requests'], rows[folder])}`)
+    .join('\n\n');
+};
 
 await rewrite('README.md', withReleasedLinks);
 

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { dirname, posix } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DefaultTheme } from 'vitepress';
+import type { DefaultTheme, MarkdownEnv, MarkdownRenderer } from 'vitepress';
 import { withMermaid } from 'vitepress-plugin-mermaid';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -11,15 +11,24 @@ const repository = 'https://github.com/connected-vehicle/node-red';
 const pages = (...entries: [text: string, page: string][]): DefaultTheme.SidebarItem[] =>
   entries.map(([text, page]) => ({ text, link: `/${page}` }));
 
+/** The pages of the recipes, in the order of the examples. */
+const recipes: DefaultTheme.SidebarItem[] = ['Basics', 'Watch', 'Command', 'Charging', 'Bridge'].map((folder) => ({
+  text: folder,
+  collapsed: true,
+  items: readdirSync(join(root, 'examples', folder))
+    .toSorted()
+    .map((file) => file.slice(3).replace('.json', ''))
+    .map((name) => ({ text: name, link: `/recipes/${name.toLowerCase().replaceAll(/\W+/g, '-')}` })),
+}));
+
 const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Start',
     items: pages(
       ['Install and try', 'start'],
       ['Connect a Volvo', 'volvo'],
-      ['Scopes to tick', 'scopes'],
-      ['Home Assistant', 'home-assistant'],
-      ['Which cars and versions', 'compatibility'],
+      ['Home Assistant add-on', 'home-assistant'],
+      ['Which cars', 'cars'],
       ['Which node?', 'choose'],
     ),
   },
@@ -41,9 +50,15 @@ const sidebar: DefaultTheme.SidebarItem[] = [
     items: pages(
       ['Values', 'values'],
       ['Commands', 'commands'],
-      ['Recipes', 'recipes'],
-      ['Polling and quota', 'polling-and-quota'],
+      ['Scopes', 'scopes'],
+      ['Quota', 'polling-and-quota'],
+      ['Versions and proxies', 'compatibility'],
     ),
+  },
+  {
+    text: 'Recipes',
+    link: '/recipes',
+    items: [...pages(['A window stays open', 'recipes/a-window-stays-open']), ...recipes],
   },
   {
     text: 'Help',
@@ -81,6 +96,13 @@ const slugify = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-');
 
+/** A link alone in its paragraph that leads to an example shows the flow below it, with a button that copies it. */
+const withFlows = (source: string): string =>
+  source.replace(/^\[.+\]\(\.\.\/\.\.\/(examples\/[^)]+\.json)\)$/gm, (link, file: string) => {
+    const flow = readFileSync(join(root, decodeURIComponent(file)), 'utf8').trim();
+    return `${link}\n\n::: details The flow as text\n\`\`\`json\n${flow}\n\`\`\`\n:::`;
+  });
+
 /** A link that leaves this folder leads to the file in the repository, as of this version. */
 function inRepository(href: string, page: string): string {
   if (/^([a-z]+:|#|\/)/.test(href)) return href;
@@ -89,6 +111,10 @@ function inRepository(href: string, page: string): string {
   const isPage = file.startsWith('docs/') && file.endsWith('.md') && !file.startsWith('docs/several-node-reds/');
   return isPage ? href : `${repository}/blob/v${version}/${file}${anchor === undefined ? '' : `#${anchor}`}`;
 }
+
+/** Without the flows, whose ids and coordinates are no words to search for. */
+const renderForSearch = (source: string, env: MarkdownEnv, md: MarkdownRenderer): string =>
+  md.render(source, env).replaceAll(/<details class=[^]*?<\/details>/g, '');
 
 // oxlint-disable-next-line import/no-default-export -- VitePress reads it.
 export default withMermaid({
@@ -103,6 +129,9 @@ export default withMermaid({
   markdown: {
     anchor: { slugify },
     config(md) {
+      md.core.ruler.before('normalize', 'flows', (state) => {
+        state.src = withFlows(state.src);
+      });
       const open = md.renderer.rules.link_open;
       md.renderer.rules.link_open = (tokens, index, options, env: { relativePath: string }, self) => {
         const token = tokens[index];
@@ -119,7 +148,7 @@ export default withMermaid({
     ],
     sidebar,
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { _render: renderForSearch } },
     socialLinks: [{ icon: 'github', link: repository }],
     editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page' },
   },

@@ -40,7 +40,6 @@ const readBody = z.object({
   /** The demo car of the configuration, which needs no deploy. */
   demoCar: z.optional(shortText),
 });
-/** The event that a test sends. */
 const testBody = z.object({ event: z.optional(shortText) });
 /** Whether the last answers of the service are wanted as well. */
 const diagnosticsBody = z.object({ answers: z._default(z.boolean(), false) });
@@ -249,7 +248,7 @@ function testable(RED: NodeAPI, id: string): TestableNode {
   if (node === null || !('sendTest' in node))
     throw new VehicleError(
       'CONFIG',
-      'This node does not run. Deploy first, and check that the node and its tab are enabled. A node inside a subflow cannot be tested here.',
+      'This node is not running. Deploy first, and check that the node and its tab are enabled. A node inside a subflow cannot be tested here.',
     );
   return node;
 }

@@ -266,10 +266,10 @@ export class Requests {
    * @param options `deadline`: until when it may wait, never longer than a minute; `signal`: ends the wait
    * @throws VehicleError
    */
-  async ready(kind: 'command', options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
+  async ready(options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
     const { signal } = options;
     const deadline = Math.min(options.deadline, this.#clock.monotonic() + maxWaitMs);
-    const token = await this.#tokenAndQuota(kind, { ...options, deadline });
+    const token = await this.#tokenAndQuota('command', { ...options, deadline });
     if (signal.aborted) throw reasonOf(signal);
     return { post: (request) => this.#post(request, options.api, token) };
   }
@@ -302,7 +302,7 @@ export class Requests {
       };
     const fromCar = isAnswerOfCar(response);
     if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
-    if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
+    if (failure.code === 'INPUT_INVALID') throw commandRefused(failure, api);
     const isTokenRefused = failure.code === 'SIGN_IN_REQUIRED' && (await tokens.onUnauthorized(token, signal));
     if (isTokenRefused && (await tokens.get(signal)) !== token) throw tokenReplaced();
     throw failure;
@@ -425,17 +425,19 @@ const isUncertain = (status: number, { code }: VehicleError): boolean =>
   [408, 425, 499].includes(status) || (status >= 500 && code !== 'VEHICLE_UNAVAILABLE');
 
 /** The code INPUT_INVALID means that nothing was sent. */
-const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError =>
+const commandRefused = ({ httpStatus, operationId }: VehicleError, api: ApiName): VehicleError =>
   new VehicleError(
     'COMMAND_REFUSED',
-    sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The car may not support it in this form: check the settings of the command.`,
+    api === 'energy-device'
+      ? sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The wallbox may not support it in this form: check the settings of the command.`
+      : sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The car may not support it in this form: check the settings of the command.`,
     { httpStatus, operationId },
   );
 
 const tokenReplaced = (): VehicleError =>
   new VehicleError(
     'SERVICE_ERROR',
-    'The service refused the access token, so the command was not carried out. The pack has a new token now. Send the command again.',
+    'The service refused the access token, so the command was not carried out. The pack now has a new token. Send the command again.',
     { httpStatus: 401 },
   );
 

@@ -90,10 +90,6 @@ export class RedisPresence implements Presence {
     this.#clock = clock;
   }
 
-  /**
-   * Begins to take part, or goes on if another part of this process has begun.
-   * @returns ends this use, once; the last end removes the record, so that others may take over at once
-   */
   use(): () => Promise<void> {
     this.#users += 1;
     if (this.#users === 1) {
@@ -110,12 +106,10 @@ export class RedisPresence implements Presence {
     };
   }
 
-  /** The names of the other processes at the last look. */
   get others(): string[] {
     return [...this.#seen.values()].map(({ name }) => name);
   }
 
-  /** Names this process. It changes when another process has removed the record of this one because it was silent. */
   get id(): string {
     return this.#id;
   }
@@ -147,6 +141,10 @@ export class RedisPresence implements Presence {
   /** By the clock of the store: the monotonic time of this machine and the difference at the last beat; before the first one, its own clock. */
   now(): number {
     return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
+  }
+
+  ageOf({ savedAt }: { savedAt: number }): number {
+    return Math.max(0, this.now() - savedAt);
   }
 
   isStill(id: string): boolean {
@@ -185,7 +183,6 @@ export class RedisPresence implements Presence {
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
 
-  /** Whether a process has ended, or was ended because it was silent. @throws StateFault */
   async hasEnded(id: string): Promise<boolean> {
     return id !== this.#id && !this.#seen.has(id) && (id === '' || (await this.#store.read(`process/${id}`)) === null);
   }

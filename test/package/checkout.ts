@@ -6,14 +6,17 @@ export const root = resolve(__dirname, '../../..');
 
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The anchors that GitHub gives to the headings of a document. */
-export const anchorsOf = (document: string): string[] =>
-  [...readText(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+/** The anchors that GitHub gives to the headings of a document, and those that it sets itself. */
+export function anchorsOf(document: string): string[] {
+  const text = readText(document);
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replace(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
   );
+  return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)];
+}
 
 /** Every file below a folder of the checkout, as paths from its root, with slashes on each system. */
 export const filesBelow = (folder: string): string[] =>

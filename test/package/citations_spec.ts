@@ -92,13 +92,13 @@ describe('The documents', () => {
   it('link only to files that exist', () => {
     for (const file of [...pages, ...guides]) {
       for (const [, link = ''] of readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
-        assert.ok(existsSync(join(root, dirname(file), link)), `${file}: ${link}`);
+        assert.ok(existsSync(join(root, dirname(file), decodeURIComponent(link))), `${file}: ${link}`);
     }
   });
 
-  it('are all listed in docs/index.md', () => {
-    const index = readText('docs/index.md');
-    const listed = new Set([...index.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => join('docs', link)));
+  it('are all listed in docs/index.md, and the recipes in docs/recipes.md', () => {
+    const indexes = readText('docs/index.md') + readText('docs/recipes.md');
+    const listed = new Set([...indexes.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => join('docs', link)));
     assert.deepEqual(
       pages.filter((page) => page !== 'docs/index.md' && !listed.has(page)),
       [],
@@ -134,10 +134,15 @@ describe('The documents', () => {
     }
   });
 
-  it('say what to do about each error code', () => {
+  it('say of each error code whether a retry can help, and list its causes with what to do', () => {
     const errors = readText('docs/errors.md');
-    for (const code of Object.keys(errorCodes))
-      assert.match(errors, new RegExp(`^## ${code}\n\n[A-Z].+[.]\n\n<!-- generated sentences ${code}\\b`, 'm'));
+    for (const [code, { retryable }] of Object.entries(errorCodes)) {
+      const about = `[A-Z].+[.] \`retryable\` is \`${retryable}\`[.]`;
+      assert.match(
+        errors,
+        new RegExp(`^## ${code}\n\n${about}\n\n1[.] (?:[^\n]+\n)+\n<!-- generated sentences ${code}\\b`, 'm'),
+      );
+    }
   });
 
   it('say what each text of a node status means', () => {

@@ -50,7 +50,7 @@ describe('The public repository', () => {
   });
 
   it('shows each statement of its threat model by a test that exists', () => {
-    const shown = [...readText('SECURITY.md').matchAll(/`(test\/[\w./-]+)`: ([^|;]+?) *[|;]/g)];
+    const shown = [...readText('docs/internals/tests.md').matchAll(/`(test\/[\w./-]+_spec\.ts)`: ([^|;]+?) *[|;]/g)];
     assert.ok(shown.length >= 10);
     for (const [, file = '', title = ''] of shown)
       assert.ok(readText(file).includes(`it('${title}'`), `${file}: ${title}`);

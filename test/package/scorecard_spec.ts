@@ -29,7 +29,7 @@ describe('The scorecard of the flow library', () => {
     assert.equal(new Set(keywords).size, keywords.length);
     for (const keyword of ['ev', 'phev', 'ex30', 'xc60', 'v60', 'wallbox', 'climate', 'lock', 'unlock'])
       assert.ok(keywords.includes(keyword), keyword);
-    const named = readText('docs/compatibility.md').toLowerCase();
+    const named = readText('docs/cars.md').toLowerCase();
     const models = keywords.filter((keyword) => /^[a-z]{1,2}\d\d$/.test(keyword));
     assert.deepEqual(
       models.filter((model) => !named.includes(model)),

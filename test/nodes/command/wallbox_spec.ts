@@ -109,7 +109,7 @@ describe('a command of a wallbox', () => {
 
   for (const [word, [error, outcome, words]] of Object.entries({
     WALLBOX_OFFLINE: ['wallbox-offline', 'failed', /offline.*try again when it is back/],
-    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /present state.*plugged in, and try again/],
+    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /current state.*plugged in, and try again/],
     WALLBOX_IN_COOLDOWN: ['wallbox-cooldown', 'failed', /pauses after a command\. Try again in a few minutes/],
     NOT_SUPPORTED_BY_WALLBOX: ['wallbox-unsupported', 'failed', /does not offer/],
     UNKNOWN_ERROR: ['wallbox-error', 'undetermined', /does not name\. Check the wallbox/],
@@ -142,6 +142,22 @@ describe('a command of a wallbox', () => {
     }
   });
 
+  it('with an answer that is no refusal of a wallbox says nothing of a car', async () => {
+    await load({ command: 'wallbox-pause' });
+    for (const [status, code] of [
+      [400, 'COMMAND_REFUSED'],
+      [404, 'VEHICLE_NOT_LINKED'],
+      [403, 'SCOPE_MISSING'],
+    ] as const) {
+      service.faults.add({ match: { method: 'POST' }, times: 1, status, body: {} });
+      const failure = await failureOf({});
+      assert.equal(failure.code, code);
+      assert.match(failure.message, /wallbox/);
+      assert.doesNotMatch(failure.message, /\bcar\b/);
+    }
+    assert.equal(boxPosts().length, 3);
+  });
+
   it('has words that make no command of a car successful', async () => {
     await load();
     for (const word of ['ACCEPTED', 'WALLBOX_OFFLINE']) {
@@ -158,7 +174,7 @@ describe('a command of a wallbox', () => {
     assert.match(String(message), /may have reached the wallbox.*not sent again/);
     const { code, message: busy } = await failureOf({ command: 'wallbox-start' });
     assert.equal(code, 'VEHICLE_UNAVAILABLE');
-    assert.match(busy, /to this wallbox \(wallbox pause, sent at/);
+    assert.match(busy, /to this wallbox may still be in progress \(wallbox pause, sent at/);
     assert.equal((await recordOf({ command: 'flash' }))['outcome'], 'succeeded');
     await clock.advance(150_000);
     assert.equal(boxPosts().length, 1);
@@ -166,9 +182,11 @@ describe('a command of a wallbox', () => {
   });
 
   it('is undetermined after a gateway gave up, and is not sent again', async () => {
+    service.car().wallbox.switch(false);
     await load({ command: 'wallbox-start' });
     service.faults.add({ match: { method: 'POST' }, times: 1, error: 'gateway-timeout' });
     assert.equal((await recordOf({}))['outcome'], 'undetermined');
+    service.car().wallbox.switch(true);
     const { verified, reason } = await result();
     assert.equal(verified, true);
     assert.match(String(reason), /However, an open charging session/);
@@ -210,6 +228,54 @@ describe('a command of a wallbox', () => {
     const { outcome, verified, reason } = await result();
     assert.deepEqual([outcome, verified], ['succeeded', null]);
     assert.match(String(reason), /No open charging session shows/);
+  });
+
+  for (const [what, sessions, words] of [
+    ['a session that was open before', [{ start: -1 }], /may have begun before the command/],
+    ['one that is stuck for days', [{ start: -4 * 24 * hour }], /may have begun before the command/],
+    ['one without a time', [{ start: null }], /may have begun before the command/],
+    ['one whose begin is still to come', [{ start: hour }], /may have begun before the command/],
+    ['one that has ended', [{ start: 1, end: 2 }], /No open charging session shows/],
+  ] as const)
+    it(`that starts is not proved by ${what}`, async () => {
+      await load({ command: 'wallbox-start' });
+      const at = (ms: number | null): string | null => (ms === null ? null : new Date(clock.now() + ms).toISOString());
+      service.faults.add({
+        match: { path: 'chargingsessions' },
+        status: 200,
+        body: sessions.map(({ start, end }: { start: number | null; end?: number }) => ({
+          wallboxId: id,
+          transactionId: '1',
+          start: at(start),
+          end: at(end ?? null),
+          chargedEnergy: 0,
+          connectorId: 1,
+        })),
+      });
+      await recordOf({});
+      const { outcome, verified, reason } = await result();
+      assert.deepEqual([outcome, verified], ['succeeded', null]);
+      assert.match(String(reason), words);
+      assert.equal(boxPosts().length, 1);
+    });
+
+  it('that starts is proved by a session of its own wallbox only', async () => {
+    await load({ command: 'wallbox-start' });
+    service.car().wallbox.switch(false);
+    const record = await recordOf({});
+    await result();
+    service.clearRequests();
+    const { ['wallbox']: _mine, ...nameless } = record;
+    for (const other of [{ ...record, wallbox: 'WBVA1ABCD-WB24.01.2500009999' }, nameless]) {
+      const before = flow.outputs[0]?.length ?? 0;
+      flow.node('watch').receive({ payload: { ...other, id: `other ${before}` } } as never);
+      await clock.advanceUntil(() => flow.outputs[0]?.length === before + 1);
+      const { payload } = flow.outputs[0]?.at(-1) ?? assert.fail();
+      const { verified, reason } = payload as Record<string, unknown>;
+      assert.equal(verified, null);
+      assert.match(String(reason), /does not name the wallbox of the vehicle configuration/);
+    }
+    assert.deepEqual(service.requests, []);
   });
 
   it('that nothing shows is never verified, and every text says so', async () => {
@@ -288,6 +354,15 @@ describe('a command of a wallbox', () => {
       [[{ ...good, to: '2026-11-28' }], /“from” and “to”/],
       [[{ ...good, to: '2026-13-28T22:00:00Z' }], /“from” and “to”/],
       [[{ ...good, from: null }], /“from” and “to”/],
+      [[{ ...good, from: 0 }], /Period 1 .*began more than a day ago\..*milliseconds since 1970/],
+      [[{ ...good, from: Math.round(clock.now() / 1000) }], /began more than a day ago/],
+      [[{ ...good, from: at(-25) }], /began more than a day ago/],
+      [[{ ...good, from: '1970-01-01T00:00:00Z', to: '1970-01-02T00:00:00Z' }], /Period 1 .*past/],
+      [[good, { ...good, from: at(3), to: at(367 * 24) }], /Period 2 .*ends more than 366 days from now/],
+      [[{ ...good, to: clock.now() * 1000 }], /ends more than 366 days from now/],
+      [[{ ...good, to: '9999-12-31T23:59:59Z' }], /ends more than 366 days from now/],
+      [[{ ...good, to: '2027-02-30T22:00:00Z' }], /Period 1 .*a day that is not in the calendar/],
+      [[{ from: '2027-04-31T22:00:00+02:00', to: '2027-05-02T22:00:00Z', watt: 1 }], /not in the calendar/],
       [[{ ...good, from: Number.POSITIVE_INFINITY }], /“from” and “to”/],
       [[null], /“from” and “to”/],
       [[{ ...good, ampere: 5 }], /0 or 6 to 32, or “watt”, 0 to 22080/],

@@ -98,7 +98,7 @@ describe('failures of the service', () => {
   it('says what a missing position can mean, and that an unknown market is one', () => {
     const sentence = (body: string): string =>
       failureOf({ status: 404, headers: {}, body }, { scopes: [], api: 'location', now }).message;
-    assert.match(sentence(''), /has no position of this car.*Switch on the sharing.*market of the car/);
+    assert.match(sentence(''), /has no position of this car.*Turn on position sharing.*car’s market/);
     assert.match(sentence(v2('NOT_FOUND', 'Does not belong to allowed markets')), /does not cover/);
     assert.match(sentence(v2('NOT_FOUND', 'No relationship')), /not linked/);
     const codeOf = (status: number, api: 'location' | 'energy') =>
@@ -126,6 +126,14 @@ describe('failures of the service', () => {
     const headers = { date: 'Mon, 01 Jun 2026 09:00:00 GMT', 'retry-after': 'Mon, 01 Jun 2026 09:01:00 GMT' };
     assert.equal(retryAt(429, '', headers), '2026-06-01T08:01:00.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': '99999999999' }), '2026-06-02T08:00:00.000Z');
+  });
+
+  it('says nothing of a car if a wallbox gives no answer', () => {
+    for (const status of [408, 504]) {
+      const failure = failureOf({ status, headers: {}, body: '' }, { scopes: [], now, api: 'energy-device' });
+      assert.equal(failure.code, 'TIMEOUT');
+      assert.equal(failure.message, 'The service got no answer from the wallbox in time. Try again later.');
+    }
   });
 
   it('reads JSON behind a byte order mark', () => {
