@@ -134,8 +134,8 @@ async function takeVehicle(context) {
   await openNode(page, 'volvo');
   await page.locator('#node-input-btn-vehicle-add').click();
   await page.locator('#node-config-input-service').selectOption('volvo-cars');
-  await takeDialog(page, 'vehicle-dialog', '#node-config-input-clientSecret');
-  await takeDialog(page, 'vehicle-dialog-sign-in', '.car-form > :visible', '#node-config-input-clientSecret');
+  await takeDialog(page, 'vehicle-dialog', '[data-part="redirectWhy"]');
+  await takeDialog(page, 'vehicle-dialog-sign-in', '.car-form > :visible', '[data-part="redirectWhy"]');
   await page.close();
 }
 

@@ -136,7 +136,7 @@ export class Account {
       onLocked: (vin) => this.poller.commandLocked(vin),
       onSaveFailed: () =>
         warn?.(
-          'The command journal could not be written to disk. After a restart it may lack the last commands. Free space on the disk of Node-RED.',
+          'The command journal could not be written to disk. After a restart it may lack the last commands. Free up space on the disk of Node-RED.',
         ),
     });
   }

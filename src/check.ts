@@ -75,11 +75,11 @@ export async function checkStore(store: RedisStateStore, { others }: Presence): 
   const problems: Sentence[] = [];
   if (weak.length > 0)
     problems.push(
-      sentence`The shared store at ${place} can lose what it has just stored (${weak}): then a message can be sent twice, or a sign-in be lost. Set appendonly yes, appendfsync always and maxmemory-policy noeviction.`,
+      sentence`The shared store at ${place} can lose data that it has just stored (${weak}), so a message can be sent twice or a sign-in can be lost. Set appendonly yes, appendfsync always and maxmemory-policy noeviction.`,
     );
   if (writesWithoutReplicas)
     problems.push(
-      sentence`The shared store at ${place} goes on without its replicas, also after one of them has taken its place: then a command can be sent twice. Set min-replicas-to-write 1.`,
+      sentence`The shared store at ${place} continues without its replicas, even after one of them has taken its place, so a command can be sent twice. Set min-replicas-to-write 1.`,
     );
   if (otherPrefixes.length > 0)
     problems.push(
@@ -92,7 +92,7 @@ export async function checkStore(store: RedisStateStore, { others }: Presence): 
 }
 
 const unverified =
-  'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: whoever is on the way to the service can read the key and the token. Remove the variable and restart Node-RED.';
+  'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: anyone between this machine and the service can read the key and the token. Remove the variable and restart Node-RED.';
 
 async function checkAccess(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
   // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.

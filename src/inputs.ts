@@ -60,7 +60,7 @@ export function parseCommandName(input: unknown): string {
   if (commandPattern.test(name)) return name;
   throw new VehicleError(
     'INPUT_INVALID',
-    sentence`No command is named. Choose one, or send in msg.command one of: ${commandNames}.`,
+    sentence`No command is chosen. Choose one, or send one of these in msg.command: ${commandNames}.`,
   );
 }
 

@@ -139,7 +139,7 @@ function refuseStoredSecrets(body: FormBody, stored: VehicleCredentials): void {
   if (wanted)
     throw new VehicleError(
       'CONFIG',
-      'The address of the service was changed. Type key, token and secrets again: the stored ones go to the stored address only.',
+      'The address of the service was changed. Enter the key, token and secrets again: the stored ones are sent to the stored address only.',
     );
 }
 

@@ -25,13 +25,13 @@ export function protectRoute(RED: NodeAPI): Handler {
       response.status(status).json({ error: { code: 'INPUT_INVALID', message, retryAt: null } });
     };
     if (!isOwnEditor(RED, request)) return refuse(403, 'This address answers the editor of this Node-RED only.');
-    if (!request.is('application/json')) return refuse(415, 'This address takes JSON only.');
+    if (!request.is('application/json')) return refuse(415, 'This address accepts JSON only.');
     if (Number(request.headers['content-length'] ?? Infinity) > maxBodyBytes)
       return refuse(413, 'This request is larger than any that the editor sends.');
     const user = userOf(request);
     const now = clock().monotonic();
     const recent = (requests.get(user) ?? []).filter((time) => time > now - 60_000);
-    if (recent.length >= maxPerMinute) return refuse(429, 'The editor asks too often. Try again in a minute.');
+    if (recent.length >= maxPerMinute) return refuse(429, 'The editor sent too many requests. Try again in a minute.');
     if (requests.size >= maxUsers) requests.clear();
     requests.set(user, [...recent, now]);
     next();

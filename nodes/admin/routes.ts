@@ -249,7 +249,7 @@ function testable(RED: NodeAPI, id: string): TestableNode {
   if (node === null || !('sendTest' in node))
     throw new VehicleError(
       'CONFIG',
-      'This node does not run. Deploy first, and check that the node and its tab are enabled. A node inside a subflow cannot be tested here.',
+      'This node is not running. Deploy first, and check that the node and its tab are enabled. A node inside a subflow cannot be tested here.',
     );
   return node;
 }

@@ -161,7 +161,7 @@ class CarNode<Read, Event, Opened> {
     if (now < this.#testedAt + testPauseMs)
       throw new VehicleError(
         'INPUT_INVALID',
-        'A test was asked for less than a second ago. Wait a moment, then try again.',
+        'The last test was less than a second ago. Wait a moment, then try again.',
       );
     this.#testedAt = now;
     const sample = sampleOf(await this.running());

@@ -26,7 +26,7 @@ export function storedNodes(RED: NodeAPI): StoredNode[] {
     // Node-RED gives each node as the flow file has it; its type says less.
     RED.nodes.eachNode((node) => nodes.push(node as unknown as StoredNode));
   } catch {
-    throw new VehicleError('CONFIG', 'Node-RED is still starting. Try again in some seconds.');
+    throw new VehicleError('CONFIG', 'Node-RED is still starting. Try again in a few seconds.');
   }
   return nodes;
 }

@@ -80,7 +80,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
         if (wrong !== undefined)
           throw new VehicleError(
             'STORE_UNAVAILABLE',
-            sentence`The value of ${placeOf(String(wrong))} is not valid. Correct it as docs/several-node-reds.md says, or remove it.`,
+            sentence`The value of ${placeOf(String(wrong))} is not valid. Correct it as docs/several-node-reds.md describes, or remove it.`,
           );
         throw new VehicleError(
           'STORE_UNAVAILABLE',

@@ -69,7 +69,7 @@ class ResultNode {
     } catch (error) {
       if (abort.signal.aborted) {
         await this.#followed.end(id);
-        throw new VehicleError('CANCELLED', 'The watch was cancelled by a message.');
+        throw new VehicleError('CANCELLED', 'Following the command was cancelled by a message.');
       }
       // The node was closed: the command is followed further after the deploy. A link that must not be followed ends it.
       if (signal.aborted) return handedOver;
@@ -136,7 +136,7 @@ class ResultNode {
     if (id !== null && !this.#following.has(id) && !(await this.#followed.hasDelivered(id))) {
       throw new VehicleError(
         'INPUT_INVALID',
-        'No watch of that id is open here, so none was ended. Send the id of the record in msg.payload.id, or none to end all.',
+        'This node is not following a command with that id. Send the id of its record in msg.payload.id, or no id to stop following all commands.',
       );
     }
     for (const [followed, abort] of this.#following) if (id === null || id === followed) abort.abort();

@@ -64,13 +64,13 @@ class SignInRoutes {
     if (options.service === 'volvo-cars' && credentials.clientId !== '' && !/^\S+$/.test(credentials.clientSecret)) {
       throw new VehicleError(
         'CONFIG',
-        'The client secret is missing, or has a blank or a line break inside. Copy it again, in one piece, from your application at the developer portal into the vehicle configuration.',
+        'The client secret is missing, or contains a space or a line break. Copy it again, in one piece, from your application at the developer portal into the vehicle configuration.',
       );
     }
     if (parseScopes(options.moreScopes) === null) {
       throw new VehicleError(
         'CONFIG',
-        '“More scopes” has a comma or another character that is not part of a scope. Separate the scopes by blanks, without quotation marks, and sign in again.',
+        '“More scopes” has a comma or another character that is not part of a scope. Separate the scopes with spaces, without quotation marks, and sign in again.',
       );
     }
     const redirectUrl = service.redirectUrl || callback;

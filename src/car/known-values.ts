@@ -86,7 +86,7 @@ const alwaysDriven = 50;
 const mostPerHour = 300;
 
 /** Where the odometer stood, and until when it is known to have stood there. */
-export interface Stand {
+interface Stand {
   odometer: number;
   at: number;
 }

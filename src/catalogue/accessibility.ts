@@ -9,7 +9,7 @@ const unavailableReasons: ReadonlyMap<unknown, { text: string; inUse?: boolean }
   ['NO_INTERNET', { text: 'it has no connection' }],
   [
     'POWER_SAVING_MODE',
-    { text: 'it is asleep after some days without use, and wakes up when somebody starts it', inUse: false },
+    { text: 'it is asleep after several days without use, and wakes up when somebody starts it', inUse: false },
   ],
   ['CAR_IN_USE', { text: 'it is in use', inUse: true }],
   ['OTA_INSTALLATION_IN_PROGRESS', { text: 'it installs new software' }],
@@ -17,7 +17,7 @@ const unavailableReasons: ReadonlyMap<unknown, { text: string; inUse?: boolean }
 
 /** Says why the car takes no commands, and that none was sent. */
 export const unavailableSentence = (reason: string | null): Sentence =>
-  sentence`The car takes no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not say why')}. The command was not sent.`;
+  sentence`The car accepts no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not say why')}. The command was not sent.`;
 
 /**
  * Whether somebody uses the car (docs/internals/service.md 2.7); null if that is unknown.

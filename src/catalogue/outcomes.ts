@@ -16,7 +16,7 @@ interface StatusMeaning {
 const asleep = {
   outcome: 'failed',
   cause: 'asleep',
-  sentence: 'The car is asleep and did not take the command. It wakes up when somebody starts it.',
+  sentence: 'The car is asleep and did not accept the command. It wakes up when somebody starts it.',
 } as const;
 const unreachable = {
   outcome: 'failed',
@@ -43,7 +43,7 @@ export const outcomes = {
   NOT_ALLOWED_WRONG_USAGE_MODE: {
     outcome: 'failed',
     cause: 'usage',
-    sentence: 'The car does not take the command in its present state, for example while it is driven.',
+    sentence: 'The car does not accept the command in its current state, for example while it is driven.',
   },
   UNABLE_TO_LOCK_DOOR_OPEN: {
     outcome: 'failed',
@@ -83,7 +83,7 @@ export const outcomes = {
 export const wallboxOutcomes = {
   ACCEPTED: {
     outcome: 'succeeded',
-    sentence: 'The service took the command for the wallbox. It does not say whether the wallbox acted.',
+    sentence: 'The service accepted the command for the wallbox. It does not report whether the wallbox acted.',
   },
   WALLBOX_OFFLINE: {
     outcome: 'failed',
@@ -91,7 +91,7 @@ export const wallboxOutcomes = {
   },
   WALLBOX_INCORRECT_STATUS: {
     outcome: 'failed',
-    sentence: 'The wallbox cannot do this in its present state. Check that the car is plugged in, and try again.',
+    sentence: 'The wallbox cannot do this in its current state. Check that the car is plugged in, and try again.',
   },
   WALLBOX_IN_COOLDOWN: {
     outcome: 'failed',
@@ -107,18 +107,18 @@ export const wallboxOutcomes = {
 /** Of a command whose effect no read shows. */
 const acceptedUnseen: StatusMeaning = {
   outcome: 'succeeded',
-  sentence: 'The service took the command for the wallbox. Nothing shows whether the wallbox acted.',
+  sentence: 'The service accepted the command for the wallbox. Nothing shows whether the wallbox acted.',
 };
 
 /** The meaning of a status that is not in the table. */
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
-  sentence: 'The service answered with an unknown word, so the result of the command is not known. Look at the car.',
+  sentence: 'The service answered with an unknown status, so the result of the command is not known. Look at the car.',
 };
 
 const missingStatus: StatusMeaning = {
   outcome: 'undetermined',
-  sentence: 'The service did not say what became of the command, so its result is not known. Look at the car.',
+  sentence: 'The service did not report the result of the command, so it is not known. Look at the car.',
 };
 
 /** A request status in upper case, as the table has it. A service may send any case and any word (docs/internals/vendor-api.md 1.9). */

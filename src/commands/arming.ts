@@ -45,6 +45,7 @@ interface ArmedCommand {
 export class Arming {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
+  readonly #isShared: boolean;
   readonly #store: StateStore;
   readonly #key: string;
   readonly #now: () => number;
@@ -55,6 +56,7 @@ export class Arming {
   constructor({ clock, onEnd = () => undefined, shared = null }: ArmingOptions) {
     this.#clock = clock;
     this.#onEnd = onEnd;
+    this.#isShared = shared !== null;
     this.#store = shared?.store ?? new MemoryStateStore();
     this.#key = `arming/${shared?.node ?? ''}`;
     this.#now = shared?.now ?? (() => clock.now());
@@ -110,9 +112,12 @@ export class Arming {
    * @throws VehicleError INPUT_INVALID if it is not armed; STORE_UNAVAILABLE
    */
   async take(seconds: number): Promise<ArmedCommand> {
-    // A command that needs no arming can be cancelled, too: by a message to another copy of the
-    // flow.
-    if (seconds === 0) return { check: () => undefined, confirm: this.#confirm(this.#read()) };
+    // A command that needs no arming can be cancelled, too: by a message to another copy of the flow.
+    if (seconds === 0)
+      return {
+        check: () => undefined,
+        confirm: this.#isShared ? this.#confirm(this.#read()) : () => Promise.resolve(),
+      };
     const disarmsHere = this.#disarms;
     const before = await this.#change((now) => ({ ...now, armed: null }));
     const { armed } = before;
@@ -171,11 +176,11 @@ export class Arming {
 const disarmed = (): VehicleError =>
   new VehicleError(
     'INPUT_INVALID',
-    'The command was disarmed while it waited, so it was not sent. Arm it again, and send it again.',
+    'The command was disarmed while it was waiting, so it was not sent. Arm the node and send the command again.',
   );
 
 const late = ({ seconds }: Armed): VehicleError =>
   new VehicleError(
     'INPUT_INVALID',
-    sentence`The arming ran out after ${seconds} seconds, while the command waited, so it was not sent. Arm it again, and send it again.`,
+    sentence`The arming expired after ${seconds} seconds while the command was waiting, so it was not sent. Arm the node and send the command again.`,
   );

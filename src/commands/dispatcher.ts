@@ -111,7 +111,7 @@ export class Dispatcher {
     try {
       if (turn.waited) await this.#precheck(route, options, signal);
       if (options.whenUnavailable === 'wait') await this.#untilAvailable(route, turn, attempt, options.onWaiting);
-      const ready = await requests.ready('command', {
+      const ready = await requests.ready({
         api: interfaces[route.interface].api,
         deadline: attempt.deadline,
         signal,

@@ -200,5 +200,5 @@ export class FollowedCommands {
 const otherCar = (): VehicleError =>
   new VehicleError(
     'INPUT_INVALID',
-    'The record in msg.payload names another car than the command of this id. Send the record as the “car command” node gave it.',
+    'The record in msg.payload names a different car than the command with this id. Send the record as the “car command” node sent it.',
   );

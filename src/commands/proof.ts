@@ -6,7 +6,7 @@ import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { CommandRecord } from './record';
 
-export type ProofClient = Pick<VehicleClient, 'read'> & Partial<Pick<VehicleClient, 'clockSkewMs'>>;
+export type ProofClient = Pick<VehicleClient, 'read'> & Partial<Pick<VehicleClient, 'clockSkewMs' | 'requireWallbox'>>;
 
 /** All that follow a command share a poll, and all that follow commands of one car a proof, that is not older than this. */
 export const shareMs = 1_000;
@@ -23,15 +23,18 @@ export interface Proof {
   open: readonly string[];
   /** What was read. */
   source: NonNullable<ReturnType<typeof proofReadOf>>;
+  /** Why a wallbox proves nothing; `none`: it has no open session. */
+  doubt?: Doubt;
 }
+
+type Doubt = 'none' | 'may be older' | 'other wallbox';
 
 /** The value of a reading that can prove a command, and when the car measured it. */
 interface Evidence {
   value: string | null;
   measuredAt: string | null;
-  /** The service gives no time, and it was asked after the command was sent. */
-  isNew?: true;
   open: readonly string[];
+  doubt?: Doubt;
 }
 
 /**
@@ -62,8 +65,12 @@ export async function readProof(
       return null;
     });
     if (evidence === null) continue;
-    const verified = verdictOf(proof, evidence, { sentAt: at(sentAt), now: at(clock.now()) });
-    best = { verified, open: evidence.open, source };
+    // A session that began in the millisecond of the command is a new one.
+    const since = source === 'wallboxCharging' ? sentAt - 1 : sentAt;
+    const verified = verdictOf(proof, evidence, { sentAt: at(since), now: at(clock.now()) });
+    const { open, doubt } = evidence;
+    best = { verified, open, source, ...(verified !== true && doubt !== undefined && { doubt }) };
+    if (doubt === 'other wallbox') break;
     // A command that no value can disprove needs no second read; a car takes a while until it charges.
     if (!mayDisprove && (source !== 'wallboxCharging' || verified === true)) break;
     if (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))) break;
@@ -75,14 +82,20 @@ export async function readProof(
 
 async function readEvidence(
   source: Proof['source'],
-  { vin, interface: iface }: CommandRecord,
+  { vin, wallbox, interface: iface }: CommandRecord,
   client: ProofClient,
   signal: AbortSignal,
 ): Promise<Evidence> {
   const options = { vin, maxAgeMs: shareMs, signal };
   if (source === 'wallboxCharging') {
-    const { payload } = await client.read(source, { ...options, maxAgeMs: 0 });
-    return { value: payload.value === true ? 'CHARGING' : null, measuredAt: null, isNew: true, open: [] };
+    // The configuration can have got another one since, and a record can come from another flow.
+    if (wallbox !== client.requireWallbox?.())
+      return { value: null, measuredAt: null, open: [], doubt: 'other wallbox' };
+    const { payload } = await client.read('wallboxSessions', { ...options, maxAgeMs: 0 });
+    const session = payload.find(({ open }) => open === true);
+    return session === undefined
+      ? { value: null, measuredAt: null, open: [], doubt: 'none' }
+      : { value: 'CHARGING', measuredAt: session.start, open: [], doubt: 'may be older' };
   }
   if (source === 'engine-status') {
     const engine = (await client.read(source, options)).payload['engineStatus'];
@@ -103,11 +116,11 @@ async function readEvidence(
 /** @returns the proof of a value that was measured after the command was sent; null without a newer value, or for one that proves nothing */
 function verdictOf(
   proof: NonNullable<CommandRow['proof']>,
-  { value, measuredAt, isNew }: Evidence,
+  { value, measuredAt }: Evidence,
   { sentAt, now }: { sentAt: number; now: number },
 ): boolean | null {
   // A value with a future timestamp may as well be from before the command.
-  if (!isNew && (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + maxClockDifferenceMs))) return null;
+  if (!isAfter(measuredAt, sentAt) || isAfter(measuredAt, now + maxClockDifferenceMs)) return null;
   return Object.entries(proof).find(([word]) => word === value)?.[1] ?? null;
 }
 

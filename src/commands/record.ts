@@ -135,7 +135,7 @@ export function noAnswer(failure?: VehicleError, command = ''): Sentence {
     return sentence`The command may have reached the car, but no answer came. It is not sent again. Check at the car whether it acted.`;
   return failure.httpStatus === null
     ? sentence`The command may have reached the car, but no answer came (${failure.code}). It is not sent again. Check at the car whether it acted.`
-    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the car all the same. It is not sent again. Check at the car whether it acted.`;
+    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the car anyway. It is not sent again. Check at the car whether it acted.`;
 }
 
 function noAnswerOfWallbox(failure?: VehicleError): Sentence {
@@ -143,7 +143,7 @@ function noAnswerOfWallbox(failure?: VehicleError): Sentence {
     return sentence`The command may have reached the wallbox, but no answer came. It is not sent again. Check at the wallbox whether it acted.`;
   return failure.httpStatus === null
     ? sentence`The command may have reached the wallbox, but no answer came (${failure.code}). It is not sent again. Check at the wallbox whether it acted.`
-    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the wallbox all the same. It is not sent again. Check at the wallbox whether it acted.`;
+    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the wallbox anyway. It is not sent again. Check at the wallbox whether it acted.`;
 }
 
 /** The invocation of a command that was sent and has no answer. */

@@ -24,13 +24,7 @@ export function resultSentence(command: Command, proof: Proof | null, ending: En
   if (!succeeded && proof?.verified === true) sentences.push(asSentence(proofSentences[proof.source].happened));
   if (succeeded && proof?.verified === false) sentences.push(asSentence(proofSentences[proof.source].didNot));
   if (succeeded && proof?.source === 'wallboxCharging')
-    sentences.push(
-      asSentence(
-        proof.verified === true
-          ? 'An open charging session shows that it charges.'
-          : 'No open charging session shows that it charges. Check the wallbox and the car.',
-      ),
-    );
+    sentences.push(asSentence(startSentences[proof.doubt ?? 'proved']));
   if (succeeded && record.assumedUntil !== undefined)
     sentences.push(
       sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
@@ -38,14 +32,23 @@ export function resultSentence(command: Command, proof: Proof | null, ending: En
   return sentences.reduce((before, next) => sentence`${before} ${next}`);
 }
 
+const startSentences = {
+  proved: 'An open charging session shows that it charges.',
+  none: 'No open charging session shows that it charges. Check the wallbox and the car.',
+  'may be older':
+    'The open charging session may have begun before the command, so it does not show that the wallbox acted. Check the wallbox and the car.',
+  'other wallbox':
+    'The record of the command does not name the wallbox of the vehicle configuration, so no session was read. Check the wallbox and the car.',
+} as const;
+
 const proofSentences = {
   doors: {
-    happened: 'However, the doors say that it happened.',
-    didNot: 'But the doors say that it did not happen. Check the car.',
+    happened: 'However, the doors show that it happened.',
+    didNot: 'But the doors show that it did not happen. Check the car.',
   },
   'engine-status': {
-    happened: 'However, the engine status says that it happened.',
-    didNot: 'But the engine status says that it did not happen. Check the car.',
+    happened: 'However, the engine status shows that it happened.',
+    didNot: 'But the engine status shows that it did not happen. Check the car.',
   },
   // Nothing disproves a start.
   wallboxCharging: { happened: 'However, an open charging session shows that the wallbox charges.', didNot: '' },
@@ -82,7 +85,7 @@ const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefi
 function endSentence({ record, message }: Command, { expired, lastFailure }: Ending): Sentence {
   if (record.outcome !== 'pending') return message;
   if (!record.async?.href)
-    return sentence`${message} The service gives no link to follow it further. Check at the car whether it acted.`;
+    return sentence`${message} The service returned no link to follow it further. Check at the car whether it acted.`;
   if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410)
     return asSentence(
       'The service removed the link to the state of the command before the car had answered. Check at the car whether it acted.',
@@ -90,7 +93,7 @@ function endSentence({ record, message }: Command, { expired, lastFailure }: End
   const end = asSentence(
     expired
       ? 'The link to the state of the command expired before the car had answered. Check at the car whether it acted.'
-      : 'The time to watch the command ran out before the car had answered. Check at the car whether it acted.',
+      : 'The waiting time of this node ended before the car had answered. Check at the car whether it acted.',
   );
   return lastFailure === null ? end : sentence`${end} The last poll failed: ${lastFailure.sentence}`;
 }

@@ -85,10 +85,14 @@ type Ended = z.infer<typeof endedShape>;
 type Slot = z.infer<typeof slotShape>;
 
 /**
- * What a command finds: it has the slot now; another one has it; it is free, but this one is not
- * armed; or another copy of the flow sends the same one.
+ * What a command finds: it has the slot now (`mayHaveLost`: the store may have lost the command of another process that had it); another one has
+ * it; it is free, but this one is not armed; or another copy of the flow sends the same one.
  */
-type Found = 'taken' | 'busy' | 'free' | { twin: Holder | Ended };
+type Found =
+  | { kind: 'taken'; mayHaveLost: boolean }
+  | { kind: 'busy' }
+  | { kind: 'free' }
+  | { kind: 'twin'; twin: Holder | Ended };
 
 interface TurnRequest {
   route: CommandRoute;
@@ -195,8 +199,9 @@ export class Turns {
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
   readonly #cars = new Map<string, Car>();
-  /** Each restores the commands of an account, or does nothing if the log cannot be read yet. */
-  readonly #restoring = new Set<() => Promise<void>>();
+  /** Finds the commands of an account that may be in progress from before this process. */
+  readonly #restoring = new Set<() => Promise<readonly Command[] | null>>();
+  readonly #restores = new Serial();
 
   constructor(options: TurnsOptions) {
     const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
@@ -225,17 +230,20 @@ export class Turns {
   restorePending(find: () => Promise<readonly Command[] | null>): void {
     // A stored slot has outlived the process.
     if (this.#options.store !== undefined) return;
-    const restoreOnce = async (): Promise<void> => {
-      const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
-      const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
-      if (found === null || !this.#restoring.has(restore)) return;
-      for (const one of found) await this.#restore(one);
-      this.#restoring.delete(restore);
-    };
-    let running: Promise<void> | null = null;
-    const restore = (): Promise<void> => (running ??= restoreOnce().finally(() => (running = null)));
-    this.#restoring.add(restore);
-    void restore();
+    this.#restoring.add(find);
+    void this.#restoreAll();
+  }
+
+  #restoreAll(): Promise<void> {
+    return this.#restores.run(async () => {
+      for (const find of this.#restoring) {
+        const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
+        const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
+        if (found === null) continue;
+        for (const one of found) await this.#restore(one);
+        this.#restoring.delete(find);
+      }
+    });
   }
 
   async #restore(restored: Command): Promise<void> {
@@ -266,7 +274,7 @@ export class Turns {
     const { signal } = attempt;
     const asked = this.#clock.monotonic();
     while (this.#restoring.size > 0) {
-      await raceAbort(Promise.all([...this.#restoring].map((restore) => restore())), signal);
+      await raceAbort(this.#restoreAll(), signal);
       if (this.#restoring.size > 0) await this.#clock.sleep(lookMs, signal);
     }
     signal.throwIfAborted();
@@ -315,29 +323,18 @@ export class Turns {
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
       const first = await this.#look(turn, true);
-      if (first === 'busy' && whenBusy === 'queue') car.line.push(turn);
+      if (first.kind === 'busy' && whenBusy === 'queue') car.line.push(turn);
       return first;
     });
-    turn.waited = found !== 'taken';
-    let wasPolled = false;
-    // An unarmed copy first stands in line: the armed one may do so, too.
-    let standsInLine = found === 'busy' && whenBusy === 'queue';
-    let looksForArmed = lookMs / joinEveryMs;
-    while (found !== 'taken') {
-      if (typeof found === 'object') {
+    turn.waited = found.kind !== 'taken';
+    if (attempt.unarmed !== null) return this.#enterUnarmed(turn, request, found);
+    for (let wasPolled = false; found.kind !== 'taken';) {
+      if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
         if (joined !== null) return joined;
-        attempt.resumeDeadline();
         found = await this.#look(turn);
-      } else if (attempt.unarmed !== null && !standsInLine && (found === 'free' || whenBusy === 'refuse')) {
-        // The armed copy may not have its turn yet, if both got the message at the same moment.
-        if ((looksForArmed -= 1) < 0) throw attempt.unarmed;
-        await this.#clock.sleep(joinEveryMs, attempt.signal);
-        found = await this.#look(turn);
-      } else if (whenBusy === 'queue') {
-        if (found === 'free') standsInLine = false;
-        found = await this.#waitInLine(turn, request, found);
-      } else {
+      } else if (whenBusy === 'queue') found = await this.#waitInLine(turn, request, found);
+      else {
         if (wasPolled) throw busy(car.known.slot.holder ?? car.line[0]?.holder, this.#clock.now());
         await this.#poll(car, client, attempt.signal);
         wasPolled = true;
@@ -345,6 +342,28 @@ export class Turns {
       }
     }
     return null;
+  }
+
+  /** @throws VehicleError `unarmed`, if no armed copy of the flow sends the same command */
+  async #enterUnarmed(turn: Turn, request: TurnRequest, first: Found): Promise<CommandRecord | null> {
+    const { attempt, whenBusy } = request;
+    // It first stands in line: the armed copy may do so, too. Then that one may not have its turn yet, if both got the message at the same moment.
+    let standsInLine = first.kind === 'busy' && whenBusy === 'queue';
+    let looks = lookMs / joinEveryMs;
+    for (let found = first; ;) {
+      if (found.kind === 'twin') {
+        const joined = await this.#join(turn, attempt, found.twin);
+        if (joined !== null) return joined;
+        found = await this.#look(turn);
+      } else if (standsInLine || (found.kind === 'busy' && whenBusy === 'queue')) {
+        if (found.kind === 'free') standsInLine = false;
+        found = await this.#waitInLine(turn, request, found);
+      } else {
+        if ((looks -= 1) < 0) throw attempt.unarmed;
+        await this.#clock.sleep(joinEveryMs, attempt.signal);
+        found = await this.#look(turn);
+      }
+    }
   }
 
   /**
@@ -359,58 +378,49 @@ export class Turns {
     if (car.line[0] !== turn) return found;
     await attempt.confirm?.();
     const next = await this.#look(turn);
-    if (next === 'busy') await this.#poll(car, client, attempt.signal);
+    if (next.kind === 'busy') await this.#poll(car, client, attempt.signal);
     return next;
   }
 
   /** Takes the slot if it is free, or if its holder gives way. */
   async #look(turn: Turn, isArriving = false): Promise<Found> {
-    turn.frees = turn.car.frees;
-    const { found, wasMissing } = await this.#retryOnConflict(() => this.#tryToTake(turn, isArriving));
-    return found === 'taken' && !(await this.#keepsAfterLoss(turn, wasMissing)) ? 'busy' : found;
-  }
-
-  /** @returns null if another process was faster; `wasMissing`: the store had no slot */
-  async #tryToTake(turn: Turn, isArriving: boolean): Promise<{ found: Found; wasMissing: boolean } | null> {
-    const { car, attempt, holder: own } = turn;
-    const known = await this.#read(car);
-    const { holder, recent } = known.slot;
-    const wasMissing = known.isMissing;
-    const isOver = holder === null || (await this.#isOver(car, holder));
-    if (this.#presence.joinsCommands) {
-      const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
-      if (twin !== undefined) return { found: { twin }, wasMissing };
-    }
-    const isFirst = car.line.length === 0 || car.line[0] === turn;
-    if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { found: 'busy', wasMissing };
-    if (attempt?.unarmed != null) return { found: 'free', wasMissing };
-    turn.mayBeStored = true;
-    const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-    // One that replaced it would not know that it has to wait for a command that the store has
-    // lost.
-    const next: Holder = this.#isForgotten(known) ? { ...own, givesWayTo: 'none' } : own;
-    const written = await this.#write(car, known, { holder: next, recent: ended });
-    return written && { found: 'taken', wasMissing };
-  }
-
-  /** Whether the store may have lost a command of another process. */
-  #isForgotten = ({ isMissing }: Pick<Known, 'isMissing'>): boolean => isMissing && this.#presence.others.length > 0;
-
-  /** Waits while a command that was sent may have lost this slot with the store. @returns whether no other process has it then */
-  async #keepsAfterLoss(turn: Turn, wasMissing: boolean): Promise<boolean> {
     const { car, attempt } = turn;
-    const isForgotten = this.#isForgotten({ isMissing: wasMissing });
-    if (isForgotten) await this.#clock.sleep(reclaimMs, attempt?.signal);
-    const hasSettled = await this.#presence.settled(attempt?.signal);
-    if (isForgotten || hasSettled) {
+    turn.frees = car.frees;
+    const found = await retryOnConflict(() => this.#tryToTake(turn, isArriving), this.#clock);
+    if (found.kind !== 'taken') return found;
+    const { mayHaveLost } = found;
+    if (mayHaveLost) await this.#clock.sleep(reclaimMs, attempt?.signal);
+    if ((await this.#presence.settled(attempt?.signal)) || mayHaveLost) {
       const { slot } = await this.#read(car);
       const why = slot.recent.find(({ id }) => id === turn.id)?.why;
       if (why) throw droppedError(why);
-      if (slot.holder?.id !== turn.id) return false;
+      if (slot.holder?.id !== turn.id) return { kind: 'busy' };
     }
     car.own = turn;
-    void this.#keep(turn);
-    return true;
+    if (this.#options.store !== undefined) void this.#keep(turn);
+    return found;
+  }
+
+  /** @returns null if another process was faster */
+  async #tryToTake(turn: Turn, isArriving: boolean): Promise<Found | null> {
+    const { car, attempt, holder: own } = turn;
+    const known = await this.#read(car);
+    const { holder, recent } = known.slot;
+    const mayHaveLost = known.isMissing && this.#presence.others.length > 0;
+    const isOver = holder === null || (await this.#isOver(car, holder));
+    if (this.#presence.joinsCommands) {
+      const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
+      if (twin !== undefined) return { kind: 'twin', twin };
+    }
+    const isFirst = car.line.length === 0 || car.line[0] === turn;
+    if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
+    if (attempt?.unarmed != null) return { kind: 'free' };
+    turn.mayBeStored = true;
+    const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
+    // One that replaced it would not know that it has to wait for a command that the store has lost.
+    const next: Holder = mayHaveLost ? { ...own, givesWayTo: 'none' } : own;
+    const written = await this.#write(car, known, { holder: next, recent: ended });
+    return written && { kind: 'taken', mayHaveLost };
   }
 
   /** Whether a holder no longer blocks the car. */
@@ -444,7 +454,7 @@ export class Turns {
 
   /**
    * The record of the same command that another copy of the flow sends (docs/several-node-reds.md), when it is answered.
-   * @returns null if that one was not sent
+   * @returns null if that one was not sent; then this one may wait as long as before
    * @throws VehicleError CANCELLED if it was dropped, or the reason of the attempt's signal
    */
   async #join(turn: Turn, attempt: CommandAttempt, { id }: Holder | Ended): Promise<CommandRecord | null> {
@@ -453,7 +463,9 @@ export class Turns {
       const ended = recent.find((one) => one.id === id);
       if (ended !== undefined) {
         if (ended.why !== null) throw droppedError(ended.why);
-        return ended.record === null ? null : parseRecord(ended.record);
+        if (ended.record !== null) return parseRecord(ended.record);
+        attempt.resumeDeadline();
+        return null;
       }
       if (holder?.id !== id) {
         if (record !== null) return record;
@@ -522,24 +534,17 @@ export class Turns {
     if (car.own === turn) car.own = null;
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
     // Also if it was not taken: the store may have stored it, and its answer was lost.
-    if (turn.mayBeStored)
-      await this.#presence.eventually(() =>
-        this.#change(car, ({ slot }) =>
-          slot.holder?.id === id
-            ? { holder: null, recent: this.#withEnded(slot.recent, { ...slot.holder, record }, why) }
-            : slot,
-        ),
-      );
+    if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, id, record, why));
     car.wakeLine();
   }
 
   /**
-   * If the slots are stored: writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
+   * Writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
    * that a message has cancelled, and ends the turn when the command is over.
    */
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
-    while (this.#options.store !== undefined) {
+    for (;;) {
       const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
       const isOver = await this.#clock.sleep(pause, over.signal).then(
         () => over.signal.aborted,
@@ -580,7 +585,15 @@ export class Turns {
     );
   }
 
-  /** @param isKept whether another process may have to know what became of it */
+  /** Makes the slot of a command free. @param isKept whether another process may have to know what became of it */
+  #release(car: Car, id: string, record: CommandRecord | null, why: Ended['why'], isKept?: boolean): Promise<Known> {
+    return this.#change(car, ({ slot }) =>
+      slot.holder?.id === id
+        ? { holder: null, recent: this.#withEnded(slot.recent, { ...slot.holder, record }, why, isKept) }
+        : slot,
+    );
+  }
+
   #withEnded(
     recent: readonly Ended[],
     { id, command, fingerprint, by, sender, askedAt, record }: Holder,
@@ -613,18 +626,13 @@ export class Turns {
    * @param readsFirst the slot may have changed
    */
   #change(car: Car, change: (known: Known) => Slot, readsFirst = false): Promise<Known> {
-    return this.#retryOnConflict(async (isAgain) => {
+    return retryOnConflict(async (isAgain) => {
       const isRead = isAgain || readsFirst;
       const known = isRead ? await this.#read(car) : car.known;
       const slot = change(known);
       if (slot === known.slot) return isRead ? known : null;
       return this.#write(car, known, slot);
-    });
-  }
-
-  /** A random pause before most tries, so that processes that change the slot at the same time do not meet again. */
-  #retryOnConflict<T>(change: (isAgain: boolean) => Promise<T | null>): Promise<T> {
-    return retryOnConflict(change, (tries) => this.#clock.sleep(Math.random() * Math.min(10 * tries, 200)));
+    }, this.#clock);
   }
 
   #accept(car: Car, stored: Stored | null): Known {
@@ -663,25 +671,20 @@ export class Turns {
     }
     const { record } = command;
     if (!isFinal(record.outcome)) return;
-    await this.#change(car, ({ slot }) =>
-      slot.holder?.id === id
-        ? { holder: null, recent: this.#withEnded(slot.recent, { ...slot.holder, record }, null, true) }
-        : slot,
-    );
+    await this.#release(car, id, record, null, true);
     car.wakeLine();
   }
 
   /** Whether no other process has read the link since the last look. */
-  async #claimPoll(car: Car, id: string): Promise<boolean> {
-    let isClaimed = false;
-    await this.#change(car, ({ slot }) => {
-      const { holder } = slot;
-      const now = this.#presence.now();
+  #claimPoll(car: Car, id: string): Promise<boolean> {
+    return retryOnConflict(async (isAgain) => {
+      const known = isAgain ? await this.#read(car) : car.known;
+      const { holder, recent } = known.slot;
+      const polledAt = this.#presence.now();
       // A timer can fire early.
-      isClaimed = holder?.id === id && Math.abs(now - holder.polledAt) >= lookMs - joinEveryMs / 2;
-      return isClaimed && holder ? { ...slot, holder: { ...holder, polledAt: now } } : slot;
-    });
-    return isClaimed;
+      if (holder?.id !== id || Math.abs(polledAt - holder.polledAt) < lookMs - joinEveryMs / 2) return false;
+      return (await this.#write(car, known, { holder: { ...holder, polledAt }, recent })) && true;
+    }, this.#clock);
   }
 
   #carAt(key: string): Car {
@@ -745,8 +748,8 @@ const busy = (holder: Holder | undefined, now: number): VehicleError => {
   return new VehicleError(
     'VEHICLE_UNAVAILABLE',
     isOfWallbox(command)
-      ? sentence`Another command may still be under way to this wallbox (${title}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`
-      : sentence`Another command may still be under way to this car (${title}${since}). This one was not sent. Wait at most 150 seconds and send it again, or let the node queue it.`,
+      ? sentence`Another command to this wallbox may still be in progress (${title}${since}), so this one was not sent. Send it again after at most 150 seconds, or let the node queue it.`
+      : sentence`Another command to this car may still be in progress (${title}${since}), so this one was not sent. Send it again after at most 150 seconds, or let the node queue it.`,
     { status: { word: 'BUSY', command } },
   );
 };

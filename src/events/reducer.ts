@@ -16,6 +16,7 @@ import { setNewest } from '../util/bounded';
 import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
 import type { WallboxSession } from '../wire/wallbox';
+import { hashed } from '../state/state-store';
 
 export const factValueShape = z.lazy(() => z.union([z.string(), z.number(), z.boolean(), positionShape]));
 
@@ -234,30 +235,54 @@ function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name:
 const sessionKey = 'wallboxSessions.ended';
 /** An end that is later is none: a service can write a day far ahead for a session that is open. */
 const maxAheadMs = 5 * 60_000;
+/** More than a wallbox has in the 31 days of an answer. Of more, only the last ones can come late. */
+const maxLate = 100;
 
-/** The sessions that have ended since the last reading; the fact is the last end, with the id because two can end at once. */
+/** A session that has ended, when, and a short name of it. */
+interface Ended {
+  session: WallboxSession;
+  until: number;
+  key: string;
+}
+
+/**
+ * The sessions that were not known to have ended: a wallbox that was offline reports a session late. The fact is the time from which on all
+ * are known, and their keys.
+ */
 function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): VehicleEvent[] {
   const { wallboxSessions: payload } = reading.payloads;
   if (!Array.isArray(payload)) return [];
   const old = facts.get(sessionKey);
   const times = timesIn(reading, 'wallboxSessions', null);
   if (old !== undefined && isOlder(times, old)) return [];
-  const known = String(old?.value ?? '');
+  const [since = '', ...known] = String(old?.value ?? '').split(' ');
+  const knownSince = Number.isNaN(Date.parse(since)) ? 0 : Date.parse(since);
   // The cast: what the parser of this read gives.
-  const ended = (payload as WallboxSession[])
-    .flatMap((session) =>
-      session.end === null || Date.parse(session.end) > reading.at + maxAheadMs
-        ? []
-        : [{ session, until: session.end, mark: `${session.end} ${session.id ?? ''}` }],
-    )
-    .filter(({ mark }) => mark > known)
-    .sort((one, other) => (one.mark < other.mark ? -1 : 1));
-  setNewest(facts, sessionKey, knownValueOf(ended.at(-1)?.mark ?? known, times, reading.at, old), maxFacts);
+  const ended = endedIn(payload as WallboxSession[], reading.at).filter(({ until }) => until >= knownSince);
   // The sessions from before the first reading are no news.
+  const first = old === undefined ? (ended.at(-1)?.until ?? 0) : 0;
+  const tooOld = ended.at(-maxLate - 1);
+  const keys = ended.slice(-maxLate).map(({ key }) => key);
+  const kept = [...known.filter((key) => !keys.includes(key)), ...keys].slice(-2 * maxLate);
+  const value = [iso(Math.max(knownSince, first, tooOld === undefined ? 0 : tooOld.until + 1)), ...kept].join(' ');
+  setNewest(facts, sessionKey, knownValueOf(value, times, reading.at, old), maxFacts);
   if (old === undefined) return [];
-  return ended.map(({ session, until }) =>
-    sessionEvent(session, { since: iso(Math.min(old.at, Date.parse(until))), until }),
-  );
+  return ended
+    .filter(({ key }) => !known.includes(key))
+    .map(({ session, until }) => sessionEvent(session, { since: iso(Math.min(old.at, until)), until: iso(until) }));
+}
+
+/** Oldest first; those that end at once in one order, however the service gives them. */
+function endedIn(sessions: readonly WallboxSession[], at: number): Ended[] {
+  const byKey = new Map<string, Ended>();
+  for (const session of sessions) {
+    const until = session.end === null ? Infinity : Date.parse(session.end);
+    // Its end and its energy can be corrected.
+    const key = hashed(JSON.stringify([session.id ?? session.end, session.start, session.connector])).slice(0, 12);
+    if (until <= at + maxAheadMs) byKey.set(key, { session, until, key });
+  }
+  const orderOf = ({ session: { start, id }, key }: Ended): string => [start, id, key].join(' ');
+  return [...byKey.values()].sort((one, other) => one.until - other.until || (orderOf(one) < orderOf(other) ? -1 : 1));
 }
 
 const sessionEvent = (session: WallboxSession, between: VehicleEvent['between']): VehicleEvent => ({

@@ -103,7 +103,7 @@ export function followLink(service: ServiceProfile, href: string): URL {
     return url;
   throw new VehicleError(
     'UNTRUSTED_LINK',
-    'The link of this command leads to another host than that of the service, so the token is not sent there.',
+    'The link of this command points to a different host than the service, so the token is not sent there.',
   );
 }
 

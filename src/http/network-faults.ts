@@ -28,9 +28,9 @@ function ofService(code: string): string | Sentence {
     case 'host':
       return 'The certificate of the service belongs to another host. Check the network, and the base URL if you entered one.';
     case 'untrusted':
-      return sentence`The certificate of the service is not trusted on this machine (${code}). Where a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
+      return sentence`The certificate of the service is not trusted on this machine (${code}). If a proxy or a company network inspects traffic, set NODE_EXTRA_CA_CERTS to the file of its certificate and restart Node-RED.`;
     case 'tls':
-      return sentence`No encrypted connection to the service could be agreed on (${code}). Check the network, and the base URL if you entered one; update Node.js where it is old.`;
+      return sentence`The TLS handshake with the service failed (${code}). Check the network, and the base URL if you entered one. If Node.js is outdated, update it.`;
     case null:
       return sentence`The service could not be reached (${code}). Check the network, and the base URL if you entered one.`;
   }
@@ -49,7 +49,7 @@ export function lateFault(proxy: Proxy | null, hasAddress: boolean): VehicleErro
   if (proxy === null && hasAddress) return timedOut(seconds);
   const late =
     proxy === null
-      ? sentence`The name server did not give the address of the service within ${seconds} seconds. Check the network and the DNS settings of this machine.`
+      ? sentence`The name server did not return the address of the service within ${seconds} seconds. Check the network and the DNS settings of this machine.`
       : sentence`The proxy ${proxy.host} did not answer within ${seconds} seconds. Check the network and the variable ${proxy.variable}.`;
   return new VehicleError('TIMEOUT', late);
 }
@@ -63,7 +63,7 @@ export function noTunnel(status: number, { host, variable }: Proxy): VehicleErro
     status === 407
       ? sentence`The proxy ${host} does not accept the user name and the password (status 407). Correct them in the variable ${variable} and restart Node-RED.`
       : status < 500
-        ? sentence`The proxy ${host} refuses connections to the service (status ${status}). Ask who runs the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
+        ? sentence`The proxy ${host} refuses connections to the service (status ${status}). Ask the operator of the proxy, or add the host of the service to NO_PROXY and restart Node-RED.`
         : sentence`The proxy ${host} could not connect to the service (status ${status}). Try again later; check the base URL if you entered one.`;
   return new VehicleError('NETWORK', refusal, { cause: { code: `HTTP_${status}` }, retryable: status >= 500 });
 }

@@ -4,7 +4,7 @@ import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { DirectoryInUse } from '../state/owner';
 import { LocalPresence, type Presence } from '../state/presence';
-import { readForUpdate, readOrNull, retryOnConflict, type StateStore } from '../state/state-store';
+import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Signal } from '../util/cancellation';
@@ -67,8 +67,6 @@ const day = 24 * 60 * minute;
  * that is more; at most this share of a minute.
  */
 const reserved = { least: 20, ofDay: 0.01, ofMinute: 0.2 } as const;
-/** Counts that are younger than this are not read again for a request that finds no room. */
-const freshMs = 200;
 /** Counts that another process changes are read again before a request if they are older than this. */
 const outdatedMs = 2_000;
 /** How long nothing is sent after a shared store forgot the counts: until every process has added what it sent. */
@@ -92,9 +90,8 @@ interface Reservation {
   sent: number;
   /** How many are stored and not sent yet. */
   left: number;
-  /** How many are being stored, and whether: a request that is one of them waits. */
+  /** How many are about to be stored. */
   next: number;
-  storing: Promise<void>;
   /** How many were stored last. */
   size: number;
 }
@@ -122,25 +119,24 @@ const none = asSentence('Too many requests wait');
 const forgotten = asSentence('The shared store lost the counts of the quota');
 const pauseReasons = {
   RATE_LIMITED: 'The service asked for a pause',
-  QUOTA_SPENT: 'The service says that the quota of this API key is spent',
+  QUOTA_SPENT: 'The service reports that the quota of this API key is used up',
 } as const satisfies Record<RateLimitCode, string>;
 
 /**
  * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
  * in sliding windows. Requests that cannot be sent now wait in order, commands first.
  *
- * A request is counted in the store before it is sent. On files, reads are reserved ahead, so that a
- * memory card is written seldom: the first one of a process alone, then as many as it has sent, at
- * most 20 or 1 % of what is left of the day. The next ones are stored while the last ones are used.
- * A process that crashes again and again is charged for what it sent, at most twice.
- * In a store that other processes use too, each request is counted on condition that no other was counted since, so the counts are exact.
- * Without the store there, nothing is sent.
+ * A request is counted in the store before it is sent, on condition that no other process has counted one since. In a store that other
+ * processes use too, each one is counted alone, so the counts are exact; without that store, nothing is sent. On files, reads are reserved
+ * ahead, so that a memory card is written seldom: the first one of a process alone, then as many as it has sent, at most 20 or 1 % of what is
+ * left of the day. The next ones are stored while the last ones are used. A process that crashes again and again is charged for what it sent,
+ * at most twice. A disk that fails stops no request, because the service counts as well.
  */
 export class RateLimiter {
   readonly #options: Required<RateLimiterOptions>;
   readonly #clock: Clock;
   readonly #counts = new QuotaCounts();
-  /** What this process sent, as far as a shared store counted it. */
+  /** What this process sent, once it was stored. */
   readonly #own = new QuotaCounts();
   readonly #reservations: Record<ApiName, Reservation>;
   /** The limits of each account. */
@@ -153,7 +149,7 @@ export class RateLimiter {
   #isLoaded = false;
   #timer: { at: number; cancel: () => void } | null = null;
   readonly #changes = new Serial();
-  /** The version of the record in a shared store. */
+  /** The version of the stored record. */
   #version: string | null = null;
   /** Whether another process also changes it: then it is read before it is written. */
   #isContended = false;
@@ -161,10 +157,7 @@ export class RateLimiter {
   #epoch = '';
   /** When the record was last read or written, in monotonic time. */
   #knownAt = -Infinity;
-  /**
-   * How long the last write to a shared store took. A request leaves only after that write, so it
-   * is counted for this much longer.
-   */
+  /** How long the last write took. A request leaves only after the next one, so it is counted for this much longer. */
   #writeMs = 0;
   #endWatch: (() => void) | null = null;
   /** Until when every process adds what it sent to a record that was lost, in monotonic time. */
@@ -174,7 +167,7 @@ export class RateLimiter {
     const { clock, presence = new LocalPresence(clock) } = options;
     this.#options = { reserveForCommands: 0.04, ...options, presence };
     this.#clock = clock;
-    this.#reservations = byName(apiNames, () => ({ sent: 0, left: 0, next: 0, storing: nothingToStore, size: 0 }));
+    this.#reservations = byName(apiNames, () => ({ sent: 0, left: 0, next: 0, size: 0 }));
   }
 
   /**
@@ -194,7 +187,7 @@ export class RateLimiter {
       this.#endWatch = null;
       if (this.#options.presence.isShared) return;
       for (const api of apiNames) Object.assign(this.#reservations[api], { left: 0, next: 0 });
-      await this.#save();
+      await this.#store();
     };
   }
 
@@ -205,7 +198,7 @@ export class RateLimiter {
     return presence.onChange(() => {
       if (presence.id === id) return;
       id = presence.id;
-      this.#saveShared();
+      void this.#store();
     });
   }
 
@@ -250,14 +243,9 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     const wait = until.getTime() - this.#clock.now();
     const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
-    const paused = (code === 'QUOTA_SPENT' ? [api] : apiNames).map((name) => ({ name, pause: { code, until: at } }));
-    const note = (): void => {
-      for (const { name, pause } of paused) this.#counts.pause(name, pause, this.#clock.monotonic());
-    };
-    note();
-    // It is stored at once: neither the next process after a crash nor another process may send.
-    if (this.#options.presence.isShared) this.#saveShared(note);
-    else void this.#save();
+    for (const name of code === 'QUOTA_SPENT' ? [api] : apiNames) this.#counts.pause(name, { code, until: at }, time);
+    // Neither the next process after a crash nor another process may send.
+    void this.#store();
     this.#serveWaiting();
   }
 
@@ -302,59 +290,57 @@ export class RateLimiter {
 
   /** Fulfilled when the request is stored: then it may be sent. */
   #count(kind: RequestKind, options: AcquireOptions, time: number): Promise<void> {
-    const { api } = options;
-    if (this.#options.presence.isShared) return this.#countShared(kind, options);
-    this.#counts.add(api, kind === 'command', time);
-    const reservation = this.#reservations[api];
-    // A command is stored alone, because it counts for more than a reserved read.
-    if (kind === 'command') return this.#save().then(() => this.#leave(kind, options, time));
-    reservation.sent += 1;
-    if (reservation.left > 0) {
-      reservation.left -= 1;
-      const isNextDue = reservation.left < Math.floor(reservation.size / 4);
-      if (isNextDue && reservation.storing === nothingToStore) this.#reserve(api, time);
-      return nothingToStore;
-    }
-    if (reservation.next === 0) this.#reserve(api, time);
-    reservation.next -= 1;
-    return reservation.storing.then(() => this.#leave(kind, options, time));
+    return this.#useReserved(kind, options.api, time) ? nothingToStore : this.#countStored(kind, options);
   }
 
-  #reserve(api: ApiName, time: number): void {
+  /** A command is stored alone, because it counts for more than a reserved read. @returns false if none is reserved */
+  #useReserved(kind: RequestKind, api: ApiName, time: number): boolean {
     const reservation = this.#reservations[api];
+    if (kind === 'command' || reservation.left === 0) return false;
+    reservation.left -= 1;
+    reservation.sent += 1;
+    this.#counts.add(api, false, time);
+    this.#own.add(api, false, time);
+    const isNextDue = reservation.left < Math.floor(reservation.size / 4) && reservation.next === 0;
+    if (isNextDue) {
+      this.#planNext(api, time);
+      void this.#changes.run(async () => {
+        if (!this.#isLoaded) await this.#load().catch(this.#unlessShared);
+        await this.#storeNext(api);
+      });
+    }
+    return true;
+  }
+
+  /** As many as this process has sent; none in a shared store, so that its counts are exact. */
+  #planNext(api: ApiName, time: number): void {
+    const reservation = this.#reservations[api];
+    if (this.#options.presence.isShared || reservation.next > 0) return;
     const leftToday = this.#limit('requestsPerDay') - this.#counts.days[api].total(time);
     const most = Math.min(
       Math.max(reserved.least, leftToday * reserved.ofDay),
       this.#limit('requestsPerMinute') * reserved.ofMinute,
     );
-    reservation.size = Math.max(1, Math.floor(Math.min(most, reservation.sent - reservation.left)));
+    reservation.size = Math.floor(Math.min(most, reservation.sent - reservation.left));
     reservation.next = reservation.size;
-    const storing = this.#save();
-    reservation.storing = storing;
-    void storing.then(() => {
-      if (reservation.storing !== storing) return;
-      reservation.left += reservation.next;
-      Object.assign(reservation, { next: 0, storing: nothingToStore });
-    });
   }
 
-  /** Counts a request that was stored late when it leaves: with others that waited for the disk, it could be one too many. */
-  async #leave(kind: RequestKind, options: AcquireOptions, countedAt: number): Promise<void> {
-    const { api, signal } = options;
-    const time = this.#clock.monotonic();
-    if (time - countedAt <= wayMs || signal?.aborted === true) return;
-    this.#counts.add(api, kind === 'command', countedAt, -1);
-    if (this.#nextMoment(kind, api, time).at > time) return this.#wait(kind, options, true);
-    this.#counts.add(api, kind === 'command', time);
+  /** @returns false if another process was faster */
+  async #storeNext(api: ApiName): Promise<boolean> {
+    const reservation = this.#reservations[api];
+    const isStored = await this.#write().catch(this.#unlessShared);
+    if (isStored) reservation.left += reservation.next;
+    reservation.next = 0;
+    return isStored;
   }
 
   /** One at a time, so that each finds what the one before has counted. */
-  async #countShared(kind: RequestKind, options: AcquireOptions): Promise<void> {
+  async #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
     const isCounted = await this.#changes.run(async () => {
       await this.#options.presence.renew();
-      return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#pauseBeforeRetry);
+      return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#clock);
     });
-    // Another process has taken the room that was left.
+    // Another request has taken the room that was left.
     if (!isCounted) await this.#wait(kind, options, true);
   }
 
@@ -454,67 +440,70 @@ export class RateLimiter {
     this.#timer = null;
   }
 
-  /** On files. Fulfilled when the counts are stored, or cannot be. */
-  #save(): Promise<void> {
-    const { store, key } = this.#options;
-    return this.#changes.run(async () => {
-      if (!this.#hasBegun) return;
-      try {
-        if (!this.#isLoaded) await this.#load();
-        await store.write(key, this.#toRecord());
-      } catch {
-        // A full or missing disk must not stop requests: the next reservation is stored again.
-      }
-    });
-  }
-
   /**
-   * Counts a request in a shared store.
-   * @returns false if there is no room for it; null if another process was faster, or if what is known may be outdated
-   * @throws StateFault; the reason of the signal, of a caller that has given up
+   * Counts a request in the store.
+   * @returns false if there is no room for it; null if another process was faster
+   * @throws StateFault of a shared store; the reason of the signal, of a caller that has given up
    */
   async #take(kind: RequestKind, { api, signal }: AcquireOptions, isAgain: boolean): Promise<boolean | null> {
     if (signal?.aborted === true) throw reasonOf(signal);
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
-    if (isAgain || isOutdated || !this.#isLoaded) await this.#load();
+    const isMissing = !this.#isLoaded && (kind === 'command' || this.#reservations[api].left === 0);
+    if (isAgain || isOutdated || isMissing) await this.#load().catch(this.#unlessShared);
     const begun = this.#clock.monotonic();
-    if (this.#nextMoment(kind, api, begun).at > begun) return begun - this.#knownAt < freshMs ? false : null;
+    if (this.#nextMoment(kind, api, begun).at > begun) return false;
+    if (this.#useReserved(kind, api, begun)) return true;
     const isCommand = kind === 'command';
     const at = begun + this.#writeMs;
     this.#counts.add(api, isCommand, at);
-    this.#counts.sign(
-      byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
-      begun,
-    );
+    this.#sign(begun);
+    if (!isCommand) this.#planNext(api, begun);
     let isStored = false;
     try {
-      isStored = await this.#writeShared();
+      isStored = await this.#storeNext(api);
     } finally {
       if (!isStored) this.#counts.add(api, isCommand, at, -1);
     }
     if (!isStored) return null;
-    this.#writeMs = this.#knownAt - begun;
-    this.#own.add(api, isCommand, this.#knownAt);
+    const sentAt = this.#clock.monotonic();
+    this.#writeMs = sentAt - begun;
+    if (Math.abs(sentAt - at) > wayMs) {
+      // The store took longer or less long than expected: with others that waited for it, this one could be one too many.
+      this.#counts.add(api, isCommand, at, -1);
+      this.#counts.add(api, isCommand, sentAt);
+    }
+    this.#own.add(api, isCommand, sentAt);
+    if (!isCommand) this.#reservations[api].sent += 1;
     return true;
   }
 
-  /**
-   * Writes what this process knows into the record of a shared store, as soon as it can be reached. Never rejects.
-   * @param note called when the record was read
-   */
-  #saveShared(note = (): void => undefined): void {
-    const { presence } = this.#options;
+  /** Other processes must keep to the limits of this one. */
+  #sign(time: number): void {
+    if (!this.#options.presence.isShared) return;
+    const limits = byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of])));
+    this.#counts.sign(limits, time);
+  }
+
+  /** A full or missing disk must not stop requests: the next ones are stored again. */
+  readonly #unlessShared = (error: unknown): true => {
+    if (this.#options.presence.isShared) throw error;
+    return true;
+  };
+
+  /** Stores what this process knows, as soon as the store can be reached. Never rejects. */
+  #store(): Promise<void> {
     const change = (): Promise<true> =>
-      retryOnConflict(async () => {
-        await this.#load();
-        note();
-        return (await this.#writeShared()) || null;
-      }, this.#pauseBeforeRetry);
-    void this.#changes.run(() => presence.eventually(change));
+      retryOnConflict(async (isAgain) => {
+        if (isAgain || !this.#isLoaded) await this.#load();
+        return (await this.#write()) || null;
+      }, this.#clock);
+    return this.#changes.run(() => this.#options.presence.eventually(change));
   }
 
   /** @returns false if another process was faster */
-  async #writeShared(): Promise<boolean> {
+  async #write(): Promise<boolean> {
+    // Stored counts that were not read yet are not overwritten.
+    if (!this.#isLoaded) return true;
     const { store, key } = this.#options;
     const record = this.#toRecord();
     const version = await store.write(key, record, { expected: this.#version });
@@ -524,10 +513,6 @@ export class RateLimiter {
     this.#knownAt = this.#clock.monotonic();
     return true;
   }
-
-  /** Random, so that processes that change the record at the same time do not meet again. */
-  readonly #pauseBeforeRetry = (tries: number): Promise<void> =>
-    this.#clock.sleep(Math.random() * Math.min(10 * tries, 200));
 
   #toRecord(): QuotaRecord {
     return this.#counts.toRecord(this.#clock.monotonic(), {
@@ -556,40 +541,15 @@ export class RateLimiter {
   /** @throws StateFault */
   async #load(): Promise<void> {
     const { presence, store, key } = this.#options;
-    if (presence.isShared) return this.#loadShared();
-    const record = parseRecord(await readOrNull(store, key));
-    if (record !== null) {
-      const time = this.#clock.monotonic();
-      const since = new QuotaCounts();
-      since.merge(this.#counts, time);
-      this.#counts.load(record, time, this.#ageOf(record));
-      this.#counts.merge(since, time);
-    }
-    this.#isLoaded = true;
-  }
-
-  /**
-   * The age of a record on files. Wall time may have been set since: it counts at most for as long as the machine has run since, and less than 0
-   * is 0. The machine was restarted if it has run for less time than when the record was saved.
-   */
-  #ageOf({ savedAt, uptime: ranFor }: QuotaRecord): number {
-    const passed = Math.max(0, this.#clock.now() - savedAt);
-    const ran = this.#clock.uptime() - ranFor;
-    return ran < 0 ? passed : Math.min(passed, ran);
-  }
-
-  /** @throws StateFault */
-  async #loadShared(): Promise<void> {
-    const { presence, store, key } = this.#options;
     await presence.renew();
     const stored = await readForUpdate(store, key);
     const record = parseRecord(stored?.value);
     const time = this.#clock.monotonic();
     const epoch = record?.epoch ?? '';
     if (record !== null && (stored?.version !== this.#version || epoch !== this.#epoch)) {
-      // The clock of the store may have been set. The record is younger than what this process read before.
+      // A clock may have been set. The record is younger than what this process read before.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
-      this.#counts.load(record, time, Math.min(Math.max(0, presence.now() - record.savedAt), longest));
+      this.#counts.load(record, time, Math.min(presence.ageOf(record), longest));
     }
     if (epoch === this.#epoch) this.#counts.raiseTo(this.#own, time);
     else {

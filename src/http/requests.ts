@@ -266,10 +266,10 @@ export class Requests {
    * @param options `deadline`: until when it may wait, never longer than a minute; `signal`: ends the wait
    * @throws VehicleError
    */
-  async ready(kind: 'command', options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
+  async ready(options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
     const { signal } = options;
     const deadline = Math.min(options.deadline, this.#clock.monotonic() + maxWaitMs);
-    const token = await this.#tokenAndQuota(kind, { ...options, deadline });
+    const token = await this.#tokenAndQuota('command', { ...options, deadline });
     if (signal.aborted) throw reasonOf(signal);
     return { post: (request) => this.#post(request, options.api, token) };
   }
@@ -435,7 +435,7 @@ const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError
 const tokenReplaced = (): VehicleError =>
   new VehicleError(
     'SERVICE_ERROR',
-    'The service refused the access token, so the command was not carried out. The pack has a new token now. Send the command again.',
+    'The service refused the access token, so the command was not carried out. The pack now has a new token. Send the command again.',
     { httpStatus: 401 },
   );
 

@@ -124,7 +124,7 @@ export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(to
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
 export const unusable = (what: string): Sentence =>
-  sentence`The ${asSentence(what)} contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`;
+  sentence`The ${asSentence(what)} contains a space, a line break or a non-ASCII character. Copy it again, in one piece, into the vehicle configuration.`;
 
 /** Milliseconds since 1970 as ISO-8601. */
 export const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

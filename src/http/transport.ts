@@ -380,8 +380,7 @@ function decoded(body: Buffer, coding: string | string[] | undefined, status: nu
 }
 
 const tooLarge = (status: number): VehicleError =>
-  new VehicleError(
-    'BAD_RESPONSE',
-    'The service sent more than 1 MiB, and none of its answers is that long. Check the base URL.',
-    { httpStatus: status, retryable: false },
-  );
+  new VehicleError('BAD_RESPONSE', 'The service sent more than 1 MiB, which no valid answer is. Check the base URL.', {
+    httpStatus: status,
+    retryable: false,
+  });

@@ -3,7 +3,7 @@ import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { maxRecords, round, type LogRecord } from './record';
 
-export interface Sum {
+interface Sum {
   /** `2026-11-27`, `2026-W48`, `2026-11`: of the end, in the time zone of the machine. */
   period: string;
   count: number;

@@ -114,9 +114,9 @@ export class GrantStore {
 export const briefSignIn = (expiresAt: number | null, now: number): Sentence =>
   expiresAt === null
     ? asSentence(
-        'The service gave no refresh token, so the sign-in ends without notice. If each one is as short, enter offline_access under “More scopes”, deploy, and sign in again.',
+        'The service returned no refresh token, so the sign-in ends without notice. If every sign-in is this short, enter offline_access under “More scopes”, deploy, and sign in again.',
       )
-    : sentence`The service gave no refresh token, so the sign-in ends: ${clockTime(expiresAt, now)}. If each one is as short, enter offline_access under “More scopes”, deploy, and sign in again.`;
+    : sentence`The service returned no refresh token, so the sign-in ends: ${clockTime(expiresAt, now)}. If every sign-in is this short, enter offline_access under “More scopes”, deploy, and sign in again.`;
 
 /** Recognizes a pasted access token without holding it; empty if there is none. */
 export const hashOf = (pasted: string): string => pasted.trim() && hashed(pasted.trim());
@@ -142,7 +142,7 @@ const sentences = {
   damaged:
     'The saved sign-in is damaged and cannot be read. Sign in again in the vehicle configuration. A backup does not help, because its refresh token has been used.',
   foreign:
-    "The saved sign-in was encrypted with another secret. Put the former credentialSecret back into Node-RED's settings, or the former store.key into its folder, or sign in again in the vehicle configuration.",
+    "The saved sign-in was encrypted with another secret. Put the previous credentialSecret back into Node-RED's settings, or the previous store.key into its folder, or sign in again in the vehicle configuration.",
   newer:
     'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration.',
 };

@@ -134,7 +134,7 @@ export async function requestTokens(
   if (refusal !== null) return { refusal };
   throw new VehicleError(
     'SERVICE_ERROR',
-    sentence`The sign-in service is out of order (it answered with status ${response.status}).`,
+    sentence`The sign-in service is unavailable (it answered with status ${response.status}).`,
     { httpStatus: response.status, retryAt: retryTime(response, clock.now()) },
   );
 }
@@ -192,7 +192,7 @@ function temporaryFailure(error: unknown): VehicleError {
     return new VehicleError(code, sentence`The sign-in service: ${failure.sentence}`, { cause });
   if (code === 'CANCELLED') return cancelledError();
   if (code === 'CONFIG' || code === 'INTERNAL') return failure;
-  return new VehicleError('SERVICE_ERROR', 'The sign-in service is out of order.', { cause });
+  return new VehicleError('SERVICE_ERROR', 'The sign-in service is unavailable.', { cause });
 }
 
 const refusals = new Map([

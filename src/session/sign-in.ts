@@ -243,11 +243,11 @@ export class SignIns {
     // The right address can still be pasted, because the state is not used.
     if (code === '' && error === null)
       throw invalid(
-        'The address contains no sign-in code. Copy the whole address of the page that the browser ends at after the sign-in.',
+        'The address contains no sign-in code. Copy the whole address of the page that the browser shows after the sign-in.',
       );
     if (pending === null)
       throw invalid(
-        'This answer belongs to no sign-in that was started here. Start the sign-in again, and finish it in the window that opens.',
+        'This answer does not belong to a sign-in that was started here. Start the sign-in again, and finish it in the window that opens.',
       );
     const { start, begunAt, configNodeId: id } = pending;
     if (configNodeId !== undefined && configNodeId !== id)
@@ -258,7 +258,7 @@ export class SignIns {
     if (start === null) throw invalid(usedAlready);
     if (!answer.getAll('iss').every((issuer) => isOf(start, issuer)))
       throw invalid(
-        'This answer comes from another sign-in service than the one that was asked. Start the sign-in again, and finish it in the window that opens.',
+        'This answer comes from a different sign-in service. Start the sign-in again, and finish it in the window that opens.',
       );
     if ((await now()) > begunAt + stateLifetimeMs)
       throw invalid('The sign-in took longer than ten minutes. Start it again.');
@@ -328,7 +328,7 @@ export class SignIns {
       );
     }
     if (answer.refreshToken === null && answer.accessToken === '') {
-      const problem = asSentence('The sign-in service gave no usable access token.');
+      const problem = asSentence('The sign-in service returned no usable access token.');
       throw new VehicleError('SERVICE_ERROR', sentence`${problem} Start the sign-in again.`);
     }
     return answer;
@@ -363,7 +363,7 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
   if (!isRedirectUrl(redirectUrl))
     throw new VehicleError(
       'CONFIG',
-      'The service accepts only a redirect URL that begins with https:// or http://localhost in small letters and has no user name and no fragment (#). Leave the field “Redirect URL” empty, and register the address that is then below it.',
+      'The service accepts only a redirect URL that begins with https:// or http://localhost (lowercase) and contains no user name and no fragment (#). Leave the field “Redirect URL” empty, and register the address shown below it.',
     );
   const query = {
     response_type: 'code',
@@ -461,7 +461,7 @@ const pageErrors = new Map([
     'The service does not accept this sign-in. Check that the client ID and the redirect URL are those of the application at the developer portal.',
   ],
   ['temporarily_unavailable', 'The sign-in service is not available at the moment. Start the sign-in again later.'],
-  ['server_error', 'The sign-in service had a fault. Start the sign-in again later.'],
+  ['server_error', 'The sign-in service had an error. Start the sign-in again later.'],
 ]);
 
 /** An OAuth error code is shown; free text from an address never is. */

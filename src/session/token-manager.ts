@@ -196,7 +196,7 @@ export class TokenManager {
     try {
       grant = await this.#renew();
       if (grant.accessToken === '')
-        throw new VehicleError('SERVICE_ERROR', 'The sign-in service gave no usable access token.');
+        throw new VehicleError('SERVICE_ERROR', 'The sign-in service returned no usable access token.');
     } catch (error) {
       throw this.#failed(error);
     }
@@ -296,7 +296,7 @@ export class TokenManager {
     const { clock, random } = this.#options;
     const now = clock.now();
     const ms = Math.round(Math.max(backoffMs(pauses, pauseLimits, random), (retryAt?.getTime() ?? now) - now));
-    const error = new VehicleError(code, sentence`${problem} The pack tries again by itself.`, {
+    const error = new VehicleError(code, sentence`${problem} The pack tries again automatically.`, {
       retryable: true,
       retryAt: new Date(now + ms),
       httpStatus,
@@ -332,7 +332,7 @@ const endOf = ({ refreshToken, expiresAt }: Grant, now: number): { since: number
 const endedSignIn = (at: number, now: number): VehicleError =>
   new VehicleError(
     'SIGN_IN_REQUIRED',
-    sentence`The sign-in has ended (${clockTime(at, now)}), because the service gave no refresh token. Sign in again in the vehicle configuration. If the new one is as short, enter offline_access under “More scopes” and sign in once more.`,
+    sentence`The sign-in has ended (${clockTime(at, now)}), because the service returned no refresh token. Sign in again in the vehicle configuration. If the new sign-in is as short, enter offline_access under “More scopes” and sign in once more.`,
   );
 
 const dayMs = 86_400_000;

@@ -25,7 +25,7 @@ export class DirectoryInUse extends VehicleError {
     super(
       'CONFIG',
       role === 'lost'
-        ? 'Another Node-RED has taken over the folder "connected-vehicle" of this user directory, so this one does nothing. End one of the two, then restart this one.'
+        ? 'Another Node-RED has taken over the folder "connected-vehicle" of this user directory, so this one does nothing. Stop one of the two, then restart this one.'
         : 'Another Node-RED uses the folder "connected-vehicle" of this user directory, so this one does nothing until the other one has ended. Give each Node-RED its own user directory.',
     );
   }

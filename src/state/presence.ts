@@ -33,6 +33,8 @@ export interface Presence {
   readonly isLeading: boolean;
   /** Milliseconds since 1970, by one clock for all that share the store. */
   now(): number;
+  /** How long ago something was stored: `savedAt` by `now`, and `uptime`, for which its machine had run then. At least 0. */
+  ageOf(stored: { savedAt: number; uptime: number }): number;
   /** Whether this process may still act under an id that it had: asked in the last statement before something is sent. */
   isStill(id: string): boolean;
   /** Whether a process has ended, so that what it left may be taken over. True for an empty id: the process has given it up. @throws StateFault */
@@ -86,6 +88,16 @@ export class LocalPresence implements Presence {
 
   now(): number {
     return this.#clock.now();
+  }
+
+  /**
+   * Wall time may have been set since: it counts at most for as long as the machine has run since. The machine was restarted if it has run for
+   * less time than then.
+   */
+  ageOf({ savedAt, uptime }: { savedAt: number; uptime: number }): number {
+    const passed = Math.max(0, this.#clock.now() - savedAt);
+    const ran = this.#clock.uptime() - uptime;
+    return ran < 0 ? passed : Math.min(passed, ran);
   }
 
   isStill(id: string): boolean {

@@ -149,6 +149,10 @@ export class RedisPresence implements Presence {
     return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
   }
 
+  ageOf({ savedAt }: { savedAt: number }): number {
+    return Math.max(0, this.now() - savedAt);
+  }
+
   isStill(id: string): boolean {
     return id === this.#id && this.#isSure;
   }

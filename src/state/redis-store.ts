@@ -446,7 +446,7 @@ export class RedisStateStore implements SharedStore {
 
   #unreachable = (code: string): StateFault =>
     unavailable(
-      sentence`The shared store at ${this.place} cannot be reached (${code}). Start it, or correct its address in CONNECTED_VEHICLE_STORE or settings.js (rediss:// where it speaks TLS, else redis://).`,
+      sentence`The shared store at ${this.place} cannot be reached (${code}). Start it, or correct its address in CONNECTED_VEHICLE_STORE or settings.js (rediss:// if it uses TLS, otherwise redis://).`,
     );
 
   #faultOf(error: unknown): StateFault {
@@ -516,7 +516,7 @@ function ofTls(place: string, code: string): StateFault | null {
       );
     case 'tls':
       return unavailable(
-        sentence`No encrypted connection to the shared store at ${place} could be agreed on (${code}). Check its address; where it asks for the certificate of a client, set connectedVehicle.tls.cert and key in settings.js to the contents of its files.`,
+        sentence`The TLS handshake with the shared store at ${place} failed (${code}). Check its address. If it requires a client certificate, set connectedVehicle.tls.cert and key in settings.js to the contents of its files.`,
       );
     case null:
       return null;
@@ -534,7 +534,7 @@ const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
     sentence`The shared store at ${place} is out of memory. Give it more memory (maxmemory), and set maxmemory-policy to noeviction.`,
   FOREIGN: isForeign,
   NEWER: (place) =>
-    sentence`The shared store at ${place} holds what a newer version of the pack has written. Update the pack in this Node-RED.`,
+    sentence`The shared store at ${place} contains data of a newer version of the pack. Update the pack in this Node-RED.`,
 };
 
 const unavailable = (problem: Sentence): StateFault => new StateFault('unavailable', problem);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
+import type { Clock } from '../util/clock';
 
 /** A stored value, as JSON can hold it, and the version that a conditional write names. */
 export interface Stored {
@@ -71,9 +72,9 @@ export interface SharedStore extends StateStore {
 
 const sentences = {
   damaged: (collection: string) =>
-    sentence`The saved state “${collection}” is damaged and cannot be read. Restore it from a backup, or go on without it.`,
+    sentence`The saved state “${collection}” is damaged and cannot be read. Restore it from a backup, or continue without it.`,
   foreign: (collection: string) =>
-    sentence`The saved state “${collection}” was encrypted with another secret. Put the former credentialSecret back into the settings of Node-RED, or the former store.key into its folder.`,
+    sentence`The saved state “${collection}” was encrypted with another secret. Put the previous credentialSecret back into the settings of Node-RED, or the previous store.key into its folder.`,
   newer: (collection: string) =>
     sentence`The saved state “${collection}” was written by a newer version of this pack. Update the pack.`,
 } as const;
@@ -148,15 +149,12 @@ const maxTries = 100;
  * Changes what other processes change, too.
  * @param change makes one try; null if another process was faster. `isAgain`: what is stored has to
  * be read again
- * @param pause called before each try but the first three
+ * @param clock pauses for a random time before each try but the first three, so that processes do not meet again and again
  * @throws StateFault `unavailable` if other processes were always faster
  */
-export async function retryOnConflict<T>(
-  change: (isAgain: boolean) => Promise<T | null>,
-  pause?: (tries: number) => Promise<void>,
-): Promise<T> {
+export async function retryOnConflict<T>(change: (isAgain: boolean) => Promise<T | null>, clock?: Clock): Promise<T> {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    if (tries > 2) await pause?.(tries);
+    if (tries > 2) await clock?.sleep(Math.random() * Math.min(10 * tries, 200));
     const changed = await change(tries > 0);
     if (changed !== null) return changed;
   }

@@ -47,7 +47,7 @@ export function parseHours(
   const timeZone = zone.trim() === '' ? undefined : timeZoneOf(zone);
   if (timeZone === null)
     throw fail(
-      'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time of this machine.',
+      'There is no such time zone. Write it like Europe/Stockholm, or leave it empty for the time zone of this machine.',
     );
   if (hours === 'always' || (hours === 'not' && range.trim() === '')) return neverQuiet;
   const { from = 0, to = 0 } = parseRange(range) ?? {};

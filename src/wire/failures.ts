@@ -69,25 +69,25 @@ const rules: readonly Rule[] = [
   {
     when: isFromCar,
     code: 'VEHICLE_ERROR',
-    sentence: 'The car itself answered with an error. It may have acted all the same. Check the car.',
+    sentence: 'The car itself answered with an error. It may have acted anyway. Check the car.',
   },
   {
     when: ({ status: got, raw }) => [403, 429].includes(got) && /quota|call volume/.test(raw),
     code: 'QUOTA_SPENT',
     sentence:
-      'The daily quota of the API key is spent. Reading goes on when it is refilled; nothing is wrong with the key or the token.',
+      'The daily quota of the API key is used up. Reading continues when it is refilled; nothing is wrong with the key or the token.',
   },
   {
     when: status(429),
     code: 'RATE_LIMITED',
     sentence:
-      'The service got too many requests in a minute and asks for a pause. The pack waits; read less often if this comes back.',
+      'The service received too many requests in a minute and asks for a pause. The pack waits. If this happens again, read less often.',
   },
   {
     when: said(/api[- _]?key|subscription key/, 401, 403),
     code: 'API_KEY_REFUSED',
     sentence:
-      'The service refused the API key. Check that it is the API key of your application, entered whole and without blanks.',
+      'The service refused the API key. Check that it is the API key of your application, complete and without spaces.',
   },
   {
     when: status(401),
@@ -129,7 +129,7 @@ const rules: readonly Rule[] = [
     when: (failure) => failure.status === 403 && failure.api === 'energy-device',
     code: 'SCOPE_MISSING',
     sentence:
-      'The service refused the access to the wallbox: the token lacks one of the scopes {0}, or the wallbox belongs to another account. Tick the wallbox under “Allow” in the vehicle configuration, and sign in again with the account of the wallbox.',
+      'The service refused access to the wallbox: the token lacks one of the scopes {0}, or the wallbox belongs to another account. Tick the wallbox under “Allow” in the vehicle configuration, and sign in again with the account of the wallbox.',
   },
   {
     when: (failure) => failure.status === 404 && failure.api === 'energy-device',
@@ -153,7 +153,7 @@ const rules: readonly Rule[] = [
     when: ({ status: got, api }) => got === 404 && api === 'location',
     code: 'NOT_SUPPORTED',
     sentence:
-      'The service has no position of this car. Switch on the sharing of the position in the car, and drive once. If that does not help, the service may have no positions in the market of the car.',
+      'The service has no position of this car. Turn on position sharing in the car, and drive once. If that does not help, the service may have no positions in the car’s market.',
   },
   { when: status(404), code: 'NOT_SUPPORTED', sentence: 'The service does not offer this for this car.' },
   { when: status(410), code: 'NOT_SUPPORTED', sentence: 'The service has withdrawn the interface that offered this.' },
@@ -162,7 +162,7 @@ const rules: readonly Rule[] = [
     when: status(406, 415),
     code: 'CONFIG',
     sentence:
-      'The service does not know the media type that was sent. Check the media type vendor of the service in the vehicle configuration.',
+      'The service does not know the media type of the request. Check the media type vendor of the service in the vehicle configuration.',
   },
   { when: status(400, 422), code: 'INPUT_INVALID', sentence: 'The service did not accept the request as it was sent.' },
   {
@@ -173,7 +173,8 @@ const rules: readonly Rule[] = [
   {
     when: said(/in use|asleep/, 503),
     code: 'VEHICLE_UNAVAILABLE',
-    sentence: 'The car is in use or asleep and takes no command now. A sleeping car wakes up when somebody starts it.',
+    sentence:
+      'The car is in use or asleep and accepts no command now. A sleeping car wakes up when somebody starts it.',
   },
   {
     when: status(408, 504),
@@ -183,7 +184,7 @@ const rules: readonly Rule[] = [
   {
     when: (failure) => failure.status >= 500,
     code: 'SERVICE_ERROR',
-    sentence: 'The service has a fault of its own. Try again later.',
+    sentence: 'The service has an internal error. Try again later.',
   },
   {
     when: (failure) => failure.status >= 300 && failure.status < 400,

@@ -54,7 +54,7 @@ interface CommandOffer {
 export const unexpectedAnswer = (): VehicleError =>
   new VehicleError(
     'BAD_RESPONSE',
-    'The service answered, but not as expected. If this stays, check the base URL and the interface.',
+    'The service answered, but not as expected. If this continues, check the base URL and the interface.',
   );
 
 /** The body's `data`, or the body itself (docs/internals/vendor-api.md 1.2). */

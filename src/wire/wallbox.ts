@@ -46,13 +46,16 @@ export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation
   return { requestStatus, operationId: null, message: null, async: null, readyUntil: null };
 }
 
-/** The newest first. */
+/** The newest first, and in one order however the service gives them. */
 export function parseWallboxSessions(body: unknown): Parsed<WallboxSession[]> {
-  const sessions = unwrapList(body, 'sessions').map(sessionOf);
-  return {
-    payload: sessions.sort((one, other) => (other.start ?? '').localeCompare(one.start ?? '')),
-    measuredAt: null,
-  };
+  return { payload: unwrapList(body, 'sessions').map(sessionOf).sort(newestFirst), measuredAt: null };
+}
+
+function newestFirst(one: WallboxSession, other: WallboxSession): number {
+  const [ones, others] = [one, other].map(({ start }) => (start === null ? 0 : Date.parse(start)));
+  if (ones !== others) return Number(others) - Number(ones);
+  const [first, second] = [one, other].map((session) => JSON.stringify(session));
+  return String(first) < String(second) ? -1 : 1;
 }
 
 /** @param now when the answer was received */

@@ -381,7 +381,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await page.locator('#node-config-input-accessToken').fill('two words');
     await press('check');
     await part('result')
-      .getByText(/The access token contains a blank/)
+      .getByText(/The access token contains a space/)
       .waitFor();
   });
 

@@ -182,7 +182,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
           `${error.code}: ${error.message}: what left and was not answered has a record`,
         );
         met.refusedByTheService += 1;
-      } else if (/may still be under way/.test(error.message)) met.busy += 1;
+      } else if (/may still be in progress/.test(error.message)) met.busy += 1;
       else if (/could not be sent within \d+ seconds/.test(error.message)) met.late += 1;
       else if (/replaced this waiting one/.test(error.message)) met.replaced += 1;
       else if (error.code === 'CANCELLED') met.cancelled += 1;
@@ -241,5 +241,5 @@ async function mustBeFree({ dispatcher }: Account, { car }: ServiceInProcess, cl
   );
   await clock.advance(5 * minute);
   await sent;
-  assert.doesNotMatch(refusal ?? '', /under way/, 'the slot of the car is still taken');
+  assert.doesNotMatch(refusal ?? '', /in progress/, 'the slot of the car is still taken');
 }

@@ -475,7 +475,10 @@ class RealFleet {
     return [victim.start()];
   }
 
-  /** A process that may be killed: at any time another one, whose turn changes every 45 s, lives on for some time. */
+  /**
+   * A process that may be killed: another one, whose turn changes every 45 s, lives on for some time. If there is no other one, it has sent
+   * commands again after its last start.
+   */
   async #victim(until: AbortSignal): Promise<Copy | null> {
     for (; !until.aborted; await this.#pause(50)) {
       const now = Date.now();
@@ -483,6 +486,10 @@ class RealFleet {
       const isWatched = up.some(({ safeUntil }) => safeUntil > now + takeOverMs);
       const [first, ...rest] = up.filter(({ safeUntil }) => safeUntil < now);
       if (first === undefined) continue;
+      if (this.#copies.length === 1) {
+        if (now - (first.life?.startedAt ?? now) > takeOverMs) return first;
+        continue;
+      }
       const readers = new Set([...this.#readers.values()].map(({ copy }) => copy));
       const reader = [first, ...rest].find((copy) => readers.has(copy));
       if (isWatched)

@@ -9,6 +9,7 @@ describe('Real Node-REDs with one account, one Redis and one service', function 
 
   const [commands, kills, losses] = [times(20), times(1), times(0.4)];
   for (const [processes, disturbances, title] of [
+    [1, { kills, pauses: 1, cuts: 2, restarts: 1, losses: 0 }, 'by kills, a pause, cuts and a restart of Redis'],
     [2, { kills, pauses: 1, cuts: 2, restarts: 1, losses: 0 }, 'by kills, a pause, cuts and a restart of Redis'],
     [5, { kills, pauses: 1, cuts: 2, restarts: 1, losses: 0 }, 'by kills, a pause, cuts and a restart of Redis'],
     [

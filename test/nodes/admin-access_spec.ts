@@ -148,7 +148,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
       for (const action of [...writes, ...reads]) assert.equal((await ask(action)).status, 401, action);
       const page = await fetch(`${nodeRed.url}connected-vehicle/callback?state=x&code=y`);
       assert.equal(page.status, 400);
-      assert.match(await page.text(), /belongs to no sign-in/);
+      assert.match(await page.text(), /does not belong to a sign-in/);
     });
   });
 });

@@ -325,7 +325,7 @@ describe(type, () => {
       new Set(['INPUT_INVALID']),
     );
     const messages = flow.caught.map(({ vehicle }) => String(vehicle?.error?.['message']));
-    assert.ok(messages.some((message) => /No watch of that id is open here/.test(message)));
+    assert.ok(messages.some((message) => /This node is not following a command with that id/.test(message)));
     assert.equal(kept().length, 2);
     flow.send({ cancel: true, payload: { id: null } });
     await pass(() => flow.caught.length === 1 + odd.length + 3 + 2);

@@ -182,7 +182,7 @@ describe('What the dialogs ask of the runtime', () => {
     it('says that the key contains a blank', async () => {
       await load();
       const { error } = await askEditor('check', formOf(vehicle(), { apiKey: 'demo key', accessToken: 'demo-token' }));
-      assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*API key contains a blank/);
+      assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*API key contains a space/);
     });
 
     it('says until when the quota is spent', async () => {
@@ -284,7 +284,7 @@ describe('What the dialogs ask of the runtime', () => {
             { authorizeUrl: `${other.url}/as/authorization.oauth2` },
           ]) {
             const { error } = await askEditor(action, formOf(vehicle(changes)));
-            assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*Type key, token and secrets again/);
+            assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*Enter the key, token and secrets again/);
           }
         }
         assert.equal(other.requests.length, 0);
@@ -379,7 +379,10 @@ describe('What the dialogs ask of the runtime', () => {
         'Diese Adresse ist nur für den Editor dieser Node-RED-Installation.',
       );
       await Promise.all(Array.from({ length: 120 }, () => headersOf({})));
-      assert.equal(await refusal({}), 'Der Editor fragt zu oft. Versuchen Sie es in einer Minute noch einmal.');
+      assert.equal(
+        await refusal({}),
+        'Der Editor hat zu viele Anfragen gesendet. Versuchen Sie es in einer Minute noch einmal.',
+      );
     });
 
     it('say which member of a body is wrong', async () => {

@@ -81,7 +81,7 @@ describe(type, () => {
     const text = 'Test: Front-left window open for 5 minutes';
     const [sent, refused] = await Promise.all([test(), test()]);
     assert.deepEqual(sent, { text });
-    assert.match(String(refused?.error?.message), /^A test was asked for less than a second ago/);
+    assert.match(String(refused?.error?.message), /^The last test was less than a second ago/);
     await clock.advance(1_000);
     assert.deepEqual(await test(), { text });
     const opening = { kind: 'window', name: 'frontLeft', since: '2026-06-01T07:55:00.000Z' };
@@ -107,7 +107,7 @@ describe(type, () => {
     for (const id of ['new', 'out0', 'v'])
       assert.match(
         String((await askEditor('test', {}, { id })).error?.message),
-        /^This node does not run\. Deploy/,
+        /^This node is not running\. Deploy/,
         id,
       );
     await flow.unload();

@@ -119,7 +119,7 @@ describe('Signing in from the editor', () => {
     await load();
     const answered = await page(await signInAtPage(String((await begin())['url'])));
     const time = new Date(clock.now() + 299_000).toTimeString().slice(0, 5);
-    const warning = `The service gave no refresh token, so the sign-in ends: ${time}.`;
+    const warning = `The service returned no refresh token, so the sign-in ends: ${time}.`;
     assert.ok(answered.text.includes(warning), answered.text);
     const { token, signIn: end } = (await state()) as unknown as Record<'token' | 'signIn', Record<string, unknown>>;
     assert.deepEqual([token['kind'], token['endsAt']], ['ending', token['expiresAt']]);
@@ -135,7 +135,7 @@ describe('Signing in from the editor', () => {
     assert.equal(told?.error?.['code'], 'SIGN_IN_REQUIRED');
     assert.match(
       String(told?.error?.['message']),
-      /^The sign-in has ended \(.*\), because the service gave no refresh/,
+      /^The sign-in has ended \(.*\), because the service returned no refresh/,
     );
     assert.equal(flow.badges.at(-1)?.code, 'sign-in-required');
     assert.equal(tokenCalls(), 1);
@@ -184,7 +184,7 @@ describe('Signing in from the editor', () => {
       const { error, url } = await askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
       assert.match(
         `${error?.code} ${error?.message}`,
-        /^CONFIG “More scopes” .* Separate the scopes by blanks/,
+        /^CONFIG “More scopes” .* Separate the scopes with spaces/,
         moreScopes,
       );
       assert.equal(url, undefined);
@@ -214,7 +214,7 @@ describe('Signing in from the editor', () => {
     const { findings } = await askEditor('check', formOf(vehicle(), {}, { nodes: [] }));
     const found = (findings as { about: string; result: string; code: string; message: string }[]).at(-1);
     assert.deepEqual([found?.about, found?.result, found?.code], ['token', 'bad', 'SERVICE_ERROR']);
-    assert.match(found?.message ?? '', /The pack tries again by itself\.$/);
+    assert.match(found?.message ?? '', /The pack tries again automatically\.$/);
   });
 
   it('works before the first deploy, with what was typed', async () => {
@@ -361,7 +361,10 @@ describe('Signing in from the editor', () => {
     assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*client ID is missing/);
     const withoutSecret = { ...client, clientSecret: ' ' };
     const volvo = await askEditor('sign-in', formOf(vehicle({ service: 'volvo-cars' }), withoutSecret, { callback }));
-    assert.match(`${volvo.error?.code} ${volvo.error?.message}`, /^CONFIG .*client secret is missing, or has a blank/);
+    assert.match(
+      `${volvo.error?.code} ${volvo.error?.message}`,
+      /^CONFIG .*client secret is missing, or contains a space/,
+    );
     assert.ok((await begin('v', withoutSecret))['url'], 'a service of your own may have clients without one');
     const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
     assert.match(without.error?.message ?? '', /enter the sign-in URL and the token URL first/);
@@ -582,7 +585,7 @@ describe('Signing in from the editor', () => {
       await load();
       assert.match(
         String((await flow.fail()).vehicle?.error?.['message']),
-        /former store\.key into its folder, or sign in again/,
+        /previous store\.key into its folder, or sign in again/,
       );
       await flow.endProcess();
       writeFileSync(keyFile, key);

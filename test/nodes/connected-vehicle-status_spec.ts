@@ -293,7 +293,7 @@ describe(type, () => {
     await load({ read: 'location' });
     const { vehicle } = await flow.fail();
     assert.equal(vehicle?.error?.['code'], 'NOT_SUPPORTED');
-    assert.match(String(vehicle?.error?.['message']), /has no position of this car.*market of the car/);
+    assert.match(String(vehicle?.error?.['message']), /has no position of this car.*car’s market/);
   });
 
   it('emits only what changed, where that is chosen', async () => {

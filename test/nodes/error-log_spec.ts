@@ -82,7 +82,7 @@ describe('The log of Node-RED, which its debug sidebar shows', () => {
     for (const round of ['first', 'after a deploy']) {
       await load(polling);
       await minutes(5);
-      assert.deepEqual(logged, ['The service has a fault of its own. Try again later.'], round);
+      assert.deepEqual(logged, ['The service has an internal error. Try again later.'], round);
       await flow.unload();
     }
     service.faults.clear();

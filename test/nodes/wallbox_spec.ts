@@ -148,16 +148,38 @@ describe('The end of a session of the wallbox', () => {
     assert.equal(payloads().length, 1);
   });
 
+  it('is one event for each of those that end at once or are reported late, whatever their ids and their order', async () => {
+    const end = at(0);
+    const first = session('5', { end });
+    answer([session('0', { end: at(-hour) })]);
+    await load();
+    await poll();
+    answer([first]);
+    await poll();
+    const late = session('9', { end: at(-2 * hour) });
+    const offline = session('11', { end: new Date(Date.parse(end) - 10 * 60_000).toISOString() });
+    answer([session('10', { end }), first, offline, late]);
+    await poll();
+    await flow.endProcess();
+    await load();
+    await poll();
+    assert.deepEqual(
+      payloads().map(({ session: ended }) => (ended as Record<string, unknown>)['id']),
+      ['5', '11', '10'],
+    );
+  });
+
   it('is found among 1,000 sessions, and an answer that is something else ends none', async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => session(String(index), { end: at(-hour - index) }));
     answer(many);
     await load();
     await poll();
-    answer([...many, session('new', { end: at(-1_000) })]);
+    const fresh = session('new', { end: at(-1_000) });
+    answer([...many, fresh]);
     await poll();
     answer([]);
     await poll();
-    answer([...many, session('new', { end: at(-hour / 2) })]);
+    answer([...many, { ...fresh, end: at(-hour / 2) }]);
     await poll();
     assert.equal(payloads().length, 1);
   });

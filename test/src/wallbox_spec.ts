@@ -153,6 +153,24 @@ describe('A wallbox', () => {
     );
   });
 
+  it('has its sessions in one order, by time and not by its writing, whatever order the service gives', async () => {
+    const sessions = [
+      session({ transactionId: 'same', start: at(-60_000), end: at(0) }),
+      session({ transactionId: 'other', start: at(-60_000), end: at(0) }),
+      session({ transactionId: 'far', start: '+012026-11-15T00:00:00Z', end: null }),
+      session({ transactionId: 'none', start: 'once' }),
+      session({ transactionId: 'zone', start: `${at(-30_000).slice(0, 19)}+00:00`, end: at(0) }),
+    ];
+    const ids = async (): Promise<unknown[]> =>
+      ((await read('wallboxSessions')) as { id: unknown }[]).map(({ id }) => id);
+    body = sessions;
+    const found = await ids();
+    assert.deepEqual([found[0], found.slice(1, 3).sort()], ['zone', ['other', 'same']]);
+    await account?.close();
+    body = sessions.toReversed();
+    assert.deepEqual(await ids(), found);
+  });
+
   it('charges while a session is open', async () => {
     body = [session(), session({ end: null })];
     assert.deepEqual(await read('wallboxCharging'), { value: true, unit: null, timestamp: null });
@@ -234,7 +252,7 @@ describe('A wallbox', () => {
     const codes = {
       WALLBOX_OFFLINE: ['VEHICLE_UNAVAILABLE', /offline/],
       WALLBOX_IN_COOLDOWN: ['VEHICLE_UNAVAILABLE', /few minutes/],
-      WALLBOX_INCORRECT_STATUS: ['VEHICLE_UNAVAILABLE', /present state/],
+      WALLBOX_INCORRECT_STATUS: ['VEHICLE_UNAVAILABLE', /current state/],
       NOT_SUPPORTED_BY_WALLBOX: ['NOT_SUPPORTED', /does not offer/],
       UNKNOWN_ERROR: ['VEHICLE_ERROR', /does not name/],
     } as const;

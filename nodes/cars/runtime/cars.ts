@@ -145,7 +145,7 @@ async function knownCar(
 ): Promise<{ client: Account['client']; vin: string; facts: ShownValues }> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.account == null || car.vin === null)
-    throw new VehicleError('CONFIG', 'This car is not known any more. Deploy again, or choose another car.');
+    throw new VehicleError('CONFIG', 'This car is no longer known. Deploy again, or choose another car.');
   return { client: car.source.account.client, vin: car.vin, facts: car.facts };
 }
 

@@ -109,7 +109,7 @@ describe('a command of a wallbox', () => {
 
   for (const [word, [error, outcome, words]] of Object.entries({
     WALLBOX_OFFLINE: ['wallbox-offline', 'failed', /offline.*try again when it is back/],
-    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /present state.*plugged in, and try again/],
+    WALLBOX_INCORRECT_STATUS: ['wallbox-status', 'failed', /current state.*plugged in, and try again/],
     WALLBOX_IN_COOLDOWN: ['wallbox-cooldown', 'failed', /pauses after a command\. Try again in a few minutes/],
     NOT_SUPPORTED_BY_WALLBOX: ['wallbox-unsupported', 'failed', /does not offer/],
     UNKNOWN_ERROR: ['wallbox-error', 'undetermined', /does not name\. Check the wallbox/],
@@ -158,7 +158,7 @@ describe('a command of a wallbox', () => {
     assert.match(String(message), /may have reached the wallbox.*not sent again/);
     const { code, message: busy } = await failureOf({ command: 'wallbox-start' });
     assert.equal(code, 'VEHICLE_UNAVAILABLE');
-    assert.match(busy, /to this wallbox \(wallbox pause, sent at/);
+    assert.match(busy, /to this wallbox may still be in progress \(wallbox pause, sent at/);
     assert.equal((await recordOf({ command: 'flash' }))['outcome'], 'succeeded');
     await clock.advance(150_000);
     assert.equal(boxPosts().length, 1);
@@ -166,9 +166,11 @@ describe('a command of a wallbox', () => {
   });
 
   it('is undetermined after a gateway gave up, and is not sent again', async () => {
+    service.car().wallbox.switch(false);
     await load({ command: 'wallbox-start' });
     service.faults.add({ match: { method: 'POST' }, times: 1, error: 'gateway-timeout' });
     assert.equal((await recordOf({}))['outcome'], 'undetermined');
+    service.car().wallbox.switch(true);
     const { verified, reason } = await result();
     assert.equal(verified, true);
     assert.match(String(reason), /However, an open charging session/);
@@ -210,6 +212,53 @@ describe('a command of a wallbox', () => {
     const { outcome, verified, reason } = await result();
     assert.deepEqual([outcome, verified], ['succeeded', null]);
     assert.match(String(reason), /No open charging session shows/);
+  });
+
+  for (const [what, sessions, words] of [
+    ['a session that was open before', [{ start: -1 }], /may have begun before the command/],
+    ['one that is stuck for days', [{ start: -4 * 24 * hour }], /may have begun before the command/],
+    ['one without a time', [{ start: null }], /may have begun before the command/],
+    ['one whose begin is still to come', [{ start: hour }], /may have begun before the command/],
+    ['one that has ended', [{ start: 1, end: 2 }], /No open charging session shows/],
+  ] as const)
+    it(`that starts is not proved by ${what}`, async () => {
+      await load({ command: 'wallbox-start' });
+      const at = (ms: number | null): string | null => (ms === null ? null : new Date(clock.now() + ms).toISOString());
+      service.faults.add({
+        match: { path: 'chargingsessions' },
+        status: 200,
+        body: sessions.map(({ start, end }: { start: number | null; end?: number }) => ({
+          wallboxId: id,
+          transactionId: '1',
+          start: at(start),
+          end: at(end ?? null),
+          chargedEnergy: 0,
+          connectorId: 1,
+        })),
+      });
+      await recordOf({});
+      const { outcome, verified, reason } = await result();
+      assert.deepEqual([outcome, verified], ['succeeded', null]);
+      assert.match(String(reason), words);
+      assert.equal(boxPosts().length, 1);
+    });
+
+  it('that starts is proved by a session of its own wallbox only', async () => {
+    await load({ command: 'wallbox-start' });
+    service.car().wallbox.switch(false);
+    const record = await recordOf({});
+    await result();
+    service.clearRequests();
+    const { ['wallbox']: _mine, ...nameless } = record;
+    for (const other of [{ ...record, wallbox: 'WBVA1ABCD-WB24.01.2500009999' }, nameless]) {
+      const before = flow.outputs[0]?.length ?? 0;
+      flow.node('watch').receive({ payload: { ...other, id: `other ${before}` } } as never);
+      await clock.advanceUntil(() => flow.outputs[0]?.length === before + 1);
+      const last = flow.outputs[0]?.at(-1)?.payload as { verified: unknown; reason: unknown } | undefined;
+      assert.equal(last?.verified, null);
+      assert.match(String(last?.reason), /does not name the wallbox of the vehicle configuration/);
+    }
+    assert.deepEqual(service.requests, []);
   });
 
   it('that nothing shows is never verified, and every text says so', async () => {

@@ -57,14 +57,14 @@ describe('The sentences of errors', () => {
   });
 
   it('are translated with what is filled in, also where a value is a sentence or a list of its own', () => {
-    const refused = sentence`The sign-in service is out of order (it answered with status ${503}).`;
+    const refused = sentence`The sign-in service is unavailable (it answered with status ${503}).`;
     assert.equal(
-      wordsIn('de').translate(sentence`${refused} The pack tries again by itself.`),
-      'Der Anmeldedienst ist gestört (er antwortete mit Status 503). Das Paket versucht es von selbst wieder.',
+      wordsIn('de').translate(sentence`${refused} The pack tries again automatically.`),
+      'Der Anmeldedienst ist gestört (er antwortete mit Status 503). Das Paket versucht es automatisch noch einmal.',
     );
     assert.match(
       wordsIn('de').translate(
-        sentence`The ${asSentence('access token')} contains a blank, a line break or a character outside ASCII. Copy it again, in one piece, into the vehicle configuration.`,
+        sentence`The ${asSentence('access token')} contains a space, a line break or a non-ASCII character. Copy it again, in one piece, into the vehicle configuration.`,
       ),
       /ASCII: Zugriffstoken\./,
     );

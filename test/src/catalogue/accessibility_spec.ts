@@ -18,7 +18,7 @@ const words: readonly [value: string | null, unavailableReason: string | null, i
 describe('A car that is not available', () => {
   const reasons: [reason: string | null, sentence: string][] = [
     ['NO_INTERNET', 'it has no connection'],
-    ['POWER_SAVING_MODE', 'it is asleep after some days without use, and wakes up when somebody starts it'],
+    ['POWER_SAVING_MODE', 'it is asleep after several days without use, and wakes up when somebody starts it'],
     ['CAR_IN_USE', 'it is in use'],
     ['OTA_INSTALLATION_IN_PROGRESS', 'it installs new software'],
     ['ABDUCTED', 'the service does not say why'],
@@ -28,7 +28,7 @@ describe('A car that is not available', () => {
     for (const [reason, text] of reasons)
       assert.equal(
         new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(reason)).message,
-        `The car takes no commands now: ${text}. The command was not sent.`,
+        `The car accepts no commands now: ${text}. The command was not sent.`,
       );
   });
 });

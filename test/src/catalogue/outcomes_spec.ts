@@ -75,8 +75,8 @@ describe('What a request status means', () => {
       assert.equal(meaningOf(word).outcome, 'undetermined', String(word));
   });
 
-  it('is told without an unknown word where the answer has no status', () => {
+  it('is told without an unknown status where the answer has no status', () => {
     for (const missing of [null, ' ']) assert.doesNotMatch(meaningOf(missing).sentence, /word/);
-    assert.match(meaningOf('NEARLY_DONE').sentence, /unknown word/);
+    assert.match(meaningOf('NEARLY_DONE').sentence, /unknown status/);
   });
 });

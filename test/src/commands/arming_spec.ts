@@ -27,7 +27,7 @@ describe('arming', () => {
     await clock.advance(29_999);
     mustHold();
     await clock.advance(1);
-    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /ran out/ });
+    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /expired after/ });
     (await arming.take(0)).check();
   });
 
@@ -38,7 +38,7 @@ describe('arming', () => {
     const { check: mustHold } = await arming.take(30);
     mustHold();
     await arming.disarm();
-    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /disarmed while it waited/ });
+    assert.throws(mustHold, { code: 'INPUT_INVALID', message: /disarmed while it was waiting/ });
   });
 
   it('calls back when an arming ends unused, and only then', async () => {
@@ -84,7 +84,7 @@ describe('arming', () => {
     await arming.arm(30);
     const { check } = await arming.take(30);
     arming.close();
-    assert.throws(check, { code: 'INPUT_INVALID', message: /disarmed while it waited/ });
+    assert.throws(check, { code: 'INPUT_INVALID', message: /disarmed while it was waiting/ });
     const { confirm } = await arming.take(0);
     await confirm();
   });
@@ -125,7 +125,7 @@ describe('arming', () => {
       await confirm();
       await two.disarm();
       check();
-      await assert.rejects(confirm(), { code: 'INPUT_INVALID', message: /disarmed while it waited/ });
+      await assert.rejects(confirm(), { code: 'INPUT_INVALID', message: /disarmed while it was waiting/ });
     });
 
     it('ends where the process ends in which it was armed', async () => {

@@ -204,7 +204,7 @@ describe('the dispatcher', () => {
       const record = await moving(send('lock', { interface: 'v2' }));
       assert.equal(record.requestStatus, null);
       assert.equal((await followed(record)).at(-1)?.verified, true);
-      assert.match((await failure(send('unlock'))).message, /may still be under way/);
+      assert.match((await failure(send('unlock'))).message, /may still be in progress/);
       await clock.advance(sentAt + 150_000 - clock.now());
       await send('honk');
       assert.deepEqual(posts(), ['lock', 'honk']);
@@ -216,7 +216,7 @@ describe('the dispatcher', () => {
         const record = await send('lock');
         assert.deepEqual([record.outcome, record.requestStatus], ['undetermined', null]);
         assert.match(record.message, new RegExp(`HTTP ${status}`));
-        assert.match((await failure(send('unlock'))).message, /may still be under way/);
+        assert.match((await failure(send('unlock'))).message, /may still be in progress/);
         assert.equal((await account.journal())[0]?.outcome, 'undetermined');
         await clock.advance(150_000);
         await send('honk');
@@ -257,7 +257,7 @@ describe('the dispatcher', () => {
         await send('honk');
         const next = send('lock');
         if (isFree) await moving(next);
-        else assert.match((await failure(next)).message, /under way/);
+        else assert.match((await failure(next)).message, /in progress/);
         assert.deepEqual(posts(), ['honk', ...(isFree ? ['lock'] : [])]);
       });
     }
@@ -281,7 +281,7 @@ describe('the dispatcher', () => {
               (error: VehicleError) => error,
             )
           )?.message ?? '',
-          /under way/,
+          /in progress/,
         );
         await clock.advance(1);
         await send('lock');
@@ -357,7 +357,7 @@ describe('the dispatcher', () => {
       const sent = dispatcher.send('lock', { vin, interface: 'v1' });
       await clock.whenSleeping(2);
       store.entries = entries;
-      assert.match((await failure(sent)).message, /may still be under way.*unlock/);
+      assert.match((await failure(sent)).message, /may still be in progress.*unlock/);
       assert.deepEqual(posts(), ['unlock']);
     });
 

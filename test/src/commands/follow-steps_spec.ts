@@ -118,7 +118,7 @@ describe('the steps of a watch', () => {
     assert.deepEqual(pick(seen), ['undetermined', 30, [2, 5, 9.5, 14.5, 19.5, 24.5, 29.5, 30]]);
     assert.equal(
       seen.report.reason,
-      'The time to watch the command ran out before the car had answered. Check at the car whether it acted.',
+      'The waiting time of this node ended before the car had answered. Check at the car whether it acted.',
     );
     assert.deepEqual([seen.report.async, seen.reads], [recordOf().async, []]);
   });
@@ -166,7 +166,7 @@ describe('the steps of a watch', () => {
     const seen = await follow({ status: () => fails(500, retryAt) }, { timeoutMs: 22_000, verify: false });
     assert.deepEqual(pick(seen), ['undetermined', 22, [2, 20, 22]]);
     assert.equal(seen.updates.length, 1);
-    assert.match(seen.report.reason, /ran out .* The last poll failed: The service is down\.$/);
+    assert.match(seen.report.reason, /waiting time of this node ended .* The last poll failed: The service is down\.$/);
   });
 
   it('end when the account is closed', async () => {
@@ -219,7 +219,7 @@ describe('the steps of a watch', () => {
   it('end at once, and say why, where the service gave no link', async () => {
     const seen = await follow({ record: { async: null } }, { verify: false });
     assert.deepEqual(pick(seen), ['undetermined', 0, []]);
-    assert.match(seen.report.reason, /gives no link to follow it further/);
+    assert.match(seen.report.reason, /returned no link to follow it further/);
   });
 
   it('leave no assumption about a climate control that was refused', async () => {
@@ -261,7 +261,7 @@ describe('the steps of a watch', () => {
       assert.deepEqual(proof(await follow({ doors: acted })), [true, [2, 4]]);
       const never = await follow({ doors: (seconds) => ({ lock: false, measuredAt: seconds < 4 ? 1 : 3 }) });
       assert.deepEqual(proof(never), [false, [2, 4]]);
-      assert.match(never.report.reason, /But the doors say that it did not happen\. Check the car\.$/);
+      assert.match(never.report.reason, /But the doors show that it did not happen\. Check the car\.$/);
     });
 
     it('take an unknown lock for no proof', async () => {
@@ -287,7 +287,7 @@ describe('the steps of a watch', () => {
       assert.match(open.report.reason, / Open: hood\.$/);
       const happened = await follow({ status: () => 'TIMEOUT' });
       assert.deepEqual(proof(happened), [true, [2]]);
-      assert.match(happened.report.reason, / However, the doors say that it happened\.$/);
+      assert.match(happened.report.reason, / However, the doors show that it happened\.$/);
     });
 
     it('read the doors again for the open one that kept the car from locking, and give its name as it is where no word is known', async () => {

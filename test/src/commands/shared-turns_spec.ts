@@ -519,7 +519,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(10 * second);
       await there.disarm();
       await all.clock.advance(160 * second);
-      assert.match((await failure(waiting)).message, /disarmed while it waited/);
+      assert.match((await failure(waiting)).message, /disarmed while it was waiting/);
       assert.deepEqual(posts(), ['lock']);
     });
   });

@@ -23,7 +23,7 @@ const lineOf = ({ event, name, place, between }: VehicleEvent): string =>
   line({ event, name, place, since: Date.parse(between.since ?? ''), until: Date.parse(between.until) });
 
 const { signal } = new AbortController();
-/** Those of the car; the sign-in needs no reading, and test/nodes/wallbox_spec.ts has the sessions of a wallbox. */
+/** Those of the car; the sign-in needs no reading, and the sessions of a wallbox have their oracle in sessions-oracle_spec.ts. */
 const eventNames = allEvents.filter((name) => !name.startsWith('sign-in-') && name !== 'charging-session-ended');
 const eventReadNames = readsForEvents(eventNames);
 

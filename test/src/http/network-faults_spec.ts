@@ -21,12 +21,7 @@ describe('A connection that fails', () => {
     [['CERT_NOT_YET_VALID'], /is not valid yet/, /certificate of the proxy/, true],
     [['ERR_TLS_CERT_ALTNAME_INVALID'], /belongs to another host/, /certificate of the proxy/, true],
     [[...untrusted, ...more], /is not trusted on this machine \(CODE\)/, /certificate of the proxy.*\(CODE\)/, true],
-    [
-      ['ERR_SSL_WRONG_VERSION_NUMBER', 'EPROTO'],
-      /No encrypted connection.*\(CODE\)/,
-      /proxy p.example:1 could not/,
-      false,
-    ],
+    [['ERR_SSL_WRONG_VERSION_NUMBER', 'EPROTO'], /The TLS handshake.*\(CODE\)/, /proxy p.example:1 could not/, false],
     [
       ['ECONNREFUSED', 'XCERT_X', 'PATH_LENGTH_EXCEEDED_X', 'INVALID_CA_X', 'UNSPECIFIED_X', 'EPROTO_X', 'XEPROTO'],
       /The service could not be reached \(CODE\)/,
@@ -65,7 +60,7 @@ describe('A connection that fails', () => {
   it('says what was late: the service, its name, or the proxy', () => {
     assert.equal(messageOf(lateFault(null, true)), messageOf(timedOut(10)));
     assert.match(messageOf(timedOut(9)), /^TIMEOUT: The service did not answer within 9 seconds/);
-    assert.match(messageOf(lateFault(null, false)), /^TIMEOUT: The name server did not give.*within 10 seconds/);
+    assert.match(messageOf(lateFault(null, false)), /^TIMEOUT: The name server did not return.*within 10 seconds/);
     for (const hasAddress of [true, false])
       assert.match(
         messageOf(lateFault(proxy, hasAddress)),

@@ -323,7 +323,7 @@ describe('the rate limiter of an API key', () => {
       assert.equal(error.retryAt?.getTime(), start + 3 * hour);
       assert.equal(
         error.message,
-        `The service says that the quota of this API key is spent. The next request can be sent at ${shown(start + 3 * hour)}.`,
+        `The service reports that the quota of this API key is used up. The next request can be sent at ${shown(start + 3 * hour)}.`,
       );
     });
 

@@ -253,12 +253,12 @@ describe('A request', () => {
     assert.ok(requests.answers().every(({ path }) => path !== '/long'));
   });
 
-  type Ready = Parameters<Requests['ready']>[1];
+  type Ready = Parameters<Requests['ready']>[0];
   const command = async (
     steps: string[] = [],
     { deadline = Infinity, signal = new AbortController().signal, ...more }: Partial<PostRequest & Ready> = {},
   ): ReturnType<Awaited<ReturnType<Requests['ready']>>['post']> => {
-    const ready = await requestsOf().ready('command', { api: 'connected', deadline, signal });
+    const ready = await requestsOf().ready({ api: 'connected', deadline, signal });
     steps.push('ready');
     return ready.post({
       url,
@@ -299,7 +299,7 @@ describe('A request', () => {
 
   it('of a command is not repeated with a new token, and says that there is one', async () => {
     answers = [{ status: 401 }];
-    await assert.rejects(command(), { code: 'SERVICE_ERROR', message: /has a new token now/ });
+    await assert.rejects(command(), { code: 'SERVICE_ERROR', message: /now has a new token/ });
     isWorthIt = false;
     await assert.rejects(command(), { code: 'SIGN_IN_REQUIRED' });
     assert.equal(sent.length, 2);

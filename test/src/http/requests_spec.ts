@@ -20,7 +20,7 @@ const post: PostRequest = {
 };
 const { signal } = new AbortController();
 const command = async (requests: Requests): Promise<unknown> =>
-  (await requests.ready('command', { api: 'connected', deadline: Infinity, signal })).post(post);
+  (await requests.ready({ api: 'connected', deadline: Infinity, signal })).post(post);
 
 describe('requests', () => {
   let clock: ManualClock;

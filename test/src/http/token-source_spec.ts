@@ -103,7 +103,7 @@ describe('a pasted access token', () => {
   it('says when it has expired, and what cannot be part of a token or of a secret', async () => {
     const source = pastedToken(jwt({ exp: 0 }), { clock: new ManualClock(start) });
     await assert.rejects(source.get(), /^The pasted access token has expired \(.+\)\. Paste a new one/);
-    assert.match(String(unusable('API key').template), /contains a blank, a line break/);
+    assert.match(String(unusable('API key').template), /contains a space, a line break/);
     assert.deepEqual(['', 'a b~', 'a\nb', 'a\tb', 'ä', 'aä'].map(isPrintable), [
       true,
       true,

@@ -235,7 +235,7 @@ describe('transport', () => {
     await clock.advance(connectTimeoutMs);
     const error = await asked;
     assert.equal(error.code, 'TIMEOUT');
-    assert.match(error.message, /name server did not give the address/);
+    assert.match(error.message, /name server did not return the address/);
     await silent.close();
   });
 
@@ -277,7 +277,7 @@ describe('transport', () => {
 
   it('names a server that speaks no TLS, or a version that is too old', async () => {
     const plain = new URL(base.replace('http:', 'https:'));
-    assert.match((await failure(ask('/', { url: plain }))).message, /No encrypted connection .*\(ERR_SSL_.*base URL/);
+    assert.match((await failure(ask('/', { url: plain }))).message, /The TLS handshake .*\(ERR_SSL_.*base URL/);
     const old = createTlsServer({
       ...testCertificate,
       minVersion: 'TLSv1',
@@ -288,7 +288,7 @@ describe('transport', () => {
     const url = new URL(`https://127.0.0.1:${(old.address() as AddressInfo).port}/`);
     const { message } = await failure(ask('/', { url }));
     await new Promise((resolve) => old.close(resolve));
-    assert.match(message, /No encrypted connection .*PROTOCOL_VERSION/);
+    assert.match(message, /The TLS handshake .*PROTOCOL_VERSION/);
   });
 
   describe('to a server that accepts connections and never answers the TLS handshake', () => {

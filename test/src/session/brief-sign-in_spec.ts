@@ -80,7 +80,7 @@ describe('A sign-in', () => {
       const time = new Date(start + 3_600_000).toTimeString().slice(0, 5);
       assert.equal(
         problem && wordSentence(problem),
-        `The service gave no refresh token, so the sign-in ends: ${time}. If each one is as short, enter offline_access under “More scopes”, deploy, and sign in again.`,
+        `The service returned no refresh token, so the sign-in ends: ${time}. If every sign-in is this short, enter offline_access under “More scopes”, deploy, and sign in again.`,
       );
       assert.deepEqual(description, {
         kind: 'ending',
@@ -107,7 +107,7 @@ describe('A sign-in', () => {
       const time = new Date(start + 3_600_000).toTimeString().slice(0, 5);
       assert.equal(
         message,
-        `The sign-in has ended (${time}), because the service gave no refresh token. Sign in again in the vehicle configuration. If the new one is as short, enter offline_access under “More scopes” and sign in once more.`,
+        `The sign-in has ended (${time}), because the service returned no refresh token. Sign in again in the vehicle configuration. If the new sign-in is as short, enter offline_access under “More scopes” and sign in once more.`,
       );
       const { problem } = source.describe();
       assert.equal(problem && wordSentence(problem), message);

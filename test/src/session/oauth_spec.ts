@@ -118,7 +118,7 @@ describe('A request for tokens', () => {
     it(`can be tried again after ${status} ${JSON.stringify(body)}`, async () => {
       const { code, message, httpStatus, retryAt } = await failureOf({ status, body });
       assert.equal(code, 'SERVICE_ERROR');
-      assert.equal(message, `The sign-in service is out of order (it answered with status ${status}).`);
+      assert.equal(message, `The sign-in service is unavailable (it answered with status ${status}).`);
       assert.deepEqual([httpStatus, retryAt], [status, null]);
     });
 
@@ -144,7 +144,7 @@ describe('A request for tokens', () => {
     const odd = await failureOf(new VehicleError('BAD_RESPONSE', 'Too long.', { cause }));
     assert.deepEqual(
       [odd.code, odd.message, odd.cause],
-      ['SERVICE_ERROR', 'The sign-in service is out of order.', cause],
+      ['SERVICE_ERROR', 'The sign-in service is unavailable.', cause],
     );
   });
 
@@ -157,7 +157,7 @@ describe('A request for tokens', () => {
     });
     const refused: [changes: Partial<OAuthClient>, sentence: RegExp][] = [
       [{ clientId: '' }, /^The client ID is missing/],
-      [{ clientId: 'a b' }, /^The client ID contains a blank/],
+      [{ clientId: 'a b' }, /^The client ID contains a space/],
       [{ clientSecret: 'a\nb' }, /^The client secret contains/],
     ];
     for (const [changes, message] of refused)

@@ -189,7 +189,7 @@ describe('a sign-in from the editor', () => {
         const redirected = await answeredBy(...wrong);
         await assert.rejects(signIns.finish({ redirected }), {
           code: 'INPUT_INVALID',
-          message: /another sign-in service/,
+          message: /a different sign-in service/,
         });
         assert.equal(identity.requests.length, 0, 'the code was sent');
         const right = new URL(redirected);
@@ -275,12 +275,12 @@ describe('a sign-in from the editor', () => {
     'has another state': {
       redirected: async () => (await decide((await begin()).url)).replace(/state=[^&]+/, 'state=other'),
       code: 'INPUT_INVALID',
-      says: /no sign-in that was started here/,
+      says: /not belong to a sign-in that was started here/,
     },
     'has no state': {
       redirected: async () => '?code=abc',
       code: 'INPUT_INVALID',
-      says: /no sign-in that was started here/,
+      says: /not belong to a sign-in that was started here/,
     },
     'is no address at all': {
       redirected: async () => 'Hello',
@@ -530,7 +530,7 @@ describe('a sign-in from the editor', () => {
       await assert.rejects(
         begin({ redirectUrl: wrong }),
         ({ code, message }: VehicleError) =>
-          code === 'CONFIG' && message.includes('begins with https:// or http://localhost in small letters'),
+          code === 'CONFIG' && message.includes('begins with https:// or http://localhost (lowercase)'),
         wrong,
       );
     assert.deepEqual(await grantFiles(), []);

@@ -456,7 +456,7 @@ describe('a refreshing access token', () => {
   it('waits longer and longer where the service refuses each new token, and asks for the next one by itself', async () => {
     const token = await signedIn();
     assert.equal(await token.onUnauthorized(await token.get()), true);
-    const waits = /^The service refused a new access token\. .*The pack tries again by itself\.$/;
+    const waits = /^The service refused a new access token\. .*The pack tries again automatically\.$/;
     const pauses: number[] = [];
     for (let round = 0; round < 12; round++) {
       const got = await token.get();
@@ -580,7 +580,7 @@ describe('a refreshing access token', () => {
       refreshing: null,
     });
     await clock.advance(5 * minute);
-    await assert.rejects(token.get(), { code: 'CONFIG', message: /former credentialSecret/ });
+    await assert.rejects(token.get(), { code: 'CONFIG', message: /previous credentialSecret/ });
     assert.equal(identity.requests.length, 1);
   });
 

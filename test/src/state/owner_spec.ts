@@ -527,7 +527,7 @@ describe('The use of a directory', () => {
     rmSync(directory);
     await owned();
     await clock.advanceUntil(() => late.role === 'lost');
-    await assert.rejects(late.ready(), /has taken over the folder .* End one of the two/);
+    await assert.rejects(late.ready(), /has taken over the folder .* Stop one of the two/);
     await assert.rejects(late.confirm(), DirectoryInUse);
   });
 

@@ -314,13 +314,13 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
   for (const [code, url, words] of [
     ['CERT_NOT_YET_VALID', 'rediss://127.0.0.1', /not valid yet/],
     ['CERT_HAS_EXPIRED', 'rediss://127.0.0.1', /has expired/],
-    ['ECONNRESET', 'rediss://127.0.0.1', /No encrypted connection .*\(ECONNRESET\)/],
-    ['EPIPE', 'valkeys://127.0.0.1', /No encrypted connection .*\(EPIPE\)/],
-    ['', 'rediss://127.0.0.1', /No encrypted connection .*\(closed\)/],
+    ['ECONNRESET', 'rediss://127.0.0.1', /The TLS handshake .*\(ECONNRESET\)/],
+    ['EPIPE', 'valkeys://127.0.0.1', /The TLS handshake .*\(EPIPE\)/],
+    ['', 'rediss://127.0.0.1', /The TLS handshake .*\(closed\)/],
     ['ECONNREFUSED', 'rediss://127.0.0.1', /cannot be reached \(ECONNREFUSED\)/],
     ['ECONNRESET', 'redis://127.0.0.1', /cannot be reached \(ECONNRESET\)/],
     ['', 'redis://127.0.0.1', /cannot be reached \(closed\)/],
-    ['EPROTO', 'redis://127.0.0.1', /No encrypted connection .*\(EPROTO\)/],
+    ['EPROTO', 'redis://127.0.0.1', /The TLS handshake .*\(EPROTO\)/],
   ] as const)
     it(`says why it cannot connect: ${code || 'no code'} at ${url}`, async () => {
       const fault = Object.assign(new Error('no connection'), code !== '' && { code });

@@ -401,7 +401,7 @@ describeOnRedis('the store on Redis', () => {
       it('says that it does not speak TLS', async () => {
         const clock = new ManualClock();
         const store = open({ clock }, server.url.replace('redis', 'rediss'));
-        const writing = assert.rejects(store.write('guard/a', 1), isUnavailable(/\(no answer\).*else redis:\/\//));
+        const writing = assert.rejects(store.write('guard/a', 1), isUnavailable(/\(no answer\).*otherwise redis:\/\//));
         await clock.whenSleeping();
         await clock.advance(3_000);
         await writing;

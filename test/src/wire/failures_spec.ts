@@ -98,7 +98,7 @@ describe('failures of the service', () => {
   it('says what a missing position can mean, and that an unknown market is one', () => {
     const sentence = (body: string): string =>
       failureOf({ status: 404, headers: {}, body }, { scopes: [], api: 'location', now }).message;
-    assert.match(sentence(''), /has no position of this car.*Switch on the sharing.*market of the car/);
+    assert.match(sentence(''), /has no position of this car.*Turn on position sharing.*car’s market/);
     assert.match(sentence(v2('NOT_FOUND', 'Does not belong to allowed markets')), /does not cover/);
     assert.match(sentence(v2('NOT_FOUND', 'No relationship')), /not linked/);
     const codeOf = (status: number, api: 'location' | 'energy') =>
