@@ -1,6 +1,5 @@
 import type { NodeAPI } from 'node-red';
 
-/** A part of the pack that a Node-RED has once. */
 type PartOfPack<Part> = new (RED: NodeAPI) => Part;
 
 /**

@@ -212,7 +212,7 @@ async function takeSteps(page) {
 
   await page.locator('.cars-more summary').click();
   const opened = page.context().waitForEvent('page');
-  await page.getByRole('link', { name: 'Open the demo car on a page of its own' }).click();
+  await page.getByRole('link', { name: 'Open the demo car on its own page' }).click();
   const demo = await opened;
   await demo.setViewportSize({ width: 840, height: 665 });
   // Smaller than on a screen, so that the picture loads quickly.

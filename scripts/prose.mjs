@@ -1,5 +1,6 @@
-// Part of `npm run lint`: finds phrases in the documents that always have a better word. Code, comments and generated parts are not
-// checked, because their texts have another source.
+// Part of `npm run lint`: finds phrases that always have a better word, in the documents, in the English texts of the forms, of the
+// help, of statuses and of errors, and in the examples. Generated parts of documents have their source in these texts. Code and
+// comments are not checked.
 import { readFileSync, readdirSync } from 'node:fs';
 
 const better = [
@@ -7,8 +8,8 @@ const better = [
   [/\ball the same\b/i, 'anyway'],
   [/\bin vain\b/i, 'a verb such as “fails”'],
   [/\b(?:by (?:itself|themselves)|of (?:its|their) own accord)\b/i, 'automatically'],
-  // The status “Lock: under way” is a label.
-  [/(?<!: )\bunder way\b/i, 'in progress'],
+
+  [/\bunder way\b/i, 'in progress'],
   [/\bsmall letters\b/i, 'lowercase'],
   [/\bwithout (?:a )?blanks?\b/i, 'without spaces'],
   [/\bmay want one day\b/i, 'might need later'],
@@ -17,23 +18,50 @@ const better = [
     '“if …”',
   ],
   [/, too[.;]/i, '“also” before the verb'],
+  [/\bany more\b/i, '“no longer”'],
+  [/\b(?:goes|went) on\b/i, '“continues”'],
+  [/\bblanks?\b/i, '“space”'],
+  [/\b(?:one day|may ever|by surprise|out of order)\b/i, '“later”, “unexpectedly”, “unavailable”'],
+  [/\b(?:seldom|likewise|oftener)\b/i, '“rarely”, “also”'],
   [/\b(?:power cut|afresh)\b/i, 'power outage; “as after their first …”'],
 ];
 
-const pages = readdirSync('docs', { recursive: true })
-  .map((name) => `docs/${name.replaceAll('\\', '/')}`)
-  .filter((name) => name.endsWith('.md') && !/node_modules|internals\/(?:service|vendor-api)\.md/.test(name));
-for (const page of [...pages, 'README.md', 'SECURITY.md', 'CONTRIBUTING.md']) {
+const check = (text, place) => {
+  for (const [phrase, word] of better) {
+    const [found] = phrase.exec(text) ?? [];
+    if (found === undefined) continue;
+    console.error(`${place}: “${found}”: write ${word}`);
+    process.exitCode = 1;
+  }
+};
+const filesIn = (folder, end) =>
+  readdirSync(folder, { recursive: true })
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter((name) => name.endsWith(end));
+const read = (file) => readFileSync(file, 'utf8');
+
+const pages = filesIn('docs', '.md').filter((name) => !/node_modules|internals\/(?:service|vendor-api)\.md/.test(name));
+for (const page of [
+  ...pages,
+  'README.md',
+  'SECURITY.md',
+  'CONTRIBUTING.md',
+  ...filesIn('nodes/locales/en-US', '.html'),
+]) {
   // What is left out becomes empty lines, so that the numbers of the lines stay.
-  const text = readFileSync(page, 'utf8').replace(
-    /<!-- generated .*?<!-- end -->|^ *```.*?^ *```|<!--.*?-->|`[^`\n]+`/gms,
-    (part) => part.replace(/[^\n]/g, ''),
+  const text = read(page).replace(/<!-- generated .*?<!-- end -->|^ *```.*?^ *```|<!--.*?-->|`[^`\n]+`/gms, (part) =>
+    part.replace(/[^\n]/g, ''),
   );
-  for (const [index, line] of text.split('\n').entries())
-    for (const [phrase, word] of better) {
-      const [found] = phrase.exec(line) ?? [];
-      if (found === undefined) continue;
-      console.error(`${page}:${index + 1}: “${found}”: write ${word}`);
-      process.exitCode = 1;
-    }
+  for (const [index, line] of text.split('\n').entries()) check(line, `${page}:${index + 1}`);
 }
+
+/** Checks each text of a JSON file, but the search words of the forms, which people type. */
+const checkTexts = (value, place) => {
+  if (typeof value === 'string') check(value, place);
+  else if (value !== null && typeof value === 'object')
+    for (const [key, part] of Object.entries(value)) if (key !== 'words') checkTexts(part, `${place} ${key}`);
+};
+const texts = [...filesIn('nodes/locales/en-US', '.json'), 'src/words/en-US.json', ...filesIn('examples', '.json')];
+for (const file of texts) checkTexts(JSON.parse(read(file)), file);
+// The sentences of the code are the keys of their translations.
+for (const sentence of Object.keys(JSON.parse(read('nodes/locales/de/sentences.json')))) check(sentence, sentence);

@@ -51,7 +51,7 @@ export interface AccountOptions {
   random?: () => number;
   /** Gets every reading and every command of the account. */
   observer?: VehicleObserver;
-  /** What a person or a flow gives as the price of energy (src/logbook/tariff), asked for with each reading of the logbook. Default: nothing. */
+  /** Returns the price of energy that a person or a flow has set (src/logbook/tariff). The logbook asks for it at each reading. Default: no price. */
   tariff?: () => Promise<{ price: unknown; currency: unknown }>;
   /** Names the account in the log of the commands. Default: a name that no other account has. */
   id?: string;
@@ -171,7 +171,7 @@ export class Account {
     await this.#pack.facts.see(vin, values, times);
   }
 
-  /** Which values of a condition the car has had, oldest first. */
+  /** Returns the values that a condition has seen, oldest first. */
   async statesOf(vin: string, name: string): Promise<readonly StateRun[]> {
     return this.#pack.facts.statesOf(vin, name);
   }
@@ -187,7 +187,8 @@ export class Account {
     const lacking = new Set([...failures].flatMap(([read, { code }]) => (code === 'NOT_SUPPORTED' ? [read] : [])));
     const signIn = { ...this.signIn(), ...(obstacle !== null && { isRequired: true }) };
     const equipment = await facts.reportedEquipment(vin);
-    const now = clock.now() + this.client.clockSkewMs;
+    // By the clock that makes the reports older: one of them can be wrong.
+    const now = clock.now() + Math.max(0, this.client.clockSkewMs);
     const payload = inOrderOf({ readings, lacking, equipment, signIn, now });
     const { receivedAt, measuredAt, source } = severalReading([], [...readings.values()], []).vehicle;
     const vehicle = { vin, read: 'inOrder' as const, interface: null, measuredAt, source };

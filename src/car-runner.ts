@@ -64,7 +64,6 @@ export interface CarRunnerOptions {
   onDropped: () => void;
 }
 
-/** The result of a poll. */
 interface PollResult<Event> {
   /** Stored as not sent until `markSent`. */
   events: Event[];
@@ -310,7 +309,9 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       this.#isStale = !this.#presence.isLeading;
       const sent = new Set([...this.#inFlight].flatMap(([event, sender]) => (sender === null ? event : [])));
       this.#outbox = this.#outbox.without(sent);
-      const { state, outbox } = reduce(this.#state, this.#outbox, await this.#ended());
+      const ended = new Set<string>();
+      for (const { sender } of this.#outbox.entries) if (await this.#presence.hasEnded(sender)) ended.add(sender);
+      const { state, outbox } = reduce(this.#state, this.#outbox, ended);
       if (!(await this.#save(state, outbox, isForced))) return null;
       [this.#state, this.#outbox] = [state, outbox];
       for (const event of sent) this.#inFlight.delete(event);
@@ -318,13 +319,6 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       return outbox;
     };
     return this.#changes.run(() => retryOnConflict(attempt));
-  }
-
-  /** The senders that have ended, of what was not sent. @throws StateFault */
-  async #ended(): Promise<ReadonlySet<string>> {
-    const ended = new Set<string>();
-    for (const { sender } of this.#outbox.entries) if (await this.#presence.hasEnded(sender)) ended.add(sender);
-    return ended;
   }
 
   /** @returns false if another process has written the record meanwhile */

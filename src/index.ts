@@ -74,7 +74,7 @@ export { wallboxPattern } from './wallbox';
 export { type CarEvent } from './car/facts';
 export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
-export { isOlder, receiptAsOf, timesOf, type ValueTimes } from './car/times';
+export { isClockKnown, isOlder, receiptAsOf, timesOf, type ValueTimes } from './car/times';
 export { plainPayload } from './car/plain-payload';
 export type { InOrderReason } from './car/in-order';
 export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car/reading';

@@ -40,7 +40,6 @@ const readBody = z.object({
   /** The demo car of the configuration, which needs no deploy. */
   demoCar: z.optional(shortText),
 });
-/** The event that a test sends. */
 const testBody = z.object({ event: z.optional(shortText) });
 /** Whether the last answers of the service are wanted as well. */
 const diagnosticsBody = z.object({ answers: z._default(z.boolean(), false) });

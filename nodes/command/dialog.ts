@@ -31,7 +31,6 @@ function offerListed(): void {
   });
 }
 
-/** The name of the command, if it is fixed. */
 const nameOf = (): string => (/^(str|other)$/.test(textOf(field('commandType'))) ? textOf(field('command')) : '');
 
 /** Says what the command does, what it needs, and which interface has it. */

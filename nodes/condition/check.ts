@@ -1,5 +1,6 @@
 import {
   combine,
+  isClockKnown,
   isRecord,
   judge,
   openingKeyOf,
@@ -37,13 +38,18 @@ export async function judgeAll(
   const reads = [...new Set(conditions.map(({ value }) => value.read))];
   const { readings, failures } = await readAll(reads, (read) => account.read(read, { vin, maxAgeMs, signal }));
   if (signal.aborted) throw failures.values().next().value;
-  const now = clock().now() + client.clockSkewMs;
+  const { clockSkewMs: skewMs } = client;
+  const own = clock().now();
+  const now = isClockKnown(skewMs) ? own + skewMs : own;
   const judgeOne = async (condition: AskedCondition): Promise<Judged> => {
     const { value, isOpen, forMinutes } = condition;
     const runs = forMinutes > 0 ? await account.statesOf(vin, value.name) : [];
     const asked: Condition = isOpen ? { value, operator: 'older than', operand: 0, forMinutes: 0 } : condition;
-    const one = judge(asked, readings.get(value.read), now, runs);
-    return { condition, ...one, ...(isOpen && { result: null }) };
+    const at = (time: number): ConditionResult => judge(asked, readings.get(value.read), time, runs);
+    const one = at(now);
+    // An age that depends on which of two clocks is right is not known.
+    const isDoubtful = asked.operator === 'older than' && at(own + skewMs).result !== one.result;
+    return { condition, ...one, ...((isOpen || isDoubtful) && { result: null }) };
   };
   const judged = await Promise.all(conditions.map(judgeOne));
   const results = judged.map(({ result }) => result);

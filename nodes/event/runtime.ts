@@ -93,7 +93,6 @@ const messageOf = (own: FlowNode, event: VehicleEvent, vin: string, record?: Log
 const sampleOf = ({ event }: VehicleEvent): LogRecord | undefined =>
   hasRecord(event) ? sampleRecord(event, clock().now()) : undefined;
 
-/** The words for the sentences of events. */
 const eventWordsOf = ({ language, say }: Words) => ({
   language,
   sentence: (key: string) => say(`event.${key}`),

@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { VehicleError } from '../../src/index';
 
-/** A node and its Node-RED. */
 export interface NodeOfFlow {
   readonly RED: NodeAPI;
   readonly node: Node;

@@ -112,7 +112,6 @@ export function wordsOf(RED: NodeAPI, vehicle = '', other?: string): Words {
 export const wordsOfRequest = (RED: NodeAPI, request: Request): Words =>
   wordsOf(RED, '', String(request.acceptsLanguages([...languages]) || english));
 
-/** A line in the log of Node-RED, in its language. */
 export const logWarning = (RED: NodeAPI, warning: Sentence): void =>
   RED.log.warn(`[connected-vehicle] ${wordsOf(RED).translate(warning)}`);
 

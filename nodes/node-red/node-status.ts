@@ -109,7 +109,7 @@ export class NodeStatus {
 
   /** Shows what became of a command and why, with the time of day. */
   showOutcome({ command, outcome, requestStatus }: Pick<CommandRecord, 'command' | 'outcome' | 'requestStatus'>): void {
-    const cause = outcome === 'failed' ? causeOf(requestStatus) : undefined;
+    const cause = outcome === 'failed' ? causeOf(requestStatus, command) : undefined;
     const key = `${cause ?? 'outcome'}.${outcome}`;
     this.showWithTime(outcomeStyles[outcome], key, { command: this.#command(command) });
   }

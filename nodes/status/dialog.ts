@@ -30,7 +30,6 @@ function givesOf(name: string): string {
   return say('gives.number', { unit });
 }
 
-/** The reads that are chosen in the list. */
 const chosenReads = (): string[] => chosenIn('reads');
 
 /** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */

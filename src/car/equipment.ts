@@ -11,6 +11,19 @@ export type Equipment = Partial<Record<EquipmentName, boolean>>;
 type EquipmentName = ReadName | FittedName | `${string}.${string}`;
 type Learned = [EquipmentName, boolean];
 
+/** A service names about 40 lamps. */
+const maxWarnings = 200;
+const maxWarningName = 80;
+
+/** Without its dot, a name is that of a read or an opening. */
+const isWarning = (name: string): boolean => name.includes('.');
+const hasRoom = (equipment: Equipment, name: string): boolean =>
+  name.length <= maxWarningName && Object.keys(equipment).filter(isWarning).length < maxWarnings;
+
+/** Whether the car has reported a warning; also true of a name that was not kept, because there were too many. */
+export const mayHaveReported = (equipment: Equipment, name: string): boolean =>
+  Object.hasOwn(equipment, name) || !hasRoom(equipment, name);
+
 /** Returns what a payload proves or excludes. An unknown value proves nothing. */
 export function equipmentOf(read: ReadName, payload: unknown): Learned[] {
   const opening = openingIfFitted[read];
@@ -44,6 +57,7 @@ const ofBattery = [
 export function learnEquipment(equipment: Equipment, learned: Learned[]): boolean {
   let isNew = false;
   const learn = ([name, isThere]: Learned): void => {
+    if (isWarning(name) && equipment[name] === undefined && !hasRoom(equipment, name)) return;
     isNew ||= equipment[name] !== isThere;
     equipment[name] = isThere;
   };

@@ -5,12 +5,12 @@ import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
 import { setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
-import { readOrNull, type StateStore } from '../state/state-store';
+import { readForUpdate, type StateStore } from '../state/state-store';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
-import { timesOf } from './times';
+import { isClockKnown, timesOf } from './times';
 
 /** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
 export interface CarEvent {
@@ -98,9 +98,11 @@ export class CarFacts {
   see(
     vin: string,
     values: readonly SeenValue[],
-    { skewMs, ...times }: { skewMs: number; receivedAt: number; askedAt?: number | undefined },
+    { skewMs: measuredMs, ...times }: { skewMs: number; receivedAt: number; askedAt?: number | undefined },
   ): Maybe<void> {
     if (values.length === 0) return undefined;
+    const isKnown = isClockKnown(measuredMs);
+    const skewMs = isKnown ? measuredMs : 0;
     const now = this.#clock.now();
     const at = now + skewMs;
     const receivedAt = times.receivedAt + skewMs;
@@ -110,7 +112,7 @@ export class CarFacts {
       let isNews = Math.abs(now - car.statesStoredAt) >= hourMs;
       for (const [name, value, timestamp] of values) {
         const before = states[name] ?? [];
-        const runs = withValue(before, value, timesOf(timestamp, { at, receivedAt, askedAt }), at);
+        const runs = withValue(before, value, timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt }), at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
         if (runs !== before) car.hasNewStates = true;
         states[name] = runs;
@@ -207,7 +209,7 @@ export class CarFacts {
   /** If reading fails, the next use of the car tries it again. */
   async #read(vin: string, car: Car): Promise<void> {
     try {
-      const found = factsShape.safeParse(await readOrNull(this.#store, keyOf(vin)));
+      const found = factsShape.safeParse((await readForUpdate(this.#store, keyOf(vin)))?.value);
       const stored = found.success ? found.data : nothingKnown();
       const { fuelType, equipment, history, events, states } = car.facts;
       car.facts = {

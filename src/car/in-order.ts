@@ -2,7 +2,7 @@ import { inOrderReads, type ReadName } from '../catalogue/reads';
 import { unspecified } from '../catalogue/openings';
 import { serviceUrgency, warningClasses } from '../catalogue/warnings';
 import { isRecord, memberOf } from '../util/json';
-import type { Equipment } from './equipment';
+import { mayHaveReported, type Equipment } from './equipment';
 import type { Reading } from './reading';
 import { timesOf } from './times';
 
@@ -36,9 +36,9 @@ interface Known {
 }
 
 const dayMs = 86_400_000;
-/** What a car reported that long ago need not be so still. */
+/** A report that is older than this may no longer be true. */
 const maxAgeMs = 3 * dayMs;
-/** Before its end, a sign-in is no longer in order. */
+/** A sign-in that ends within this time is no longer in order. */
 const signInMs = 3 * dayMs;
 
 /** Whether doors, windows, lock, warnings, service and sign-in are in order. An unknown part never makes a yes. */
@@ -90,7 +90,7 @@ function warningsOf({ readings, lacking, equipment }: Known): Record<'no' | 'unk
     if (members.size === 0) found[lacking.has(read) ? 'notReported' : 'unknown'].push(read);
     for (const [name, word] of members) {
       const state = stateOf(name, word);
-      const isKnown = equipment === null || name in equipment;
+      const isKnown = equipment === null || mayHaveReported(equipment, name);
       const isAbsent = state === null && !isSpecified(word) && !isKnown;
       isReporting ||= state !== null;
       if (state !== true) found[state === false ? 'no' : isAbsent ? 'notReported' : 'unknown'].push(name);
@@ -109,7 +109,6 @@ function stateOf(name: string, word: unknown): boolean | null {
   return known === undefined ? null : known === 'off';
 }
 
-/** The words of the warnings in a payload, by name. */
 function warningsIn(read: ReadName, payload: unknown): Map<string, unknown> {
   const names = Object.keys(isRecord(payload) ? payload : {});
   const ofRead = names.filter((name) => read === 'tyres' || name.endsWith('Warning'));

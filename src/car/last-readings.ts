@@ -35,7 +35,7 @@ export class LastReadings {
     for (const part of isSeveral(copy) ? partsOf(copy) : [copy]) {
       const known = parts.get(part.vehicle.read);
       if (known !== undefined && isOlder(timesAt(part, now), timesAt(known, now))) continue;
-      isChanged ||= known === undefined || !sameValues(known.payload, part.payload);
+      isChanged ||= known === undefined || !isDeepStrictEqual(valuesOf(known.payload), valuesOf(part.payload));
       parts.set(part.vehicle.read, part);
     }
     const several = isSeveral(copy) ? { read: copy.vehicle.read, errors: copy.vehicle.errors } : null;
@@ -93,14 +93,12 @@ const isSeveral = (reading: AnyReading): reading is SeveralReading => 'reads' in
 const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
   Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
 
+const ignoredMembers = new Set(['timestamp', 'images']);
+
 /**
  * Timestamps do not count, nor do the addresses of images, which the service renews all the time (docs/internals/service.md 2.2), nor the
  * order of a list.
  */
-const sameValues = (before: unknown, now: unknown): boolean => isDeepStrictEqual(valuesOf(before), valuesOf(now));
-
-const ignoredMembers = new Set(['timestamp', 'images']);
-
 function valuesOf(payload: unknown): unknown {
   if (Array.isArray(payload)) return payload.map((item) => JSON.stringify(valuesOf(item))).sort();
   if (typeof payload !== 'object' || payload === null) return payload;

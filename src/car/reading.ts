@@ -20,11 +20,11 @@ export interface ReadingInfo extends Partial<Openness> {
   /** Of a value, in words; for a group, an object with the unit of each member that has one. Absent if nothing has a unit. */
   unit?: string | Readonly<Record<string, string>>;
   source: 'live' | 'shared' | 'kept';
-  /** Only of `inOrder`: its sentence. */
+  /** The sentence of `inOrder`; other reads have none. */
   text?: string;
-  /** Only of trips and charges. */
+  /** The sums of trips and charges; other reads have none. */
   sums?: Record<'day' | 'week' | 'month', readonly unknown[]>;
-  /** Only if `source` is `kept`. */
+  /** The age of the value, if `source` is `kept`. */
   ageSeconds?: number;
 }
 
@@ -136,7 +136,6 @@ export async function readEach<Name extends AnyReadName>(
   return { ...severalReading([...reads], [...readings.values()], errors), failures };
 }
 
-/** Several readings as one. */
 export function severalReading(reads: AnyReadName[], readings: Reading[], errors: ReadFailure[]): SeveralReading {
   const infos = readings.map(({ vehicle }) => vehicle);
   const requested = infos.filter((info) => info.interface !== null);

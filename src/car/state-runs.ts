@@ -6,14 +6,14 @@ import { isOlder, type ValueTimes } from './times';
 /** A value of the car whose changes are kept. */
 export type StateValue = string | boolean | number | Position;
 
-/** Answers in a row with one value; of a number that changes, those of some minutes. Times in milliseconds since 1970 by the clock of the service. */
+/** Consecutive answers with the same value; for a number that changes, the answers of some minutes. All times are milliseconds since 1970 by the clock of the service. */
 export interface StateRun {
   value: StateValue;
   /** The highest number, if `value` is lower; only numbers have it. */
   highest?: number | undefined;
   /** The service's time of the first answer, or when it was received. */
   from: number;
-  /** When the last answer with it was received. */
+  /** When the last answer with this value was received. */
   to: number;
   measuredAt: number | null;
   askedAt: number;
@@ -32,10 +32,10 @@ export const stateRunShape: z.ZodMiniType<StateRun> = z.lazy(() =>
 
 /** If two answers are further apart, it is not known what happened between them. */
 const maxGapMs = 60 * 60_000;
-/** Numbers that change in it are one run. */
+/** Numbers that change within this time are one run. */
 const numbersMs = 20 * 60_000;
 const maxRuns = 30;
-/** More than two times of one clock can differ. */
+/** Two times of one clock differ by less than this. */
 const clockSlackMs = 5_000;
 
 /**

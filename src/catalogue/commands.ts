@@ -15,7 +15,6 @@ interface RouteRow {
   unlisted?: true;
 }
 
-/** The interfaces that take commands. */
 export const commandInterfaces = ['connected-v1', 'connected-v2', 'energy-device-v1'] as const;
 export type CommandInterface = (typeof commandInterfaces)[number];
 

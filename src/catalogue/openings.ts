@@ -80,7 +80,6 @@ const stateIn =
   (word: unknown): 'open' | 'closed' | null =>
     typeof word === 'string' && Object.hasOwn(words, word) ? (words[word] ?? null) : null;
 
-/** The opening that has this name in a read or among the openings of a kind. */
 export const openingKeyOf = (name: string, readOrKind: string): OpeningKey | undefined =>
   openingKeys.find((key) => {
     const { kind, read, name: own } = openings[key];

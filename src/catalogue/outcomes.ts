@@ -104,13 +104,12 @@ export const wallboxOutcomes = {
   },
 } as const satisfies Record<string, StatusMeaning>;
 
-/** Of a command whose effect no read shows. */
+/** The meaning of `ACCEPTED` for a command whose effect no read shows. */
 const acceptedUnseen: StatusMeaning = {
   outcome: 'succeeded',
   sentence: 'The service accepted the command for the wallbox. Nothing shows whether the wallbox acted.',
 };
 
-/** The meaning of a status that is not in the table. */
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
   sentence: 'The service answered with an unknown status, so the result of the command is not known. Look at the car.',
@@ -144,4 +143,5 @@ export function meaningOf(requestStatus: string | null, command = ''): StatusMea
 }
 
 /** The cause of a failed command, for a node status; undefined if a word cannot name it. */
-export const causeOf = (requestStatus: string | null): StatusMeaning['cause'] => meaningOf(requestStatus).cause;
+export const causeOf = (requestStatus: string | null, command: string): StatusMeaning['cause'] =>
+  meaningOf(requestStatus, command).cause;

@@ -426,7 +426,7 @@ export const keptNames = ['journal', 'trips', 'charges'] as const;
 type KeptName = (typeof keptNames)[number];
 export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
 
-/** What `inOrder` is made of, each a request. Its polls have the schedule of the first one. */
+/** The reads that `inOrder` combines; each is one request. Its polls use the schedule of the first one. */
 export const inOrderReads = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine', 'windows', 'doors'] as const;
 
 /** Every name that a flow can read. */

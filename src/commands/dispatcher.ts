@@ -168,7 +168,6 @@ export class Dispatcher {
     }
   }
 
-  /** The command was not sent, or was refused. */
   async #abandon(turn: Turn, { isSent }: CommandAttempt, failure: VehicleError): Promise<void> {
     const { clock, log, turns } = this.#options;
     const { command } = turn;

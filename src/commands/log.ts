@@ -121,17 +121,13 @@ export class CommandLog {
       if (isAgain) await this.#refresh(command.id, command);
       if ((await change()) === false) return { stored: false };
       command.isStored = false;
-      return (await this.#write(command)) ? { stored: true } : null;
+      const version = await this.store.write(`command/${command.id}`, command, { expected: command.version });
+      if (version === null) return null;
+      command.version = version;
+      return { stored: true };
     });
     if (stored) command.isStored = true;
     return stored;
-  }
-
-  /** @returns false if another process has changed it */
-  async #write(command: Command): Promise<boolean> {
-    const version = await this.store.write(`command/${command.id}`, command, { expected: command.version });
-    if (version !== null) command.version = version;
-    return version !== null;
   }
 
   /** @throws StateFault */
@@ -150,7 +146,6 @@ export class CommandLog {
     return beginning;
   }
 
-  /** The commands that a node follows. */
   followedBy(node: string): Command[] {
     return [...this.#commands.values()].filter((one) => one.followerOf(node));
   }

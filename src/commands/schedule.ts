@@ -9,6 +9,10 @@ const maxWatt = ampereLimits.maximum * 690;
 /** A day in quarters of an hour. */
 const maxPeriods = 96;
 
+/** A time of day can have begun a day ago. What is further away is a mistake, such as seconds for milliseconds. */
+const maxAheadDays = 366;
+const dayMs = 24 * 60 * 60_000;
+
 /** A part of a schedule as a person wrote it, checked; times in milliseconds since 1970. */
 interface Period {
   from: number;
@@ -41,6 +45,8 @@ export function parseSchedule(input: unknown, now: number): object {
 
 function periodOf(item: unknown, number: number, now: number): Period {
   const { from, to, ampere, watt } = isRecord(item) ? item : {};
+  if ([from, to].some(isNoDay))
+    throw refused(sentence`Period ${number} of the schedule has a day that is not in the calendar.`);
   const end = timeOf(to, now);
   // The last such time of day before the end.
   const begin = end === null ? null : timeOf(from, end, -1);
@@ -50,6 +56,14 @@ function periodOf(item: unknown, number: number, now: number): Period {
     );
   if (begin >= end) throw refused(sentence`Period ${number} of the schedule ends before it begins.`);
   if (end <= now) throw refused(sentence`Period ${number} of the schedule is in the past.`);
+  if (begin < now - dayMs)
+    throw refused(
+      sentence`Period ${number} of the schedule began more than a day ago. A number is a time in milliseconds since 1970.`,
+    );
+  if (end > now + maxAheadDays * dayMs)
+    throw refused(
+      sentence`Period ${number} of the schedule ends more than ${maxAheadDays} days from now. A number is a time in milliseconds since 1970.`,
+    );
   const { minimum, maximum } = ampereLimits;
   if (watt === undefined && isAmpere(ampere)) return { from: begin, to: end, power: { $type: 'AmperePeriod', ampere } };
   if (ampere === undefined && typeof watt === 'number' && watt >= 0 && watt <= maxWatt)
@@ -76,6 +90,12 @@ function timeOf(input: unknown, near: number, direction: 1 | -1 = 1): number | n
   }
   const time = /^\s*\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)\s*$/.test(input) ? Date.parse(input) : Number.NaN;
   return Number.isNaN(time) ? null : time;
+}
+
+/** 30 February, which `Date.parse` takes for a day in March. */
+function isNoDay(input: unknown): boolean {
+  const [, year, month, day] = (typeof input === 'string' && /^\s*(\d{4})-(\d\d)-(\d\d)T/.exec(input)) || [];
+  return Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
 }
 
 /** `hh:mm:ss`, with days in front as `d.hh:mm:ss`. */

@@ -210,6 +210,7 @@ export class Turns {
     this.#store = store;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
+    if (options.store === undefined) return;
     // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots, new AbortController().signal);
@@ -305,7 +306,7 @@ export class Turns {
     return {
       id: attempt.id,
       command: route.command,
-      fingerprint: fingerprintOf(route),
+      fingerprint: hashed(`${route.url.href}\n${route.body ?? ''}`),
       by: id,
       sender: node === null || group === null ? '' : `${group}/${node}`,
       askedAt,
@@ -702,8 +703,6 @@ export class Turns {
 const parseSlot = ({ value }: Stored): Slot | null => slotShape.safeParse(value).data ?? null;
 
 const isSent = (holder: Holder | null): boolean => holder !== null && holder.status !== 'waiting';
-
-const fingerprintOf = ({ url, body = '' }: CommandRoute): string => hashed(`${url.href}\n${body}`);
 
 /** Whether a holder that waits for the car is replaced by a newer command. */
 const givesWay = (holder: Holder, next: Holder, isArriving: boolean): boolean =>

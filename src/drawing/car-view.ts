@@ -234,7 +234,6 @@ export function carSvg({ interactive = false } = {}): string {
     : svg;
 }
 
-/** Shows a state in the drawing. */
 export function drawCar(svg: SVGSVGElement, state: CarViewState, words: CarViewWords): void {
   for (const name of openingNames) {
     const part = find(svg, `[data-part=${name}]`);

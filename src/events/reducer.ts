@@ -59,7 +59,6 @@ export function parseEventState(stored: unknown): EventState {
 const warnings = [3, 14];
 const dayMs = 86_400_000;
 
-/** What is known of the sign-in of an account. */
 export interface SignInKnown {
   /** Milliseconds since 1970; null if that is not known. */
   endsAt: number | null;
@@ -142,7 +141,6 @@ export function sampleEvent(event: VehicleEvent['event'], settings: EventSetting
   return { event, from: 12_000, to: 12_012, name: null, place: null, between };
 }
 
-/** The key of a fact in the state. */
 const keyOf = ({ read, fact }: Signal, member: string | null): string =>
   [read, member, fact].filter((part) => part != null).join('.');
 
@@ -196,7 +194,6 @@ export function applyReading(
   };
 }
 
-/** The times of a value of a read. */
 const timesIn = ({ at, skewMs, receivedAt, askedAt }: EventReading, read: ReadName, timestamp: unknown): ValueTimes =>
   timesOf(timestamp, { at, skewMs, receivedAt: receivedAt?.[read], askedAt: askedAt?.[read] });
 

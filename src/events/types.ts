@@ -98,7 +98,7 @@ export interface VehicleEvent {
   name: string | null;
   /** The place of `arrived` and `left`; null for other events. */
   place: string | null;
-  /** Only of `charging-step`: the level to which the car charges, and when it will be there (ISO-8601), as the car says it. */
+  /** For `charging-step` only: the level to which the car charges, and when it will reach it (ISO-8601), as the car reports. */
   target?: number | null | undefined;
   doneAt?: string | null | undefined;
   /**
@@ -106,6 +106,6 @@ export interface VehicleEvent {
    * of `sign-in-ending` is when the sign-in ends.
    */
   between: { since: string | null; until: string };
-  /** Only of `charging-session-ended`: the session, as the read `wallboxSessions` gives it. */
+  /** For `charging-session-ended` only: the session, in the form of the read `wallboxSessions`. */
   session?: WallboxSession | undefined;
 }

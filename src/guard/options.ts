@@ -75,7 +75,7 @@ export function parseGuardSettings(settings: Unchecked<GuardSettings>): GuardOpt
   );
   const repeatAfter = milliseconds(repeat, 'The time until an alert is repeated');
   const quiet = parseHours(filled, guardConfigError);
-  if (!Array.isArray(watch) || !watch.every(isWatchName))
+  if (!Array.isArray(watch) || !watch.every((name): name is WatchName => watchNames.some((known) => known === name)))
     throw guardConfigError(sentence`The watched openings must be a list of these names: ${watchNames}.`);
   if (typeof onlyWhileNotInUse !== 'boolean') throw guardConfigError('“Parked only” must be true or false.');
   const watched = openingsNamed(watch);
@@ -96,8 +96,6 @@ function milliseconds(input: unknown, what: string, explain = (fault: Sentence):
   if (typeof minutes !== 'number') throw guardConfigError(explain(minutes));
   return minutes * minute;
 }
-
-const isWatchName = (name: unknown): name is WatchName => watchNames.some((known) => known === name);
 
 const guardConfigError = (problem: string | Sentence): VehicleError =>
   new VehicleError('CONFIG', sentence`The guard cannot start. ${asSentence(problem)}`);

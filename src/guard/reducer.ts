@@ -249,7 +249,6 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     return this.#options.onlyWhileNotInUse && state.inUse === true;
   }
 
-  /** When an alert is due for an open opening. */
   #dueAt(state: GuardState, key: OpeningKey): number {
     const since = state.openings[key]?.openSince ?? Infinity;
     const left = this.#options.onlyWhileNotInUse ? (state.parkedAt ?? 0) : 0;

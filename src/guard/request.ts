@@ -6,7 +6,6 @@ import { readingOf } from './apply-reading';
 import { minutesOf } from './options';
 import type { GuardRead, GuardReading } from './types';
 
-/** The request in a message to a guard. */
 interface GuardRequest {
   /** The reading of a status node, and its vehicle. */
   reading?: { vin: unknown; values: Omit<GuardReading, 'at'> };

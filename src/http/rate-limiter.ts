@@ -344,24 +344,17 @@ export class RateLimiter {
     if (!isCounted) await this.#wait(kind, options, true);
   }
 
-  /** How many requests a window may hold for one of this kind to be sent. */
-  #size(of: keyof Quota, kind: RequestKind): number {
-    const limit = this.#limit(of);
-    return kind === 'read' ? this.#leftToReads(limit) : limit;
-  }
-
   /** The earliest moment for a request of this kind, if no other is sent before. */
   #nextMoment(kind: RequestKind, api: ApiName, time: number): Moment {
     let latest: Moment = { at: time, code: 'RATE_LIMITED', reason: none };
     for (const { of, code, what } of limits) {
       if (of === 'commandsPerMinute' && kind !== 'command') continue;
-      const at = this.#counts.windowOf(of, api).freeAt(this.#size(of, kind), time);
-      if (at > latest.at)
-        latest = {
-          at,
-          code,
-          reason: sentence`The limit of ${this.#limit(of).toLocaleString('en-US')} ${asSentence(what)} is reached`,
-        };
+      const limit = this.#limit(of);
+      const size = kind === 'read' ? this.#leftToReads(limit) : limit;
+      const at = this.#counts.windowOf(of, api).freeAt(size, time);
+      if (at <= latest.at) continue;
+      const reason = sentence`The limit of ${limit.toLocaleString('en-US')} ${asSentence(what)} is reached`;
+      latest = { at, code, reason };
     }
     if (this.#settlesAt > latest.at) latest = { at: this.#settlesAt, code: 'RATE_LIMITED', reason: forgotten };
     const pause = this.#counts.pauses[api];
@@ -456,7 +449,12 @@ export class RateLimiter {
     const isCommand = kind === 'command';
     const at = begun + this.#writeMs;
     this.#counts.add(api, isCommand, at);
-    this.#sign(begun);
+    // Other processes must keep to the limits of this one.
+    if (this.#options.presence.isShared)
+      this.#counts.sign(
+        byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
+        begun,
+      );
     if (!isCommand) this.#planNext(api, begun);
     let isStored = false;
     try {
@@ -475,13 +473,6 @@ export class RateLimiter {
     this.#own.add(api, isCommand, sentAt);
     if (!isCommand) this.#reservations[api].sent += 1;
     return true;
-  }
-
-  /** Other processes must keep to the limits of this one. */
-  #sign(time: number): void {
-    if (!this.#options.presence.isShared) return;
-    const limits = byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of])));
-    this.#counts.sign(limits, time);
   }
 
   /** A full or missing disk must not stop requests: the next ones are stored again. */

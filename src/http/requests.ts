@@ -302,7 +302,7 @@ export class Requests {
       };
     const fromCar = isAnswerOfCar(response);
     if (fromCar || isUncertain(response.status, failure)) throw new UnconfirmedCommandError(failure, fromCar);
-    if (failure.code === 'INPUT_INVALID') throw commandRefused(failure);
+    if (failure.code === 'INPUT_INVALID') throw commandRefused(failure, api);
     const isTokenRefused = failure.code === 'SIGN_IN_REQUIRED' && (await tokens.onUnauthorized(token, signal));
     if (isTokenRefused && (await tokens.get(signal)) !== token) throw tokenReplaced();
     throw failure;
@@ -425,10 +425,12 @@ const isUncertain = (status: number, { code }: VehicleError): boolean =>
   [408, 425, 499].includes(status) || (status >= 500 && code !== 'VEHICLE_UNAVAILABLE');
 
 /** The code INPUT_INVALID means that nothing was sent. */
-const commandRefused = ({ httpStatus, operationId }: VehicleError): VehicleError =>
+const commandRefused = ({ httpStatus, operationId }: VehicleError, api: ApiName): VehicleError =>
   new VehicleError(
     'COMMAND_REFUSED',
-    sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The car may not support it in this form: check the settings of the command.`,
+    api === 'energy-device'
+      ? sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The wallbox may not support it in this form: check the settings of the command.`
+      : sentence`The service refused the command (HTTP ${httpStatus ?? ''}). The car may not support it in this form: check the settings of the command.`,
     { httpStatus, operationId },
   );
 

@@ -68,7 +68,6 @@ interface Facts extends Times {
 
 export const round = (value: number, digits: number): number => Number(value.toFixed(digits));
 
-/** The record of what is known. */
 export function recordOf(known: Facts, tariff: Tariff | null): LogRecord {
   const sources: Record<string, string> = {};
   const reasons: Record<string, string> = {};

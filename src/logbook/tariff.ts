@@ -68,7 +68,6 @@ function parseCurrency(input: unknown): string | null {
   throw fault(sentence`There is no currency “${String(input)}”. Write its three letters, such as EUR or SEK.`);
 }
 
-/** The place of a tariff that contains a position. */
 export const placeIn = (tariff: Tariff | null, position: Position | null): Tariff['places'][number] | null =>
   (position && tariff?.places.find((place) => isInside(position, place))) ?? null;
 

@@ -12,9 +12,9 @@ export interface Observation {
   /** How far the clock behind the timestamps is ahead of `at`. */
   skewMs?: number;
   values: readonly Value[];
-  /** Of the wallbox. */
+  /** The charging sessions of the wallbox. */
   sessions?: readonly Session[];
-  /** What applies at that time. */
+  /** The tariff at that time. */
   tariff: Tariff | null;
 }
 

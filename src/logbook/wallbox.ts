@@ -6,22 +6,31 @@ export interface Session {
   from: number;
   /** Infinity while it is open. */
   to: number;
+  /** Its end is not known: the next session of its connector begins at `to`. */
+  isStuck?: boolean;
   /** Null where it is not known, or not final. */
   kWh: number | null;
 }
 
 /** The sessions of the read `wallboxSessions` (docs/internals/contract.md 3.2). One that has no begin can be any time. */
-export const sessionsOf = (payload: unknown): Session[] =>
-  (Array.isArray(payload) ? (payload as unknown[]) : []).filter(isRecord).map(({ start, end, open, kWh }) => {
-    const timeOf = (input: unknown, otherwise: number): number =>
-      typeof input === 'string' ? Date.parse(input) : otherwise;
+export function sessionsOf(payload: unknown): Session[] {
+  const items = (Array.isArray(payload) ? (payload as unknown[]) : []).filter(isRecord);
+  const timeOf = (input: unknown, otherwise: number): number =>
+    typeof input === 'string' ? Date.parse(input) : otherwise;
+  const begins = items.map(({ start, connector }) => ({ from: timeOf(start, -Infinity), connector }));
+  return items.map(({ end, open, kWh, connector }, index) => {
+    const { from = -Infinity } = begins[index] ?? {};
+    const later = begins.flatMap((other) => (other.connector === connector && other.from > from ? [other.from] : []));
+    // A connector has one session at a time, and an end can get lost.
+    const [to, next] = [timeOf(end, Infinity), Math.min(Infinity, ...later)];
     const isFinal = open === false && typeof kWh === 'number';
-    return { from: timeOf(start, -Infinity), to: timeOf(end, Infinity), kWh: isFinal ? kWh : null };
+    return { from, to: Math.min(to, next), ...(next < to && { isStuck: true }), kWh: isFinal ? kWh : null };
   });
+}
 
 /** A level is a whole percent, at both ends. */
 const levelError = 2;
-/** What a wallbox measures of the energy that the level and the gross capacity show: that of the battery can be smaller, and some is lost. */
+/** The measured energy, as a share of the energy that the level and the gross capacity show: the net capacity can be smaller, and some energy is lost. */
 const [least, most] = [0.8, 1.4];
 
 function isOfRise({ kWh }: Session, { batteryFrom, batteryTo }: LogRecord, capacity: number): boolean {
@@ -41,9 +50,13 @@ export function withSessions(
   capacity: number | null,
 ): readonly LogRecord[] {
   if (capacity === null) return charges;
-  const timed = charges.map((charge) => ({ charge, from: Date.parse(charge.from.at), to: Date.parse(charge.to.at) }));
-  const isDuring = ({ from, to }: (typeof timed)[number], session: Session): boolean =>
-    session.from < to && session.to > from;
+  const timed = charges.map((charge) => {
+    const from = Date.parse(charge.from.at);
+    // When it was first seen: it may have begun then.
+    return { charge, from, seen: from + charge.bounds.from * 1000, to: Date.parse(charge.to.at) };
+  });
+  const isDuring = ({ from, seen, to }: (typeof timed)[number], session: Session): boolean =>
+    session.from < to && session.to > (session.isStuck ? seen : from);
   const measured = timed.map((one) => {
     const { charge } = one;
     const [session, ...others] = sessions.filter((other) => isDuring(one, other));

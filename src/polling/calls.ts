@@ -53,11 +53,11 @@ export function callsPerDay(
   const shareOf = (read: string): number =>
     saves && !(isReadName(read) && requestNameOf(read, ['connected-v2']) === 'doors') ? adaptiveShare : 1;
   const requests = callsOfRequests(served, request);
-  return byName(apiNames, (api) =>
-    Math.round(
-      requests.reduce((sum, { read, calls }) => (apiOfName(read) === api ? sum + calls * shareOf(read) : sum), 0),
-    ),
-  );
+  const calls = byName(apiNames, () => 0);
+  // A name that no read has comes from a form that is being filled in.
+  for (const { read, calls: of } of requests)
+    calls[isReadName(read) ? apiOfRead(read) : 'connected'] += of * shareOf(read);
+  return byName(apiNames, (api) => Math.round(calls[api]));
 }
 
 /**
@@ -87,9 +87,6 @@ export function callsOfRequests<Read extends string>(
     return { read, calls: lasting.reduce((sum, interval) => sum + daySeconds / interval, 0) };
   });
 }
-
-/** A name that no read has comes from a form that is being filled in. */
-const apiOfName = (read: string): ApiName => (isReadName(read) ? apiOfRead(read) : 'connected');
 
 /** It polls at moments of a shorter interval, so its requests are shared. */
 const isMultiple = (interval: number, intervals: ReadonlySet<number>): boolean =>

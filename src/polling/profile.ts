@@ -185,7 +185,6 @@ export class PollingProfile {
     this.#observed.set(group, observation);
   }
 
-  /** A poll failed. */
   fail(read: ReadName, { retryable }: PolledFailure): void {
     const group = observedReads[read];
     if (group === undefined) return;

@@ -9,7 +9,6 @@ import type { Session } from './session';
 import { isoTime, pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
 
 export interface TokenSourceOptions {
-  /** A pasted access token. */
   accessToken?: string;
   client: OAuthClient;
   /** The id of the config node: its sign-in is its own. */

@@ -30,7 +30,6 @@ const grantSchema = z.lazy(() =>
 );
 export type Grant = z.infer<typeof grantSchema>;
 
-/** The grant of a sign-in, as it is saved. */
 export type SavedSignIn = Omit<Grant, 'generation' | 'refreshing'>;
 
 interface StoredGrant {

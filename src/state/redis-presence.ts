@@ -90,10 +90,6 @@ export class RedisPresence implements Presence {
     this.#clock = clock;
   }
 
-  /**
-   * Begins to take part, or goes on if another part of this process has begun.
-   * @returns ends this use, once; the last end removes the record, so that others may take over at once
-   */
   use(): () => Promise<void> {
     this.#users += 1;
     if (this.#users === 1) {
@@ -110,12 +106,10 @@ export class RedisPresence implements Presence {
     };
   }
 
-  /** The names of the other processes at the last look. */
   get others(): string[] {
     return [...this.#seen.values()].map(({ name }) => name);
   }
 
-  /** Names this process. It changes when another process has removed the record of this one because it was silent. */
   get id(): string {
     return this.#id;
   }
@@ -189,7 +183,6 @@ export class RedisPresence implements Presence {
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
 
-  /** Whether a process has ended, or was ended because it was silent. @throws StateFault */
   async hasEnded(id: string): Promise<boolean> {
     return id !== this.#id && !this.#seen.has(id) && (id === '' || (await this.#store.read(`process/${id}`)) === null);
   }

@@ -4,7 +4,6 @@ import { Serial } from '../util/serial';
 import { sealedSchema, type Seal } from './seal';
 import {
   collectionOf,
-  removeAll,
   StateFault,
   type WriteCondition,
   type StateStore,
@@ -55,8 +54,9 @@ export class SealedStateStore implements StateStore {
     return this.#changes.run(async () => {
       const { store } = this.#options;
       const isRemoved = await store.remove(key, condition);
-      if (isRemoved) await removeAll(store, `${aside}/${key}/`);
-      return isRemoved;
+      if (!isRemoved) return false;
+      for (const old of await store.entries(`${aside}/${key}/`)) await store.remove(old.key);
+      return true;
     });
   }
 

@@ -116,19 +116,6 @@ export const unlessAway =
   };
 
 /**
- * The stored value of a key; null if nothing is stored, or only something damaged, which the next write puts aside.
- * @throws StateFault if the value may be readable later: a caller that continued without it would overwrite it
- */
-export async function readOrNull(store: Pick<StateStore, 'read'>, key: string): Promise<unknown> {
-  try {
-    return (await store.read(key))?.value ?? null;
-  } catch (error) {
-    if (error instanceof StateFault && error.fault === 'damaged') return null;
-    throw error;
-  }
-}
-
-/**
  * What is stored under a key, to be changed on condition of its version; in place of a damaged value, which is lost in any case, undefined.
  * @throws StateFault
  */
@@ -186,11 +173,6 @@ export const storedSentence: z.ZodMiniType<Sentence> = z.object({
     ]),
   ),
 });
-
-/** Removes every key that begins with `prefix`. @throws StateFault */
-export async function removeAll(store: StateStore, prefix: string): Promise<void> {
-  for (const { key } of await store.entries(prefix)) await store.remove(key);
-}
 
 /** A store in memory, which ends with the process: for tests, and for a process without a directory. */
 export class MemoryStateStore implements StateStore {

@@ -105,7 +105,16 @@ const rules: readonly Rule[] = [
   ofWallbox('WALLBOX_INCORRECT_STATUS', 'VEHICLE_UNAVAILABLE'),
   ofWallbox('WALLBOX_IN_COOLDOWN', 'VEHICLE_UNAVAILABLE'),
   ofWallbox('NOT_SUPPORTED_BY_WALLBOX', 'NOT_SUPPORTED'),
-  ofWallbox('UNKNOWN_ERROR', 'VEHICLE_ERROR'),
+  {
+    when: ({ api, status: answered }) => api === 'energy-device' && isWallboxRefusal(answered),
+    code: 'VEHICLE_ERROR',
+    sentence: wallboxOutcomes.UNKNOWN_ERROR.sentence,
+  },
+  {
+    when: ({ api, status: answered }) => api === 'energy-device' && [408, 504].includes(answered),
+    code: 'TIMEOUT',
+    sentence: 'The service got no answer from the wallbox in time. Try again later.',
+  },
   {
     when: (failure) =>
       failure.status === 403 &&
@@ -201,7 +210,6 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** The error for an answer that is not a success. */
 export function failureOf(answer: FailedAnswer, context: FailureContext): VehicleError {
   const { failure: read, operationId } = readFailure(answer);
   const failure = { ...read, api: context.api };

@@ -443,7 +443,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
       await german
         .locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label')
         .allInnerTexts(),
-      ['Autostatus', 'Autobefehl', 'Autoresultat', 'Autowächter', 'Autoereignis', 'Autoprüfung'],
+      ['Auto-Status', 'Auto-Befehl', 'Auto-Ergebnis', 'Auto-Wächter', 'Auto-Ereignis', 'Auto-Bedingung'],
     );
     await german.locator('#read rect.red-ui-flow-node').dblclick();
     await german.waitForSelector('.car-form');

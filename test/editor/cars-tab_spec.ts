@@ -218,7 +218,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await part('rearRightWindow').click();
     await isIn('rearRightWindow', 'closed');
     assert.equal(await row('rearRightWindow').innerText(), 'open');
-    assert.match(await caption.innerText(), /The list is what your flows have read/);
+    assert.match(await caption.innerText(), /The list shows what your flows have read/);
     await press('read');
     await says(row('rearRightWindow'), 'closed');
     await page.locator('.cars-live', { hasText: 'Rear right: closed' }).waitFor();

@@ -120,7 +120,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     const { port } = new URL(started.nodeRed.url);
     assert.equal(
       await part('redirectWhy').innerText(),
-      `The service accepts only an address that begins with https:// or http://localhost in small letters and has no user name and no fragment (#). Use http://localhost:${port}/connected-vehicle/callback`,
+      `The service accepts only an address that begins with https:// or http://localhost (lowercase), without a user name and a fragment (#). Use http://localhost:${port}/connected-vehicle/callback`,
     );
     assert.equal(await part('redirectUsed').isVisible(), false);
     await redirectUrl.fill('http://localhost:9/callback');

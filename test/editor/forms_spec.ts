@@ -231,7 +231,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   it('tie each hint to its field', async () => {
     await openForm('one');
     const id = await page.locator('#node-input-poll').getAttribute('aria-describedby');
-    assert.match(await page.locator(`[id="${id}"]`).innerText(), /^0 reads only when a message comes in\./);
+    assert.match(await page.locator(`[id="${id}"]`).innerText(), /^With 0, it reads only when a message comes in\./);
     await closeForm('one');
   });
 

@@ -1,4 +1,7 @@
 import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { electricCar, type Simulator } from '../support/simulator';
 import { readText } from '../package/checkout';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
@@ -194,6 +197,44 @@ describe(type, () => {
     assert.deepEqual([again.port, again.msg.payload], [2, 'Charging cable: not plugged in, for less than 2 h']);
     assert.equal(service.requests.length, 4);
   });
+
+  for (const days of [1, -1])
+    it(`takes no time from a clock of the service that is ${days} days beside the own one`, async () => {
+      const wrong = createServer((asked, answer) => {
+        const forwarded = request(
+          new URL(asked.url ?? '', service.url),
+          { headers: { ...asked.headers, host: new URL(service.url).host } },
+          (given) => {
+            const date = new Date(clock.now() + days * 24 * 60 * 60_000).toUTCString();
+            answer.writeHead(given.statusCode ?? 502, { ...given.headers, date });
+            given.pipe(answer);
+          },
+        );
+        asked.pipe(forwarded);
+      }).listen(0, '127.0.0.1');
+      await once(wrong, 'listening');
+      const baseUrl = `http://127.0.0.1:${(wrong.address() as AddressInfo).port}`;
+      const port = async (...conditions: object[]): Promise<number> => {
+        await load({ conditions }, { baseUrl });
+        const found = (await check()).port;
+        await flow.unload();
+        return found;
+      };
+      try {
+        const lasting = { ...unplugged, forMinutes: 120 };
+        assert.equal(await port(lasting), 3);
+        const age = row('chargerConnectionStatus', 'older than', '60');
+        assert.deepEqual([await port(age), await port({ ...age, operand: '4320' })], [days > 0 ? 3 : 2, 2]);
+        // What was seen by the own clock counts.
+        for (let minutes = 0; minutes < 180; minutes += 30) {
+          await clock.advance(30 * 60_000);
+          assert.equal(await port(lasting), minutes < 90 ? 3 : 1, String(minutes));
+        }
+      } finally {
+        wrong.closeAllConnections();
+        wrong.close();
+      }
+    });
 
   it('cannot tell how long a value has lasted that it reads for the first time, and needs no time for one that is not met', async () => {
     const over = { ...row('batteryChargeLevel', '>', 'limit', 'msg'), forMinutes: '30' };

@@ -63,7 +63,7 @@ describe(type, () => {
     unavailable: 'Car unavailable',
     'sign-in-ending': 'The sign-in ends on 15 June: sign in again in the configuration of the car',
     'sign-in-required':
-      'The car cannot be read any more: sign in again or check the API key in the configuration of the car',
+      'The car can no longer be read: sign in again or check the API key in the configuration of the car',
   };
 
   it('sends on request what each chosen event would send, marked as a test, at any hour and without an event', async () => {

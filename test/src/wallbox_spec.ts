@@ -263,5 +263,14 @@ describe('A wallbox', () => {
         assert.equal(found.code, expected, code);
         assert.match(found.message, words);
       }
+    for (const [answered, code] of [
+      [400, 'INPUT_INVALID'],
+      [409, 'VEHICLE_ERROR'],
+    ] as const) {
+      [status, body] = [answered, { code: 'NEW' }];
+      const found = await failure();
+      assert.equal(found.code, code);
+      assert.doesNotMatch(found.message, /\bcar\b/);
+    }
   });
 });

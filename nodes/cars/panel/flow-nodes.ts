@@ -6,7 +6,6 @@ const { presetLanguage } = connectedVehicle;
 
 /** The tab adds nodes to the flows, as a person does with the palette. */
 
-/** A node with the presets of its type. */
 function nodeOf(type: string, values: object): object {
   const { defaults } = RED.nodes.getType(type);
   const presets = Object.entries(defaults).map(([name, { value }]) => [name, value]);

@@ -14,7 +14,6 @@ export const request = <Members>(id: string, action: string, body: object = {}):
 
 const problem = (refusal: Refusal): Line => [errorText(refusal), true];
 
-/** The actions of the buttons. */
 export const buttonActions = {
   async read({ key }: CarSummary): Promise<Line[]> {
     const { failed = [], error } = await request<{ failed: Refusal[] }>(key, 'read-car');

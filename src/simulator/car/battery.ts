@@ -28,7 +28,6 @@ function powerAt(level: number, { power }: CarState['battery']): number {
   return Math.round(power * (1 - (1 - taperedTo) * above));
 }
 
-/** The next whole percent above a level. */
 export const nextPercent = (level: number): number => Math.floor(level) + 1;
 
 /** Milliseconds from a level to the next whole percent. The power of the beginning holds for the whole step. */
@@ -62,7 +61,6 @@ function powerStatus(state: CarState, status: string): string {
   return status === 'CHARGING' ? 'PROVIDING_POWER' : 'POWER_AVAILABLE_BUT_NOT_ACTIVATED';
 }
 
-/** Whether the car burns fuel. */
 export const hasTank = ({ details }: CarState): boolean => details.fuelType !== 'ELECTRIC';
 
 /** The range in kilometers that the charge is good for; null if the level is unknown. */
@@ -71,7 +69,6 @@ export const rangeKm = ({ plugIn, battery }: CarState): number | null =>
 
 const rounded = (level: number, tenths: boolean): number => (tenths ? Math.floor(level * 10) / 10 : Math.floor(level));
 
-/** The energy state of a car. */
 export function energyState(state: CarState): Record<ChargingMemberName, EnergyValue> {
   const { battery, charger, energy } = state;
   const status = chargingStatus(state);

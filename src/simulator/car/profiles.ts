@@ -136,7 +136,6 @@ export const classicCar: CarOptions = {
   extraCommands: [...optionalCommands],
 };
 
-/** The two cars of the demo. */
 export const demoCars = { petrol: demoCar, electric: electricCar } as const satisfies Record<string, CarOptions>;
 
 /** The cars that can be started by name. */

@@ -210,7 +210,6 @@ const runtimeRequest = z.object({
 
 type CommandBody = Pick<InvocationRequest, 'unlockDuration' | 'runtimeMinutes'>;
 
-/** The body as the schema has it, or the refusal. */
 function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, refusal: RefusalName): Body | Answer {
   try {
     const parsed = schema.safeParse(JSON.parse(call.body));

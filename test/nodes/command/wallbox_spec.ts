@@ -142,6 +142,22 @@ describe('a command of a wallbox', () => {
     }
   });
 
+  it('with an answer that is no refusal of a wallbox says nothing of a car', async () => {
+    await load({ command: 'wallbox-pause' });
+    for (const [status, code] of [
+      [400, 'COMMAND_REFUSED'],
+      [404, 'VEHICLE_NOT_LINKED'],
+      [403, 'SCOPE_MISSING'],
+    ] as const) {
+      service.faults.add({ match: { method: 'POST' }, times: 1, status, body: {} });
+      const failure = await failureOf({});
+      assert.equal(failure.code, code);
+      assert.match(failure.message, /wallbox/);
+      assert.doesNotMatch(failure.message, /\bcar\b/);
+    }
+    assert.equal(boxPosts().length, 3);
+  });
+
   it('has words that make no command of a car successful', async () => {
     await load();
     for (const word of ['ACCEPTED', 'WALLBOX_OFFLINE']) {
@@ -254,9 +270,10 @@ describe('a command of a wallbox', () => {
       const before = flow.outputs[0]?.length ?? 0;
       flow.node('watch').receive({ payload: { ...other, id: `other ${before}` } } as never);
       await clock.advanceUntil(() => flow.outputs[0]?.length === before + 1);
-      const last = flow.outputs[0]?.at(-1)?.payload as { verified: unknown; reason: unknown } | undefined;
-      assert.equal(last?.verified, null);
-      assert.match(String(last?.reason), /does not name the wallbox of the vehicle configuration/);
+      const { payload } = flow.outputs[0]?.at(-1) ?? assert.fail();
+      const { verified, reason } = payload as Record<string, unknown>;
+      assert.equal(verified, null);
+      assert.match(String(reason), /does not name the wallbox of the vehicle configuration/);
     }
     assert.deepEqual(service.requests, []);
   });
@@ -337,6 +354,15 @@ describe('a command of a wallbox', () => {
       [[{ ...good, to: '2026-11-28' }], /“from” and “to”/],
       [[{ ...good, to: '2026-13-28T22:00:00Z' }], /“from” and “to”/],
       [[{ ...good, from: null }], /“from” and “to”/],
+      [[{ ...good, from: 0 }], /Period 1 .*began more than a day ago\..*milliseconds since 1970/],
+      [[{ ...good, from: Math.round(clock.now() / 1000) }], /began more than a day ago/],
+      [[{ ...good, from: at(-25) }], /began more than a day ago/],
+      [[{ ...good, from: '1970-01-01T00:00:00Z', to: '1970-01-02T00:00:00Z' }], /Period 1 .*past/],
+      [[good, { ...good, from: at(3), to: at(367 * 24) }], /Period 2 .*ends more than 366 days from now/],
+      [[{ ...good, to: clock.now() * 1000 }], /ends more than 366 days from now/],
+      [[{ ...good, to: '9999-12-31T23:59:59Z' }], /ends more than 366 days from now/],
+      [[{ ...good, to: '2027-02-30T22:00:00Z' }], /Period 1 .*a day that is not in the calendar/],
+      [[{ from: '2027-04-31T22:00:00+02:00', to: '2027-05-02T22:00:00Z', watt: 1 }], /not in the calendar/],
       [[{ ...good, from: Number.POSITIVE_INFINITY }], /“from” and “to”/],
       [[null], /“from” and “to”/],
       [[{ ...good, ampere: 5 }], /0 or 6 to 32, or “watt”, 0 to 22080/],

@@ -54,6 +54,24 @@ describe('Whether a car is in order', () => {
       assert.equal((await judged({ [read]: null })).value, null, read);
   });
 
+  it('keeps a bounded list of the warnings that a service invents, and takes none of the others for one that the car lacks', async () => {
+    const store = new MemoryStateStore();
+    facts = new CarFacts(store);
+    const named = (prefix: string, value: string): Reading =>
+      readingOf(
+        'tyres',
+        Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`${prefix}${index}`, word(value)])),
+      );
+    for (let day = 0; day < 10; day += 1) await judged({ tyres: named(`x${day}-${'y'.repeat(500)}`, 'NO_WARNING') });
+    for (let day = 0; day < 10; day += 1) await judged({ tyres: named(`x${day}-`, 'NO_WARNING') });
+    const [{ value: stored } = assert.fail()] = await store.entries('car/');
+    assert.ok(JSON.stringify(stored).length < 10_000, String(JSON.stringify(stored).length));
+    const { value, reasons, notReported } = await judged({ tyres: named('x9-', 'UNSPECIFIED') });
+    assert.deepEqual([value, notReported], [null, []]);
+    const names = new Set(reasons.flatMap((reason) => reason.names));
+    for (let index = 0; index < 300; index += 1) assert.ok(names.has(`tyres.x9-${index}`), String(index));
+  });
+
   it('is no for each thing that is wrong, also while others are unknown', async () => {
     const tyres = readingOf('tyres', { frontLeft: word('LOW_PRESSURE'), frontRight: word('NEW_WORD') });
     assert.deepEqual(briefly(await judged({ tyres, warnings: null })), [

@@ -46,7 +46,7 @@ describe('What a request status means', () => {
   it('is an outcome, with the cause of a failure', () => {
     for (const [words, outcome, cause] of groups)
       for (const word of words.split(' ')) {
-        assert.deepEqual([meaningOf(word).outcome, causeOf(word)], [outcome, cause], word);
+        assert.deepEqual([meaningOf(word).outcome, causeOf(word, 'lock')], [outcome, cause], word);
         assert.equal(isFinal(meaningOf(word).outcome), outcome === 'succeeded' || outcome === 'failed', word);
       }
   });
@@ -73,6 +73,10 @@ describe('What a request status means', () => {
       'toString',
     ])
       assert.equal(meaningOf(word).outcome, 'undetermined', String(word));
+  });
+
+  it('has no cause of a car if a wallbox took the command', () => {
+    for (const word of Object.keys(outcomes)) assert.equal(causeOf(word, 'wallbox-pause'), undefined, word);
   });
 
   it('is told without an unknown status where the answer has no status', () => {

@@ -48,17 +48,16 @@ describe('the quota of a key that several processes share', () => {
       (error: unknown) => error as VehicleError,
     );
 
-  for (const count of [2, 5, 30])
-    it(`is used by ${count} processes that read always, and never exceeded in any minute`, async () => {
-      const processes = Array.from({ length: count }, () => all.start('flows', limits));
-      await all.clock.advance(2 * second);
-      const until = all.clock.now() + 4 * minute;
-      for (const process of processes) readAlways(process, until);
-      await all.clock.advance(4 * minute);
-      assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
-      // 4 of the 100 are kept for commands, and a request counts for 63 seconds at most.
-      assert.ok(reads.length >= 4 * 90, `${reads.length} in 4 minutes`);
-    });
+  it('is used by 5 processes that read always, and never exceeded in any minute', async () => {
+    const processes = Array.from({ length: 5 }, () => all.start('flows', limits));
+    await all.clock.advance(2 * second);
+    const until = all.clock.now() + 4 * minute;
+    for (const process of processes) readAlways(process, until);
+    await all.clock.advance(4 * minute);
+    assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
+    // 4 of the 100 are kept for commands, and a request counts for 63 seconds at most.
+    assert.ok(reads.length >= 4 * 90, `${reads.length} in 4 minutes`);
+  });
 
   it('keeps a small limit exactly, and the limit of the commands', async () => {
     const few = { ...limits, requestsPerMinute: 30, commandsPerMinute: 3 };
@@ -140,18 +139,6 @@ describe('the quota of a key that several processes share', () => {
     // 1 is kept for commands.
     assert.equal(most(reads, 24 * 60 * minute), 19);
     assert.ok(reads.length > 19, 'the day before frees its share');
-  });
-
-  it('costs who seldom reads no more than it sends', async () => {
-    const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
-    await all.clock.advance(2 * second);
-    for (let count = 0; count < 30; count += 1) {
-      await read(count % 2 === 0 ? one : other);
-      await all.clock.advance(10 * second);
-    }
-    await all.clock.advance(minute);
-    await read(one);
-    assert.equal(one.account.quota().usedToday, 31);
   });
 
   describe('while the store is away', () => {

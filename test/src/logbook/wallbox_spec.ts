@@ -78,6 +78,15 @@ describe('A charge at a wallbox', () => {
     it(`keeps its own energy if the session ${what}`, async () =>
       assert.deepEqual(await measured(sessions), [ofLevel]));
 
+  it('has the energy of its session although an earlier one never ended', async () =>
+    assert.deepEqual(await measured([session(9, 61, 9.1), session(-6_000, null, 3)]), [[9.1, 4.55, 'wallbox']]));
+
+  it('keeps its own energy if the session that never ended can be that of another connector, or of its first part', async () => {
+    const stuck = session(-6_000, null, 3);
+    assert.deepEqual(await measured([session(9, 61, 9.1), { ...stuck, connector: 2 }]), [ofLevel]);
+    assert.deepEqual(await measured([session(30, 61, 9.1), stuck]), [ofLevel]);
+  });
+
   it('keeps its own energy if a session is that of two charges', async () =>
     assert.deepEqual((await measured([session(9, 95, 9.1)], true)).at(-1), ofLevel));
 

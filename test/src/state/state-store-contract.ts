@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import type { StateStore } from '../../../src/index';
-import { removeAll } from '../../../src/state/state-store';
 
 /**
  * What every StateStore promises.
@@ -94,15 +93,6 @@ export function keepsTheContract(make: () => StateStore, restart?: () => StateSt
     assert.deepEqual(two, { key: 'watches/a/2', value: { again: true }, version });
     assert.notEqual(await store.write('watches/a/1', 2, { expected: one?.version ?? '' }), null);
     assert.deepEqual(await keysOf(store, 'watches/'), ['watches/b/1', 'watches/ab/1', 'watches/a/2', 'watches/a/1']);
-  });
-
-  it('removes the entries of a prefix, and nothing else', async () => {
-    const store = make();
-    for (const key of ['watches/a/1', 'watches/a/2', 'watches/ab/1', 'commands/a/1']) await store.write(key, key);
-    await removeAll(store, 'watches/a/');
-    assert.deepEqual(await keysOf(store, 'watches/'), ['watches/ab/1']);
-    assert.deepEqual(await keysOf(store, 'commands/'), ['commands/a/1']);
-    assert.equal(await store.read('watches/a/1'), null);
   });
 
   it('refuses a key without a collection', async () => {

@@ -6,7 +6,6 @@ import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import {
   collectionOf,
-  readOrNull,
   StateFault,
   storedSentence,
   retryOnConflict,
@@ -118,14 +117,6 @@ describe('A fault of the stored state', () => {
       assert.deepEqual([fault.fault, fault.code, fault.systemCode], [kind, code, systemCode]);
       assert.match(fault.message, sentence);
     });
-
-  it('is no value where it is damage, and is reported where a value may be readable later', async () => {
-    const read = (fault: Error) => readOrNull({ read: () => Promise.reject(fault) }, 'grant/a');
-    assert.equal(await read(new StateFault('damaged', 'grant')), null);
-    for (const fault of [new StateFault('foreign', 'grant'), new Error('x')]) await assert.rejects(read(fault), fault);
-    assert.equal(await readOrNull({ read: () => Promise.resolve(null) }, 'grant/a'), null);
-    assert.equal(await readOrNull({ read: () => Promise.resolve({ value: 7, version: '1' }) }, 'grant/a'), 7);
-  });
 
   it('is none of the store where the key has no collection', async () => {
     assert.deepEqual(['grant/', 'a-b/c/d', `${'a'.repeat(31)}/x`].map(collectionOf), ['grant', 'a-b', 'a'.repeat(31)]);

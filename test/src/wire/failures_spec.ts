@@ -128,6 +128,14 @@ describe('failures of the service', () => {
     assert.equal(retryAt(429, '', { 'retry-after': '99999999999' }), '2026-06-02T08:00:00.000Z');
   });
 
+  it('says nothing of a car if a wallbox gives no answer', () => {
+    for (const status of [408, 504]) {
+      const failure = failureOf({ status, headers: {}, body: '' }, { scopes: [], now, api: 'energy-device' });
+      assert.equal(failure.code, 'TIMEOUT');
+      assert.equal(failure.message, 'The service got no answer from the wallbox in time. Try again later.');
+    }
+  });
+
   it('reads JSON behind a byte order mark', () => {
     assert.deepEqual(parseJson('\ufeff{"a":1}'), { a: 1 });
   });
