@@ -269,7 +269,10 @@ function merged(stored: Facts, own: Facts): Facts {
     fuelType: own.fuelType ?? stored.fuelType,
     equipment,
     history: [...rows.values()],
-    events: [...stored.events, ...own.events.filter(isNew)].slice(-maxEvents),
+    // By time: one of them may still know an event that the other one has dropped for newer ones.
+    events: [...stored.events, ...own.events.filter(isNew)]
+      .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+      .slice(-maxEvents),
     states,
   };
 }

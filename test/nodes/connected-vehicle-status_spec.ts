@@ -5,7 +5,7 @@ import { redactor, useClock } from '../../nodes/runtime';
 import { reads, readNames } from '../../src/catalogue/reads';
 import type { Account, JournalEntry, ListedValue } from '../../src/index';
 import { assertClasses } from '../support/home-assistant';
-import { demoCar, electricCar, startSimulator, type Simulator } from '../support/simulator';
+import { demoCar, electricCar, hybridCar, startSimulator, type Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, Flow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
@@ -188,10 +188,10 @@ describe(type, () => {
   });
 
   describe('as a list', () => {
-    const ask = async (names: readonly string[], car = demoCar): Promise<ListedValue[]> => {
+    const ask = async (names: readonly string[], car = demoCar, vehicle = {}): Promise<ListedValue[]> => {
       await service.close();
       service = await startSimulator({ cars: [car], dialect: 'real' });
-      await load({ read: 'several', reads: names, payload: 'list' }, { requestsPerMinute: 1000 });
+      await load({ read: 'several', reads: names, payload: 'list' }, { requestsPerMinute: 1000, ...vehicle });
       // Of a node that has this option.
       return (await flow.ask()).payload as ListedValue[];
     };
@@ -236,6 +236,23 @@ describe(type, () => {
         },
       };
       for (const [id, one] of Object.entries(expected)) assert.deepEqual(found(id), one, id);
+    });
+
+    it('has the symbols and classes of the units of a country', async () => {
+      const units = ['averageFuelConsumption', 'averageEnergyConsumption', 'fuelAmount', 'averageSpeed', 'odometer'];
+      const inUnits = async (system: string): Promise<unknown[]> =>
+        (await ask(units, hybridCar, { units: system })).map(({ symbol, deviceClass }) => [symbol, deviceClass]);
+      const us = await inUnits('us');
+      await flow.unload();
+      assert.deepEqual(us, [
+        ['mpg', null],
+        ['mi/kWh', 'energy_distance'],
+        ['gal', 'volume_storage'],
+        ['mph', 'speed'],
+        ['mi', 'distance'],
+      ]);
+      const uk = await inUnits('uk');
+      assert.deepEqual(uk, [us[0], us[1], ['L', 'volume_storage'], us[3], us[4]]);
     });
 
     for (const car of [demoCar, electricCar])

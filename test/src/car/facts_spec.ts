@@ -288,6 +288,26 @@ describe('What two Node-REDs on one store know of a car', () => {
     const runs = (await fresh.statesOf(vin, 'chargingStatus')).map(({ value }) => value);
     assert.deepEqual(runs, ['IDLE', 'CHARGING', 'DONE', 'CHARGING']);
   });
+
+  it('has the last 20 events of both, also if one still knows events that the other dropped', async () => {
+    const store = new MemoryStateStore();
+    const clock = new ManualClock();
+    const [one, other] = [new CarFacts(store, clock), new CarFacts(store, clock)];
+    const at = (n: number): string => new Date(n * minute).toISOString();
+    const add = (facts: CarFacts, from: number, count: number): Promise<void> =>
+      facts.addEvents(
+        vin,
+        Array.from({ length: count }, (_, n) => ({ at: at(from + n), text: String(from + n) })),
+      );
+    await add(one, 1, 20);
+    await add(other, 21, 10);
+    await add(one, 31, 1);
+    const { events } = await new CarFacts(store, clock).known(vin);
+    assert.deepEqual(
+      events.map(({ text }) => Number(text)),
+      Array.from({ length: 20 }, (_, n) => 12 + n),
+    );
+  });
 });
 
 describe('The last seven days of a car', () => {
