@@ -26,7 +26,7 @@ export function showLines(name: string, ...lines: Line[]): void {
 }
 
 /** Whether Home Assistant shows this editor, at an address with a token that it makes. */
-const isInHomeAssistant = (): boolean => location.pathname.startsWith('/api/hassio_ingress/');
+export const isInHomeAssistant = (): boolean => location.pathname.startsWith('/api/hassio_ingress/');
 
 /** The address of this editor to which the sign-in page sends the browser back. */
 export function callbackUrl(): string {

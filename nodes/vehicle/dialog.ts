@@ -34,6 +34,7 @@ import {
   addressNames,
   callbackUrl,
   clearSecretsForOtherAddress,
+  isInHomeAssistant,
   linesOfFindings,
   listOf,
   showLines,
@@ -70,9 +71,11 @@ const hideLines = (name: string): void => void part(name).css('visibility', 'hid
 /** The redirect URL that the application at the portal has to list. */
 const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
 
-/** Whether the browser cannot get back to Node-RED, because `localhost` is the machine that the browser runs on. */
+/** Whether the browser may not get back to Node-RED: `localhost` is the machine that the browser runs on, and Home Assistant answers at another port than Node-RED. */
 const endsElsewhere = (): boolean =>
-  URL.canParse(redirectUrl()) && isLoopback(new URL(redirectUrl()).hostname) && !isLoopback(location.hostname);
+  URL.canParse(redirectUrl()) &&
+  isLoopback(new URL(redirectUrl()).hostname) &&
+  (isInHomeAssistant() || !isLoopback(location.hostname));
 
 /** The values of the open form. */
 function bodyOf(node: EditorNode<object>): object {
@@ -267,7 +270,7 @@ function showPlaces(node: EditorNode<VehicleOptions>): void {
   };
   const fields = (row: JQuery, place: unknown): (() => Record<string, string>) =>
     addPlaceFields(row, place, (done) => ask(node.id, 'form-position', bodyOf(node), done));
-  for (const place of node.places ?? []) addPlaceRow(list, place, fields);
+  for (const place of [node.places ?? []].flat()) addPlaceRow(list, place, fields);
   addPlaceButton(list, button, fields);
   list.on('change', showReason);
   showReason();

@@ -20,6 +20,9 @@ const isWarning = (name: string): boolean => name.includes('.');
 const hasRoom = (equipment: Equipment, name: string): boolean =>
   name.length <= maxWarningName && Object.keys(equipment).filter(isWarning).length < maxWarnings;
 
+const hasPlace = (equipment: Equipment, name: string): boolean =>
+  !isWarning(name) || Object.hasOwn(equipment, name) || hasRoom(equipment, name);
+
 /** Whether the car has reported a warning; also true of a name that was not kept, because there were too many. */
 export const mayHaveReported = (equipment: Equipment, name: string): boolean =>
   Object.hasOwn(equipment, name) || !hasRoom(equipment, name);
@@ -57,7 +60,7 @@ const ofBattery = [
 export function learnEquipment(equipment: Equipment, learned: Learned[]): boolean {
   let isNew = false;
   const learn = ([name, isThere]: Learned): void => {
-    if (isWarning(name) && equipment[name] === undefined && !hasRoom(equipment, name)) return;
+    if (!hasPlace(equipment, name)) return;
     isNew ||= equipment[name] !== isThere;
     equipment[name] = isThere;
   };
@@ -65,6 +68,17 @@ export function learnEquipment(equipment: Equipment, learned: Learned[]): boolea
   if (equipment.batteryChargeLevel === false && equipment.electricRange === false)
     for (const read of ofBattery) if (equipment[read] === undefined) learn([read, false]);
   return isNew;
+}
+
+/** What two readers of a car have learned. What one of them has read, the car has. */
+export function mergedEquipment(
+  stored: Readonly<Record<string, boolean>>,
+  own: Readonly<Record<string, boolean>>,
+): Record<string, boolean> {
+  const equipment = { ...stored };
+  for (const [name, isThere] of Object.entries(own))
+    if (hasPlace(equipment, name)) equipment[name] = isThere || (equipment[name] ?? false);
+  return equipment;
 }
 
 /** A car without a tank says 0 liters, so 0 shows nothing. */

@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
-import { setNewest } from '../util/bounded';
+import { newestAt, setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
 import { readForUpdate, retryOnConflict, StateFault, type Stored, type StateStore } from '../state/state-store';
 import { Serial } from '../util/serial';
-import { equipmentOf, learnEquipment, type Equipment } from './equipment';
-import { addToHistory, linesOf, type Lines } from './history';
+import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './equipment';
+import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
 import { isClockKnown, timesOf } from './times';
@@ -192,7 +192,7 @@ export class CarFacts {
     try {
       await car.writes.run(() =>
         retryOnConflict(async (isAgain) => {
-          if (isAgain) car.facts = merged(await this.#load(key, car), car.facts);
+          if (isAgain) car.facts = merged(await this.#load(key, car), car.facts, this.#clock.now());
           const { version: expected } = car;
           const version = await this.#store.write(key, car.facts, expected === undefined ? {} : { expected });
           if (version !== null) car.version = version;
@@ -239,7 +239,7 @@ export class CarFacts {
   async #read(vin: string, car: Car): Promise<void> {
     try {
       const stored = await this.#load(keyOf(vin), car);
-      car.facts = merged(stored, car.facts);
+      car.facts = merged(stored, car.facts, this.#clock.now());
       car.isRead = true;
       if (!isDeepStrictEqual(car.facts, stored)) await this.#save(vin, car);
     } catch {
@@ -252,27 +252,19 @@ export class CarFacts {
 const withCar = <Value>(car: Maybe<Car>, use: (car: Car) => Maybe<Value>): Maybe<Value> =>
   car instanceof Promise ? car.then(use) : use(car);
 
-/** What is stored and what is known here; two processes can read one car. */
-function merged(stored: Facts, own: Facts): Facts {
-  const equipment = { ...stored.equipment, ...own.equipment };
-  // What one of them has read, the car has.
-  for (const [name, isThere] of Object.entries(stored.equipment)) if (isThere) equipment[name] = true;
-  const rows = new Map(stored.history.map((row) => [row[0], row]));
-  for (const row of own.history) {
-    const other = rows.get(row[0]);
-    rows.set(row[0], other === undefined ? row : row.map((value, index) => value ?? other[index] ?? null));
-  }
+/** What is stored and what is known here; two processes can read one car. @param now in milliseconds since 1970 */
+function merged(stored: Facts, own: Facts, now: number): Facts {
   const isNew = (event: CarEvent): boolean => !stored.events.some((other) => isDeepStrictEqual(other, event));
   const states: Facts['states'] = { ...stored.states };
   for (const [name, runs] of Object.entries(own.states)) states[name] = mergedRuns(states[name] ?? [], runs);
   return {
     fuelType: own.fuelType ?? stored.fuelType,
-    equipment,
-    history: [...rows.values()],
-    // By time: one of them may still know an event that the other one has dropped for newer ones.
-    events: [...stored.events, ...own.events.filter(isNew)]
-      .sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
-      .slice(-maxEvents),
+    equipment: mergedEquipment(stored.equipment, own.equipment),
+    history: mergedHistory(stored.history, own.history, now),
+    events: newestAt([...stored.events, ...own.events.filter(isNew)], ({ at }) => Date.parse(at), {
+      now,
+      max: maxEvents,
+    }),
     states,
   };
 }

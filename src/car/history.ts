@@ -1,4 +1,5 @@
 import type { ReadName } from '../catalogue/reads';
+import { newestAt } from '../util/bounded';
 import { memberOf } from '../util/json';
 
 /** The values of which a line over the last seven days is kept, by the names of their reads. */
@@ -39,6 +40,16 @@ export function addToHistory(rows: HistoryRow[], read: ReadName, payload: unknow
   else values.forEach((value, index) => (row[index + 1] = value ?? row[index + 1] ?? null));
   rows.splice(0, rows.length - hoursKept);
   return row === undefined;
+}
+
+/** The rows of two readers of the car. @param now in milliseconds since 1970 */
+export function mergedHistory(stored: readonly HistoryRow[], own: readonly HistoryRow[], now: number): HistoryRow[] {
+  const rows = new Map(stored.map((row) => [row[0], row]));
+  for (const row of own) {
+    const other = rows.get(row[0]);
+    rows.set(row[0], other === undefined ? row : row.map((value, index) => value ?? other[index] ?? null));
+  }
+  return newestAt([...rows.values()], ([hour]) => Number(hour) * hourMs, { now, max: hoursKept });
 }
 
 /** The lines of the last seven days. @param now in milliseconds since 1970 */

@@ -110,7 +110,9 @@ export function mergedRuns(one: readonly StateRun[], other: readonly StateRun[])
 function joinedRun(last: StateRun, run: StateRun): StateRun | undefined {
   const isOne = sameValue(last.value, run.value) && last.highest === run.highest && run.from - last.to <= maxGapMs;
   const [low, value] = [last.value, run.value];
-  const areNumbers = typeof low === 'number' && typeof value === 'number' && run.from < last.to;
+  // One that begins with another one can be the same, stored earlier.
+  const isAtOnce = run.from < last.to || run.from === last.from;
+  const areNumbers = typeof low === 'number' && typeof value === 'number' && isAtOnce;
   if (!isOne && !areNumbers) return undefined;
   const highest = areNumbers ? Math.max(last.highest ?? low, run.highest ?? value) : last.highest;
   const joined = areNumbers ? Math.min(low, value) : last.value;

@@ -20,3 +20,19 @@ export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): 
   }
   return removed;
 }
+
+const hourMs = 60 * 60_000;
+
+/**
+ * The newest items, in the order of time. One with a time that is still to come, or with none, is from a clock that was wrong, and goes first;
+ * two clocks may differ by an hour.
+ * @param timeOf in milliseconds since 1970, like `now`
+ */
+export function newestAt<Item>(
+  items: readonly Item[],
+  timeOf: (item: Item) => number,
+  { now, max }: { now: number; max: number },
+): Item[] {
+  const rankOf = (item: Item): number => (timeOf(item) <= now + hourMs ? timeOf(item) : -1);
+  return items.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(-max);
+}

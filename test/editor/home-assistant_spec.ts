@@ -29,16 +29,18 @@ describe(`The editor in Home Assistant${pendingNote}`, () => {
   });
   after(() => homeAssistant?.close());
 
-  it('proposes a redirect URL that stays the same, and asks for the address at which the sign-in ends', async () => {
-    const { port } = homeAssistant.address() as AddressInfo;
-    const complaints: string[] = [];
-    const isKnown = (text: string): boolean => text.includes('WebSocket');
-    const page = await openEditor(started.browser, `http://homeassistant:${port}${prefix}/`, { complaints, isKnown });
-    await page.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
-    const proposed = 'http://localhost:1880/connected-vehicle/callback';
-    await partOf(page, 'redirect').getByText(proposed).waitFor();
-    await partOf(page, 'redirectWhy').getByText('Copy the address of that page into the field').waitFor();
-    await partOf(page, 'paste').waitFor();
-    assert.deepEqual(complaints, []);
-  });
+  for (const host of ['homeassistant', 'localhost'])
+    it(`proposes a redirect URL that stays the same, and asks for the address at which the sign-in ends, at ${host}`, async () => {
+      const { port } = homeAssistant.address() as AddressInfo;
+      const complaints: string[] = [];
+      const isKnown = (text: string): boolean => text.includes('WebSocket');
+      const page = await openEditor(started.browser, `http://${host}:${port}${prefix}/`, { complaints, isKnown });
+      await page.evaluate('RED.editor.editConfig("", "connected-vehicle", "car")');
+      const proposed = 'http://localhost:1880/connected-vehicle/callback';
+      await partOf(page, 'redirect').getByText(proposed).waitFor();
+      await partOf(page, 'redirectWhy').getByText('or Home Assistant shows this editor').waitFor();
+      await partOf(page, 'redirectWhy').getByText('copy the address of that page into the field').waitFor();
+      await partOf(page, 'paste').waitFor();
+      assert.deepEqual(complaints, []);
+    });
 });

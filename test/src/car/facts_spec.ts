@@ -308,6 +308,38 @@ describe('What two Node-REDs on one store know of a car', () => {
       Array.from({ length: 20 }, (_, n) => 12 + n),
     );
   });
+
+  it('keeps the newest events and hours, if one of them reads again after a pause of a week', async () => {
+    const store = new MemoryStateStore();
+    const clock = new ManualClock();
+    const [one, other] = [new CarFacts(store, clock), new CarFacts(store, clock)];
+    const readHours = async (facts: CarFacts, hours: number, name: string): Promise<void> => {
+      for (let hour = 1; hour <= hours; hour += 1) {
+        await clock.advance(60 * minute);
+        await facts.observe(vin, 'batteryChargeLevel', { value: 50, unit: '%', timestamp: null });
+        const at = new Date(clock.now()).toISOString();
+        if (hour > hours - 20) await facts.addEvents(vin, [{ at, text: `${name} ${hour}` }]);
+      }
+    };
+    await readHours(one, 168, 'one');
+    await readHours(other, 168, 'other');
+    await readHours(one, 2, 'again');
+    const { events, lines } = await new CarFacts(store, clock).known(vin);
+    assert.deepEqual([events[0]?.text, events.at(-1)?.text, events.length], ['other 151', 'again 2', 20]);
+    assert.equal(lines.batteryChargeLevel?.length, 168);
+  });
+
+  it('has at most 200 names of warnings', async () => {
+    const store = new MemoryStateStore();
+    const both = [new CarFacts(store), new CarFacts(store)];
+    for (const [index, facts] of both.entries()) {
+      await facts.known(vin);
+      const lamps = Array.from({ length: 150 }, (_, lamp) => lamp + index * 100);
+      await facts.observe(vin, 'warnings', Object.assign({}, ...lamps.map((number) => lamp(`lamp${number}Warning`))));
+    }
+    const { equipment } = await new CarFacts(store).known(vin);
+    assert.equal(Object.keys(equipment).filter((name) => name.startsWith('warnings.')).length, 200);
+  });
 });
 
 describe('The last seven days of a car', () => {
@@ -432,7 +464,7 @@ describe('The last seven days of a car', () => {
     );
     const read = store.read.bind(store);
     store.read = () => Promise.reject(new Error('not readable'));
-    facts = new CarFacts(store);
+    facts = new CarFacts(store, new ManualClock(start + hour));
     await level(79, start + 30 * minute);
     await facts.addEvents(
       vin,

@@ -359,6 +359,16 @@ describe('The record of a charge', () => {
       { batteryFrom: null, kWh: null, batteryTo: 80 },
       { kWh: 'DRIVEN' },
     ],
+    [
+      'has no negative energy where the level falls while it charges',
+      lastCharge([...charge.slice(0, 7), battery(60, 20, 'CHARGING'), battery(74, 30, 'DONE')]),
+      { batteryFrom: 40, batteryTo: 40, kWh: 0 },
+    ],
+    [
+      'does not begin or end with one level of 0',
+      lastCharge([...charge.slice(0, 8), battery(73, 0, 'CHARGING'), battery(74, 0, 'DONE')]),
+      { batteryFrom: 40, batteryTo: 50, kWh: 8 },
+    ],
     ['has no cost without a tariff', lastCharge(charge, null), { cost: null }, { cost: 'NO_TARIFF' }],
     [
       'has no energy without levels',

@@ -15,7 +15,7 @@ const session = (from: number, to: number | null, kWh: number | null) => ({
   open: to === null,
   kWh,
   connector: 1,
-  token: null,
+  token: null as string | null,
 });
 type Sessions = readonly ReturnType<typeof session>[];
 
@@ -80,6 +80,19 @@ describe('A charge at a wallbox', () => {
 
   it('has the energy of its session although an earlier one never ended', async () =>
     assert.deepEqual(await measured([session(9, 61, 9.1), session(-6_000, null, 3)]), [[9.1, 4.55, 'wallbox']]));
+
+  it('has the energy of its own session, and not that of another driver before, at the same time or after', async () => {
+    const of = (token: string, ...[from, to, kWh]: Parameters<typeof session>) => ({
+      ...session(from, to, kWh),
+      token,
+    });
+    const mine = of('mine', 9, 61, 9.1);
+    const others = [of('other', -60, 5, 8), of('other', 61, 99, 8)];
+    assert.deepEqual(await measured([mine, ...others]), [[9.1, 4.55, 'wallbox']]);
+    assert.deepEqual(await measured(others), [ofLevel]);
+    // No source says which token is that of the car.
+    assert.deepEqual(await measured([mine, { ...of('other', 20, 50, 8), connector: 2 }]), [ofLevel]);
+  });
 
   it('keeps its own energy if the session that never ended can be that of another connector, or of its first part', async () => {
     const stuck = session(-6_000, null, 3);
