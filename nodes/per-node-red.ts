@@ -3,8 +3,9 @@ import type { NodeAPI } from 'node-red';
 type PartOfPack<Part> = new (RED: NodeAPI) => Part;
 
 /**
- * The parts of the pack by Node-RED, as several instances of Node-RED in one process share the modules of the pack. Each node type gets a
- * `RED` of its own; the emitter of events is the same for all of them.
+ * The parts of the pack by Node-RED, as several instances of Node-RED in one process share the
+ * modules of the pack. Each node type gets a `RED` of its own; the emitter of events is the same
+ * for all of them.
  */
 const packs = new WeakMap<NodeAPI['events'], Map<PartOfPack<unknown>, unknown>>();
 

@@ -5,7 +5,10 @@ import type * as Runtime from './runtime';
 /** The only place that loads the runtime. Node.js keeps it after the first call. */
 const loadRuntime = (): typeof Runtime => require('./runtime') as typeof Runtime;
 
-/** The types of the credentials of `connected-vehicle`. The client ID is not a secret: every sign-in address contains it. */
+/**
+ * The types of the credentials of `connected-vehicle`. The client ID is not a secret: every sign-in
+ * address contains it.
+ */
 const credentials = {
   apiKey: { type: 'password' },
   accessToken: { type: 'password' },
@@ -14,8 +17,9 @@ const credentials = {
 } as const;
 
 /**
- * Registers the node type that the file is named after: the build makes a file of it for each type. The implementation is loaded with
- * the first node that is created, because a Node-RED without a vehicle must not pay for the library.
+ * Registers the node type that the file is named after: the build makes a file of it for each type.
+ * The implementation is loaded with the first node that is created, because a Node-RED without a
+ * vehicle must not pay for the library.
  */
 export = (RED: NodeAPI): void => {
   // The build names the files.

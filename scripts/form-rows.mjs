@@ -25,11 +25,8 @@ const written = (attributes) =>
     .join('');
 
 function inputOf(id, { kind = 'text', options, check, ...attributes }) {
-  if (options !== undefined) {
-    const [key, ...values] = options.split(' ');
-    const choices = values.map((value) => `<option value="${value}" data-i18n="${key}.${value}"></option>`);
-    return [`<select id="${id}"${written(attributes)}>`, ...choices, '</select>'];
-  }
+  // The open form adds the options (nodes/editor/forms.ts).
+  if (options !== undefined) return [`<select id="${id}" data-options="${options}"${written(attributes)}></select>`];
   if (check !== undefined)
     return [
       `<input type="checkbox" id="${id}"${written(attributes)}>`,

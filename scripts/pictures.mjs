@@ -1,5 +1,6 @@
-// `node scripts/pictures.mjs [name…]` after a build: takes the pictures of the documents at a release, in the editor of a real Node-RED with the demo car: those of
-// the steps and dialogs, and one of each example flow. Names are those of files in docs/images; without one, all are taken.
+// `node scripts/pictures.mjs [name…]` after a build: takes the pictures of the documents at a release, in the editor of a real Node-RED with
+// the demo car: those of the steps, dialogs and menus, and one of each example flow. Names are those of files in docs/images; without one,
+// all are taken. The editor is at the port that an owner sees.
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +9,38 @@ import realNodeRed from '../dist/test/support/real-node-red.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const chosen = process.argv.slice(2);
+const editorUrl = 'http://localhost:1880/';
+const raspberryPi = '192.168.1.20:1880';
 const editor = { width: 1280, height: 800 };
 /** Without the palette, the flow and the sidebar fit into a smaller picture. */
 const narrow = { width: 980, height: 800 };
 const header = 48;
+/** The node of each dialog; that of _car status_ is step-2. */
+const dialogs = {
+  command: 'command',
+  result: 'command-status',
+  guard: 'guard',
+  event: 'event',
+  condition: 'condition',
+};
+const {
+  name,
+  version,
+  description,
+  keywords,
+  'node-red': nodeRedOf,
+} = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+/** As the list of the flow library has the pack. */
+const catalogue = 'https://catalogue.nodered.org/catalogue.json';
+const pack = {
+  id: name,
+  version,
+  description,
+  keywords,
+  updated_at: new Date().toISOString(),
+  types: Object.keys(nodeRedOf.nodes),
+  url: `https://flows.nodered.org/node/${name}`,
+};
 
 /** What to press before the picture of an example is taken, if it is not only the first button. */
 const buttons = {
@@ -35,15 +64,17 @@ async function take(page, name, clip) {
   await page.screenshot({ path: `${root}docs/images/${name}.png`, clip, animations: 'disabled' });
 }
 
-/** The dialog in front, from its title down to the end of one of its parts. */
-async function takeDialog(page, name, last) {
+/** The dialog in front, from its title, or the place below one of its parts, down to the end of another one. */
+async function takeDialog(page, name, last = '.car-form > :visible', above = null) {
   await page.setViewportSize({ width: editor.width, height: 1600 });
   const tray = page.locator('.red-ui-tray').last();
   await page.waitForFunction((element) => !element.getAnimations().length, await tray.elementHandle());
   const part = tray.locator(last).last();
   await part.scrollIntoViewIfNeeded();
   const [{ x, y, width }, end] = [await tray.boundingBox(), await part.boundingBox()];
-  await take(page, name, { x, y, width, height: end.y + end.height + 8 - y });
+  const start = above === null ? undefined : await tray.locator(above).last().boundingBox();
+  const top = start === undefined ? y : start.y + start.height + 8;
+  await take(page, name, { x, y: top, width, height: end.y + end.height + 8 - top });
   await page.setViewportSize(editor);
 }
 
@@ -66,6 +97,54 @@ const closeDialog = async (page, button) => {
 };
 const showTab = (page, id) => page.evaluate((tab) => RED.sidebar.show(tab), id);
 const press = (page, id) => page.evaluate((node) => $.post(`inject/${node}`), id);
+
+/** The palette manager as an owner finds the pack in it, and the menu of the examples. */
+async function takeMenus(page) {
+  await page.evaluate(() => RED.actions.invoke('core:show-import-dialog'));
+  await page.getByRole('link', { name: 'Examples' }).click();
+  await page.locator('.red-ui-treeList-label:visible', { hasText: '@connected-vehicle/node-red' }).click();
+  await page.locator('.red-ui-treeList-label:visible', { hasText: 'Basics' }).click();
+  await page.locator('.red-ui-treeList-label:visible', { hasText: 'Start here' }).waitFor();
+  await takeBox(page, 'import-examples', '.ui-dialog:visible');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+
+  await page.evaluate(() => RED.actions.invoke('core:manage-palette'));
+  await page.locator('.red-ui-tray a[href="#install"]').click();
+  const manager = page.locator('.red-ui-tray').last();
+  await manager.locator('.red-ui-palette-search input:visible').pressSequentially('connected-vehicle');
+  await manager.getByText(name).and(page.locator(':visible')).first().waitFor();
+  // It is installed here, and not yet where an owner looks for it.
+  await manager.getByText('installed', { exact: true }).evaluateAll((buttons) =>
+    buttons.forEach((button) => {
+      button.textContent = 'install';
+      button.classList.remove('disabled');
+    }),
+  );
+  await takeBox(page, 'manage-palette', '.red-ui-tray >> nth=-1', 310);
+  await closeDialog(page, '#node-dialog-ok');
+  await manager.waitFor({ state: 'detached' });
+}
+
+/** The whole dialog of a Volvo, as the editor of a Raspberry Pi shows it: the browser runs on another machine. */
+async function takeVehicle(context) {
+  const page = await context.newPage();
+  await page.goto(`http://${raspberryPi}/`);
+  await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
+  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  await add(page, [{ id: 'volvo', type: 'connected-vehicle-status', vehicle: 'car', x: 320, y: 120 }]);
+  await openNode(page, 'volvo');
+  await page.locator('#node-input-btn-vehicle-add').click();
+  await page.locator('#node-config-input-service').selectOption('volvo-cars');
+  await takeDialog(page, 'vehicle-dialog', '[data-part="redirectWhy"]');
+  await takeDialog(page, 'vehicle-dialog-sign-in', '.car-form > :visible', '[data-part="redirectWhy"]');
+  await page.close();
+}
+
+/** @param height of the picture, if it is not that of the box */
+async function takeBox(page, name, selector, height) {
+  const box = await page.locator(selector).boundingBox();
+  await take(page, name, height === undefined ? box : { ...box, height });
+}
 
 /** The five steps of docs/start.md, then the other pictures. */
 async function takeSteps(page) {
@@ -115,16 +194,22 @@ async function takeSteps(page) {
   await page.locator('#read').getByText('closed').waitFor();
   await take(page, 'step-5', flowAndCar);
 
-  await openNode(page, 'read');
-  await page.locator('#node-input-btn-vehicle-add').click();
-  await page.locator('#node-config-input-service').selectOption('volvo-cars');
-  await takeDialog(page, 'vehicle-dialog', '#node-config-input-clientSecret');
-  await closeDialog(page, '#node-config-dialog-cancel');
-  await closeDialog(page, '#node-dialog-cancel');
-  await add(page, [{ id: 'guard', type: 'connected-vehicle-guard', vehicle: 'car', x: 320, y: 220 }]);
-  await openNode(page, 'guard');
-  await takeDialog(page, 'guard-dialog', '.car-form > details');
-  await closeDialog(page, '#node-dialog-cancel');
+  // A dialog opens as wide as this window has room for.
+  await page.setViewportSize(editor);
+  for (const [name, type] of Object.entries(dialogs)) {
+    await add(page, [{ id: name, type: `connected-vehicle-${type}`, vehicle: 'car', x: 320, y: 220 }]);
+    await openNode(page, name);
+    await takeDialog(page, `${name}-dialog`);
+    await closeDialog(page, '#node-dialog-cancel');
+  }
+
+  await page.setViewportSize({ ...narrow, height: 1700 });
+  await page
+    .locator('.cars-tab [data-ask="read"]:visible, .cars-tab button:visible >> text="Read now"')
+    .first()
+    .click();
+  await page.locator('.cars-list').getByText('locked', { exact: true }).waitFor();
+  await takeBox(page, 'cars-tab-whole', '.cars-tab:visible');
 
   await page.locator('.cars-more summary').click();
   const opened = page.context().waitForEvent('page');
@@ -139,7 +224,7 @@ async function takeSteps(page) {
 
 const nameOf = (label) => `examples/${label.toLowerCase().replaceAll(/\W+/g, '-')}`;
 
-async function takeExamples(page, url) {
+async function takeExamples(page) {
   // The tallest example fits above the footer of the editor.
   await page.setViewportSize({ ...editor, height: 900 });
   for (const label of labels.filter((one) => chosen.length === 0 || chosen.includes(nameOf(one)))) {
@@ -162,7 +247,7 @@ async function takeExamples(page, url) {
     await take(page, nameOf(label), { x: box.x, y: box.y, width: 780, height });
   }
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${url}dashboard/car`);
+  await page.goto(`${editorUrl}dashboard/car`);
   await page.locator('.car-view [data-part=lock][data-state=locked]').waitFor();
   await page.waitForTimeout(1000);
   await take(page, 'examples/a-page-with-dashboard-2-on-a-phone');
@@ -170,8 +255,21 @@ async function takeExamples(page, url) {
 
 /** Opens the editor of a Node-RED of its own, and ends both. */
 async function withEditor(flows, prepare, ready, work) {
-  const settings = { editorTheme: { tours: false, palette: { catalogues: [] } } };
+  const settings = {
+    editorTheme: { tours: false, palette: { catalogues: [catalogue] } },
+    externalModules: { autoInstall: false, palette: { allowInstall: true, allowUpload: false } },
+  };
   const nodeRed = await realNodeRed.startNodeRed(flows, prepare, settings);
+  const { host } = new URL(nodeRed.url);
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-quic',
+      '--disable-background-networking',
+      `--host-resolver-rules=MAP localhost:1880 ${host}, MAP ${raspberryPi} ${host}`,
+    ],
+  });
   const context = await browser.newContext({
     locale: 'en-US',
     viewport: editor,
@@ -179,13 +277,19 @@ async function withEditor(flows, prepare, ready, work) {
     reducedMotion: 'reduce',
   });
   try {
+    await context.route(`${catalogue}*`, (route) =>
+      route.fulfill({
+        headers: { 'access-control-allow-origin': '*' },
+        json: { name: 'Node-RED Community catalogue', modules: [pack] },
+      }),
+    );
     const page = await context.newPage();
-    await page.goto(nodeRed.url);
+    await page.goto(editorUrl);
     await page.waitForSelector(ready);
     await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
-    await work(page, nodeRed.url);
+    await work(page);
   } finally {
-    await context.close();
+    await browser.close();
     await nodeRed.stop();
   }
 }
@@ -193,23 +297,19 @@ async function withEditor(flows, prepare, ready, work) {
 await mkdir(`${root}docs/images/examples`, { recursive: true });
 const files = (await readdir(`${root}examples`, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
 const labels = files.map((file) => basename(file, '.json').slice(3));
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-quic', '--disable-background-networking'],
-});
-try {
-  if (chosen.length === 0 || chosen.some((name) => !name.startsWith('examples/'))) {
-    const car = { id: 'car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' };
-    const ready = '.red-ui-palette-node[data-palette-type="connected-vehicle-status"]';
-    await withEditor([{ id: 'first', type: 'tab', label: 'My first flow' }, car], undefined, ready, takeSteps);
-  }
-  if (chosen.length === 0 || chosen.some((name) => name.startsWith('examples/'))) {
-    const nodes = await Promise.all(
-      files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))),
-    );
-    const once = [...new Map(nodes.flat().map((node) => [node.id, node])).values()];
-    await withEditor(once, realNodeRed.linkDashboard, '.red-ui-flow-node', takeExamples);
-  }
-} finally {
-  await browser.close();
+if (chosen.length === 0 || chosen.some((picture) => !picture.startsWith('examples/'))) {
+  const car = { id: 'car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' };
+  const ready = '.red-ui-palette-node[data-palette-type="connected-vehicle-status"]';
+  await withEditor([{ id: 'first', type: 'tab', label: 'My first flow' }, car], undefined, ready, async (page) => {
+    await takeMenus(page);
+    await takeVehicle(page.context());
+    await takeSteps(page);
+  });
+}
+if (chosen.length === 0 || chosen.some((picture) => picture.startsWith('examples/'))) {
+  const nodes = await Promise.all(
+    files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))),
+  );
+  const once = [...new Map(nodes.flat().map((node) => [node.id, node])).values()];
+  await withEditor(once, realNodeRed.linkDashboard, '.red-ui-flow-node', takeExamples);
 }

@@ -27,6 +27,7 @@ import {
 } from '../dist/src/catalogue/reads.js';
 import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dist/src/catalogue/scopes.js';
 import { services } from '../dist/src/catalogue/services.js';
+import { eventReads } from '../dist/src/events/types.js';
 import { definition } from '../dist/test/support/editor-halves.js';
 import { demoRows, shownOf } from '../dist/test/support/demo-answers.js';
 import { said } from '../dist/test/support/sentences.js';
@@ -296,8 +297,12 @@ const tables = {
   events: async () => {
     const { event } = await jsonOf('nodes/locales/en-US/connected-vehicle-event.json');
     return table(
-      ['event', 'in the list'],
-      Object.entries(event).map(([name, label]) => [code(name), label]),
+      ['event', 'in the list', 'reads'],
+      Object.entries(event).map(([name, label]) => [
+        code(name),
+        label,
+        eventReads[name].map(code).join(', ') || 'none',
+      ]),
     );
   },
   commands: () =>

@@ -5,12 +5,15 @@ import { VehicleClient, type ReadOptions, type VehicleObserver } from './client'
 import { Dispatcher } from './commands/dispatcher';
 import { asVehicleError, VehicleError } from './errors';
 import { journalReading } from './commands/log';
+import { readingIn } from './car/unit-system';
+import type { UnitSystem } from './catalogue/units';
 import { logReading } from './logbook/reading';
 import { parseTariff, type Tariff } from './logbook/tariff';
 import { seenIn } from './condition/seen';
 import type { JournalEntry } from './commands/command';
 import { Requests, type LoggedRequest } from './http/requests';
 import { inOrderOf, type InOrder } from './car/in-order';
+import type { Place } from './car/places';
 import { askedAtOf, readAll, severalReading, type Reading } from './car/reading';
 import type { SeenValue } from './car/facts';
 import type { StateRun } from './car/state-runs';
@@ -39,6 +42,8 @@ export interface AccountOptions {
   readOnly?: boolean;
   /** The id of the wallbox, as a person entered it. Default: none. */
   wallbox?: string | undefined;
+  /** The units of what `read` returns. Default: as the car gives them. */
+  units?: UnitSystem;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
@@ -53,11 +58,15 @@ export interface AccountOptions {
   observer?: VehicleObserver;
   /** Returns the price of energy that a person or a flow has set (src/logbook/tariff). The logbook asks for it at each reading. Default: no price. */
   tariff?: () => Promise<{ price: unknown; currency: unknown }>;
+  /** Those of the vehicle configuration: the logbook names them, and a tariff can. Default: none. */
+  places?: readonly Place[];
   /** Names the account in the log of the commands. Default: a name that no other account has. */
   id?: string;
   /** Is called with a sentence for the user that is not part of a message. */
   warn?: (sentence: string | Sentence) => void;
 }
+
+type AccountReadOptions = ReadOptions & { clear?: boolean; from?: unknown; to?: unknown; units?: UnitSystem };
 
 /** A client with everything that it uses; `close` ends all of it. */
 export class Account {
@@ -68,6 +77,8 @@ export class Account {
   readonly dispatcher: Dispatcher;
   /** How requests reach the service. */
   readonly connection: ConnectionNotes;
+  /** In which people see the values; what the pack keeps has the units of the car. */
+  readonly units: UnitSystem;
   readonly #id: string;
   readonly #pack: Pack;
   readonly #limiter: RateLimiter;
@@ -82,6 +93,7 @@ export class Account {
     const { clock, facts, redactor } = pack;
     const apiKey = usableKey(options.apiKey);
     this.#id = id;
+    this.units = options.units ?? 'car';
     this.#pack = pack;
     this.#transport = options.transport ?? createTransport({ clock });
     this.#tokens = typeof options.tokens === 'function' ? options.tokens() : options.tokens;
@@ -103,11 +115,12 @@ export class Account {
       random: options.random ?? Math.random,
     });
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
+    const { places = [] } = options;
     const tariff = currentTariff(options, clock);
     const logged: Pick<VehicleObserver, 'observe'> = {
       observe: (read, vin, reading) => {
         const { clockSkewMs: skewMs } = this.#requests;
-        pack.logbook.observe(read, vin, reading, { skewMs, tariff });
+        pack.logbook.observe(read, vin, reading, { skewMs, tariff, places });
         void this.#see(vin, seenIn(read, reading), reading);
       },
     };
@@ -147,12 +160,18 @@ export class Account {
   }
 
   /**
-   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first; `from` and `to` limit trips and charges.
+   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first; `from` and `to` limit trips and charges; `units`
+   * are other ones than those of the account.
    * @throws VehicleError
    */
-  async read(
+  read(name: AnyReadName, { units = this.units, ...options }: AccountReadOptions): Promise<Reading> {
+    const reading = this.#readAsGiven(name, options);
+    return units === 'car' ? reading : reading.then((given) => readingIn(units, given));
+  }
+
+  async #readAsGiven(
     name: AnyReadName,
-    { clear = false, from, to, ...options }: ReadOptions & { clear?: boolean; from?: unknown; to?: unknown },
+    { clear = false, from, to, ...options }: Omit<AccountReadOptions, 'units'>,
   ): Promise<Reading> {
     if (name === 'inOrder') return this.#inOrder(options);
     if (!isKeptName(name)) return this.client.read(name, options);
@@ -304,12 +323,12 @@ export const openAccount = (options: AccountOptions): Account => new Account(opt
 const tariffLimitMs = 5_000;
 
 /** The tariff that applies now. A fault of it is told once, until it is corrected. */
-function currentTariff({ tariff, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
+function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
   let told = '';
   let last: { given: string; parsed: Tariff } | null = null;
   const parse = (price: unknown, currency: unknown): Tariff => {
     const given = JSON.stringify([price, currency]);
-    if (last?.given !== given) last = { given, parsed: parseTariff(price, currency) };
+    if (last?.given !== given) last = { given, parsed: parseTariff(price, currency, places) };
     return last.parsed;
   };
   const reason = (): VehicleError =>

@@ -35,7 +35,10 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
   essence(state: State): unknown;
   /** What to poll how often. */
   schedules(seconds: number): readonly { reads: readonly Read[]; seconds: number }[];
-  /** When the next step is due without a reading, in milliseconds since 1970; null: not before something else happens. */
+  /**
+   * When the next step is due without a reading, in milliseconds since 1970; null: not before
+   * something else happens.
+   */
   nextDue?(state: State): number | null;
   /** The state after the machine's clock was set by so much; `since` is the start of the process. */
   withClockSet?(state: State, set: { since: number; byMs: number; at: number }): State;
@@ -86,8 +89,9 @@ const awayPauseMs = 10_000;
 const minClockSetMs = 2_000;
 
 /**
- * Reads a car for a reducer, and keeps its state over restarts. Each step is read, reduce, write on condition: the record holds the
- * events together with the state that they follow from, until they were sent.
+ * Reads a car for a reducer, and keeps its state over restarts. Each step is read, reduce, write on
+ * condition: the record holds the events together with the state that they follow from, until they
+ * were sent.
  */
 export class CarRunner<Read extends ReadName, State, Input, Event> {
   readonly #reducer: CarReducer<Read, State, Input, Event>;
@@ -151,7 +155,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     return this.#state;
   }
 
-  /** Why the last step could not be stored in a shared store: it sent nothing, and the next step starts from the stored state. */
+  /**
+   * Why the last step could not be stored in a shared store: it sent nothing, and the next step
+   * starts from the stored state.
+   */
   get fault(): StateFault | null {
     return this.#fault;
   }
@@ -181,7 +188,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     await this.#change((state, outbox) => ({ state, outbox })).catch(this.#noteFault);
   }
 
-  /** Called when the events were not sent: a later step returns them again, here or in the process that takes them over. */
+  /**
+   * Called when the events were not sent: a later step returns them again, here or in the process
+   * that takes them over.
+   */
   release(events: readonly Event[]): void {
     for (const event of events) this.#inFlight.delete(JSON.stringify(event));
   }
@@ -281,7 +291,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   /**
    * Stores the last state, its times too.
-   * @param hasWorked false if another process of the group works for the node: only what waits here for its sending is given back
+   * @param hasWorked false if another process of the group works for the node: only what waits here
+   * for its sending is given back
    */
   async end(hasWorked = true): Promise<void> {
     this.#hasEnded = true;

@@ -36,11 +36,17 @@ export interface Finding {
   until: string | null;
   /** The missing scopes, of the node `label` if there is one. */
   scopes: readonly string[];
-  /** The label of a node; for a proxy, its host and port; for a shared store, its place and the machines of its other processes. */
+  /**
+   * The label of a node; for a proxy, its host and port; for a shared store, its place and the
+   * machines of its other processes.
+   */
   label: string | null;
 }
 
-/** The order in which the service checks a request: if it answers with one failure, the checks before that one are good. */
+/**
+ * The order in which the service checks a request: if it answers with one failure, the checks
+ * before that one are good.
+ */
 const order = ['service', 'quota', 'key', 'token', 'scopes'] as const;
 const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   QUOTA_SPENT: 'quota',
@@ -51,7 +57,10 @@ const aboutOf: Partial<Record<ErrorCode, (typeof order)[number]>> = {
   SCOPE_MISSING: 'scopes',
 };
 
-/** Tries key, token, scopes and VIN with one request (docs/internals/vendor-api.md 1.3). It never fails: a failure is a finding. */
+/**
+ * Tries key, token, scopes and VIN with one request (docs/internals/vendor-api.md 1.3). It never
+ * fails: a failure is a finding.
+ */
 export async function checkAccount(account: Account, options: CheckOptions): Promise<Finding[]> {
   const { proxy, verifiesCertificates } = account.connection;
   return [

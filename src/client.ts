@@ -78,14 +78,17 @@ export class VehicleClient {
     this.#options = options;
   }
 
-  /** How far the service's clock is ahead of this machine's, in milliseconds; measured by the Date of its last answer. */
+  /**
+   * How far the service's clock is ahead of this machine's, in milliseconds; measured by the Date
+   * of its last answer.
+   */
   get clockSkewMs(): number {
     return this.#options.requests.clockSkewMs;
   }
 
   /**
-   * The VIN that the user or a message named. Without a VIN and without a sign-in, the error names the missing sign-in, because only then
-   * *Find my car* works.
+   * The VIN that the user or a message named. Without a VIN and without a sign-in, the error names
+   * the missing sign-in, because only then *Find my car* works.
    * @throws VehicleError VIN_INVALID, and what getting a token throws
    */
   async requireVin(vin: unknown, signal?: AbortSignal): Promise<string> {
@@ -98,7 +101,10 @@ export class VehicleClient {
     return parseWallbox(this.#options.wallbox);
   }
 
-  /** One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf` what the answer means. */
+  /**
+   * One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf`
+   * what the answer means.
+   */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
     const { requests, facts, observers, clock } = this.#options;
@@ -160,7 +166,10 @@ export class VehicleClient {
       throw new VehicleError('VEHICLE_UNAVAILABLE', unavailableSentence(payload.unavailableReason));
   }
 
-  /** GET async.href of a v1 command: its present status. Scopes: openid, conve:commands (docs/internals/service.md 2.5, docs/internals/vendor-api.md 2.2). */
+  /**
+   * GET async.href of a v1 command: its present status. Scopes: openid, conve:commands
+   * (docs/internals/service.md 2.5, docs/internals/vendor-api.md 2.2).
+   */
   async commandStatus(
     record: { async: Pick<AsyncLink, 'href'> | null },
     options: Pick<ReadOptions, 'maxAgeMs' | 'signal'> = {},

@@ -1,13 +1,16 @@
 /**
  * The one error of the library, and the closed list of its codes (docs/internals/contract.md 6).
  *
- * A Catch node gets the sentence as `msg.error.message`, so every sentence is written for a driver: what is wrong, and what
- * to do next. A sentence never holds a token, a key or a whole VIN.
+ * A Catch node gets the sentence as `msg.error.message`, so every sentence is written for a driver:
+ * what is wrong, and what to do next. A sentence never holds a token, a key or a whole VIN.
  */
 
 import { asSentence, sentence, wordSentence, type Sentence } from './sentence';
 
-/** Every code of docs/internals/contract.md 6; `retryable` says whether the same call can succeed later without anybody changing anything. */
+/**
+ * Every code of docs/internals/contract.md 6; `retryable` says whether the same call can succeed
+ * later without anybody changing anything.
+ */
 export const errorCodes = {
   CONFIG: { retryable: false },
   VIN_INVALID: { retryable: false },
@@ -141,7 +144,10 @@ export function tlsFaultOf(code: string): 'expired' | 'early' | 'host' | 'untrus
   return /^ERR_(?:OS)?SSL_|^EPROTO$/.test(code) ? 'tls' : null;
 }
 
-/** Converts any thrown value to the one error of the library. A fault of the pack itself becomes INTERNAL and stays as the cause. */
+/**
+ * Converts any thrown value to the one error of the library. A fault of the pack itself becomes
+ * INTERNAL and stays as the cause.
+ */
 export function asVehicleError(error: unknown): VehicleError {
   if (error instanceof VehicleError) return error;
   const name = error instanceof Error ? error.name : typeof error;

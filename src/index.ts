@@ -1,6 +1,7 @@
 /**
- * What `nodes/` uses of the library, and no more. It is not published: the build bundles it with the nodes. The tables are free of side effects,
- * so the editor code of a node bundles only the few that it needs.
+ * What `nodes/` uses of the library, and no more. It is not published: the build bundles it with
+ * the nodes. The tables are free of side effects, so the editor code of a node bundles only the few
+ * that it needs.
  */
 
 // An account: the client and everything that it uses.
@@ -40,7 +41,7 @@ export {
   type InterfaceName,
   type ReadName,
 } from './catalogue/reads';
-export { unitInWords } from './catalogue/units';
+export { inSystem, inUnit, unitInWords, unitOf, unitsBeside, unitSystems, type UnitSystem } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.
 export {
@@ -122,7 +123,7 @@ export { eventText } from './events/text';
 export { eventNames, eventPolls, hasPlace, type EventRead, type VehicleEvent } from './events/types';
 
 // Conditions on values of a vehicle.
-export { defaultRadius, parsePlace, positionOf } from './car/places';
+export { defaultRadius, faultIn, parsePlace, parsePlaces, positionOf, type Place } from './car/places';
 export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 

@@ -11,7 +11,10 @@ import { VehicleError } from './errors';
 import { asSentence, sentence } from './sentence';
 import { closestName } from './util/closest';
 
-/** Validates the properties of a message or a form before anything is sent; each function throws VehicleError INPUT_INVALID. */
+/**
+ * Validates the properties of a message or a form before anything is sent; each function throws
+ * VehicleError INPUT_INVALID.
+ */
 
 /** Accepted in capitals or small letters and with blanks around it, as the names of reads and commands are. */
 export function parseInterface(input: unknown): InterfaceChoice {
@@ -64,15 +67,18 @@ export function parseCommandName(input: unknown): string {
   );
 }
 
-/** `msg.arm` or `msg.cancel`: absent, or a plain yes or no; other values that look like one are refused, because a wrong guess could open a car. */
+/**
+ * `msg.arm` or `msg.cancel`: absent, or a plain yes or no; other values that look like one are
+ * refused, because a wrong guess could open a car.
+ */
 export function parseSwitch(name: string, input: unknown): boolean | undefined {
   if (input === undefined || typeof input === 'boolean') return input;
   throw new VehicleError('INPUT_INVALID', sentence`msg.${name} must be true or false. Nothing was sent.`);
 }
 
 /**
- * The setting of a command that a node can take from a source: that of unlock for every spelling of it, also inside a longer name. It is
- * called before the name is validated.
+ * The setting of a command that a node can take from a source: that of unlock for every spelling of
+ * it, also inside a longer name. It is called before the name is validated.
  */
 export function settingOf(input: unknown): 'unlockDuration' | 'ampere' | 'schedule' | null {
   const word = commandWord(input);

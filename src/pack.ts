@@ -63,8 +63,9 @@ export class Pack {
   }
 
   /**
-   * What all accounts with one API key at one service share: the quota counts for the key (docs/internals/vendor-api.md 4.3, 5), and the answer to
-   * one account is reused for another that reads with the same token.
+   * What all accounts with one API key at one service share: the quota counts for the key
+   * (docs/internals/vendor-api.md 4.3, 5), and the answer to one account is reused for another that
+   * reads with the same token.
    */
   stateOfKey(baseUrl: string, apiKey: string) {
     // The key itself is stored nowhere.

@@ -4,11 +4,13 @@ import { setNewest } from './util/bounded';
 import { normalVin, shortVin, vinPattern } from './vin';
 
 /**
- * Removes secrets and whole VINs from every text that leaves the pack: logs, errors, statuses, diagnostics, answers to the editor
- * (`docs/internals/contract.md` 6). Everything that writes such a text gets a redactor.
+ * Removes secrets and whole VINs from every text that leaves the pack: logs, errors, statuses,
+ * diagnostics, answers to the editor (`docs/internals/contract.md` 6). Everything that writes such
+ * a text gets a redactor.
  *
- * A known secret is removed as it is and percent-encoded. Text that looks like a secret (a bearer token, an HTTP Basic header, a JWT, a
- * member named `refresh_token`) is removed as well, because a token may be too new to be known.
+ * A known secret is removed as it is and percent-encoded. Text that looks like a secret (a bearer
+ * token, an HTTP Basic header, a JWT, a member named `refresh_token`) is removed as well, because a
+ * token may be too new to be known.
  */
 export interface Redactor {
   /** API key, client secret, pasted tokens: known as long as the process lives. */
@@ -21,8 +23,9 @@ export interface Redactor {
   /** A copy of plain data, names of members included. */
   value<Value>(value: Value): Value;
   /**
-   * An answer of the service, as parsed JSON, without the known secrets; what only looks like a secret or a VIN stays. Undefined for one that
-   * nests so deep that JSON.stringify throws: an answer to a command must not become a failure.
+   * An answer of the service, as parsed JSON, without the known secrets; what only looks like a
+   * secret or a VIN stays. Undefined for one that nests so deep that JSON.stringify throws: an
+   * answer to a command must not become a failure.
    * @param json what it was parsed from; without it, the body is written as JSON to be searched
    */
   answer<Body>(body: Body, json?: string): Body | undefined;
@@ -141,8 +144,9 @@ const secretNames =
 const secretName = new RegExp(`^(?:${secretNames})$`, 'i');
 
 /**
- * Texts that look like a secret or like a VIN: 17 letters and digits, some of each unless the member's name says that they are one. Each pattern
- * takes linear time: a match can begin at few places of a text, and every quantifier that another one follows is bounded.
+ * Texts that look like a secret or like a VIN: 17 letters and digits, some of each unless the
+ * member's name says that they are one. Each pattern takes linear time: a match can begin at few
+ * places of a text, and every quantifier that another one follows is bounded.
  */
 const patterns: readonly { pattern: RegExp; by: string | ((...found: string[]) => string) }[] = [
   { pattern: /\b(Bearer|Basic)(\s{1,9}|%20|\+)[\w.~+/=%-]{8,}/gi, by: `$1$2${secretMark}` },

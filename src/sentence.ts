@@ -1,13 +1,16 @@
 /**
- * What an error says: an English template with numbered places (`{0}`), and the values that fill them. It is plain data, so it can be
- * stored, sent to a browser, and translated for the reader.
+ * What an error says: an English template with numbered places (`{0}`), and the values that fill
+ * them. It is plain data, so it can be stored, sent to a browser, and translated for the reader.
  */
 export interface Sentence {
   readonly template: string;
   readonly values: readonly SentenceValue[];
 }
 
-/** A text or a number is shown as it is, a sentence is translated for the reader, a list has commas between its items. */
+/**
+ * A text or a number is shown as it is, a sentence is translated for the reader, a list has commas
+ * between its items.
+ */
 type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
 
 /** The tag of a template literal: each `${value}` becomes a place. The template is the key of the translations. */
@@ -22,7 +25,10 @@ export const asSentence = (text: string | Sentence): Sentence =>
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-/** A time for a driver, in local time: `14:05`, on another day than now `23 Nov, 14:05`. Both are in milliseconds since 1970. */
+/**
+ * A time for a driver, in local time: `14:05`, on another day than now `23 Nov, 14:05`. Both are in
+ * milliseconds since 1970.
+ */
 export function clockTime(at: number, now: number): Sentence {
   const date = new Date(at);
   const time = `${inTwoDigits(date.getHours())}:${inTwoDigits(date.getMinutes())}`;

@@ -32,5 +32,8 @@ export function parseVin(input: unknown): string {
   return vin;
 }
 
-/** The last six characters, as much of a VIN as a log, a status text or an error may show (docs/internals/contract.md 6). */
+/**
+ * The last six characters, as much of a VIN as a log, a status text or an error may show
+ * (docs/internals/contract.md 6).
+ */
 export const shortVin = (vin: string): string => `…${vin.slice(-6)}`;

@@ -148,7 +148,14 @@ export default withMermaid({
     ],
     sidebar,
     outline: [2, 3],
-    search: { provider: 'local', options: { _render: renderForSearch } },
+    search: {
+      provider: 'local',
+      options: {
+        _render: renderForSearch,
+        // Pages for users come first.
+        miniSearch: { searchOptions: { boostDocument: (id: string) => (id.includes('/internals/') ? 0.2 : 1) } },
+      },
+    },
     socialLinks: [{ icon: 'github', link: repository }],
     editLink: { pattern: `${repository}/edit/main/docs/:path`, text: 'Edit this page' },
   },

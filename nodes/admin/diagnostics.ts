@@ -27,6 +27,9 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
     settings: {
       ...options,
       name: undefined,
+      // Where a person lives and works.
+      places: options.places.length,
+      tariff: options.tariff === '' ? '' : '[tariff]',
       vin: options.vin === '' ? '' : shortVin(options.vin),
       baseUrl: shownAddress(options.baseUrl),
       authorizeUrl: shownAddress(options.authorizeUrl),
@@ -49,7 +52,8 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
 
 /**
  * An address as a form has it, without user, password, query and fragment.
- * @param hasHost with the name of any host; else only with one of the machine itself, because the owner's Node-RED has a name of the owner
+ * @param hasHost with the name of any host; else only with one of the machine itself, because the
+ * owner's Node-RED has a name of the owner
  */
 function shownAddress(address: string, hasHost = true): string {
   if (address === '') return '';

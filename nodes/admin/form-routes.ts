@@ -60,7 +60,8 @@ interface Form extends SignInForm {
 export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const deployed = findVehicle(RED, id);
   const before = deployed === null ? null : parseOptions(vehicleOptions, deployed.config);
-  const typed = { ...body.options, ...environmentOf(RED, id, before, body.options) };
+  // Whatever the places of the open form are: a question about the car does not depend on them.
+  const typed = { ...body.options, ...environmentOf(RED, id, before, body.options), places: before?.places };
   refuseVariableNames(typed);
   const options = parseBody(vehicleOptions, typed);
   const stored = parseOptions(vehicleCredentials, deployed?.credentials ?? {});
@@ -77,7 +78,10 @@ export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   return { id, options, credentials, same: isSame ? deployed : null };
 }
 
-/** A configuration of a demo car that is not deployed as such; null for one that is. @throws VehicleError INPUT_INVALID */
+/**
+ * A configuration of a demo car that is not deployed as such; null for one that is.
+ * @throws VehicleError INPUT_INVALID
+ */
 export function demoForm(RED: NodeAPI, id: string, demoCar: string): Form | null {
   const { service, demoCar: before } = parseOptions(
     vehicleOptions,
@@ -109,7 +113,10 @@ export async function withAccount<Result>(
   }
 }
 
-/** A value that is unchanged from the flow file is replaced by the one that the runtime has resolved, for example from an environment variable. */
+/**
+ * A value that is unchanged from the flow file is replaced by the one that the runtime has
+ * resolved, for example from an environment variable.
+ */
 function environmentOf(
   RED: NodeAPI,
   id: string,
@@ -120,7 +127,10 @@ function environmentOf(
   return Object.fromEntries(Object.entries(resolved ?? {}).filter(([name]) => raw?.[name] === typed[name]));
 }
 
-/** Only deployed configurations may use environment variables: a user who types the name of one must not get its value. */
+/**
+ * Only deployed configurations may use environment variables: a user who types the name of one must
+ * not get its value.
+ */
 function refuseVariableNames(typed: object): void {
   const isName = (value: unknown): boolean => typeof value === 'string' && /^\$\{[^}]+\}$/.test(value.trim());
   if (Object.values(typed).some(isName))

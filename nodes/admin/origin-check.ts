@@ -12,9 +12,10 @@ type Handler = (request: Request, response: Response, next: NextFunction) => voi
 type UserRequest = Request & { user?: unknown };
 
 /**
- * Refuses requests of other web pages, of another type or size than the editor sends, and of a user who sends more than a person
- * causes. Node-RED 4.1 lets every web page send requests, with any header, and read the answers; but no page can claim another origin
- * than its own. Programs, which send neither of the two headers that name the page, are accepted if they have the permission.
+ * Refuses requests of other web pages, of another type or size than the editor sends, and of a user
+ * who sends more than a person causes. Node-RED 4.1 lets every web page send requests, with any
+ * header, and read the answers; but no page can claim another origin than its own. Programs, which
+ * send neither of the two headers that name the page, are accepted if they have the permission.
  */
 export function protectRoute(RED: NodeAPI): Handler {
   /** The times of the last requests of each user. */
@@ -45,8 +46,8 @@ function userOf({ user, ip }: UserRequest): string {
 }
 
 /**
- * Browsers name the relation of the page to this address over https and on this machine, and otherwise the origin of the page. Programs
- * send neither, so a request without both is accepted.
+ * Browsers name the relation of the page to this address over https and on this machine, and
+ * otherwise the origin of the page. Programs send neither, so a request without both is accepted.
  */
 function isOwnEditor(RED: NodeAPI, { headers, user }: UserRequest): boolean {
   const { origin, host, authorization } = headers;

@@ -71,8 +71,8 @@ export interface Route<Body extends z.ZodMiniType = z.ZodMiniType> {
 const route = <Body extends z.ZodMiniType>(row: Route<Body>): Route<Body> => row;
 
 /**
- * The routes that the dialogs and the tab "Cars" call. None returns a secret or sends a command; `test` sends a message into
- * a flow, which may send one.
+ * The routes that the dialogs and the tab "Cars" call. None returns a secret or sends a command;
+ * `test` sends a message into a flow, which may send one.
  */
 export const routes = {
   vehicles: route({
@@ -94,6 +94,14 @@ export const routes = {
       const ofStore = store === null ? [] : await checkStore(store, packOf(RED).presence);
       return redactor.value({ findings: [...ofStore, ...findings] });
     },
+  }),
+  'form-position': route({
+    permission: 'write',
+    body: formBody,
+    run: ({ RED, id }, body) =>
+      withAccount(RED, readForm(RED, id, body), (account, vin) =>
+        valuesOf(account, vin, { reads: ['location'], interface: 'auto' }),
+      ),
   }),
   'sign-in': route({
     permission: 'write',
@@ -226,7 +234,10 @@ async function judgeConditions(
   const { judged, failures, now, result } = await withTimeLimit(async (signal) =>
     judgeAll(account, asked, { match, vin: await client.requireVin(node.chooseVin(vin), signal), maxAgeMs: 0, signal }),
   );
-  const lines = judged.map((one) => ({ result: one.result, text: factText(words, one, now) }));
+  const lines = judged.map((one) => ({
+    result: one.result,
+    text: factText(words, one, now),
+  }));
   return redactor.value({ result, lines, errors: [...failures].map(shownFailure) });
 }
 

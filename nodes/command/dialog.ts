@@ -7,7 +7,10 @@ import type { CommandOptions } from './options';
 
 const { commandNames, isCommandName, needsOfCommand, unlockDurationLimits } = connectedVehicle;
 
-/** A command of the list, any other name, or a source. The message is a source of its own name, because a stored empty command means `msg.command`. */
+/**
+ * A command of the list, any other name, or a source. The message is a source of its own name,
+ * because a stored empty command means `msg.command`.
+ */
 const typesOf = (listed: readonly string[]) =>
   [
     {
@@ -56,7 +59,10 @@ function showCommand(): void {
   if (RED.nodes.node(textOf(field('vehicle')))?.readOnly === true) part('access').text(say('readOnly'));
 }
 
-/** Only version 1 takes a duration, so entering one chooses it. The editor reports a change also when it opens a form. */
+/**
+ * Only version 1 takes a duration, so entering one chooses it. The editor reports a change also
+ * when it opens a form.
+ */
 function chooseVersion(before: string): void {
   const entered = textOf(field('unlockDuration'));
   if (entered === '' || entered === before || textOf(field('interface')) !== 'auto') return;

@@ -19,7 +19,10 @@ import { typedProperty } from '../node-red/typed-property';
 import { safeRecord } from '../node-red/redaction';
 import { clock } from '../node-red/time';
 
-/** An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor network may delay it further. */
+/**
+ * An unlock or engine start that may not wait is sent so soon or not at all: neither quota nor
+ * network may delay it further.
+ */
 const promptMs = 10_000;
 
 /** How a command waits when it cannot be sent at once. */
@@ -37,7 +40,10 @@ function waitPolicy(options: CommandOptions, mustBeArmed: boolean) {
   };
 }
 
-/** `connected-vehicle-command` (docs/internals/contract.md 4): sends a command once and passes on its invocation record. */
+/**
+ * `connected-vehicle-command` (docs/internals/contract.md 4): sends a command once and passes on
+ * its invocation record.
+ */
 export function connectedVehicleCommand(own: FlowNode): void {
   own.showObstacle();
   const commands = new CommandNode(own);
@@ -141,8 +147,9 @@ class CommandNode {
 }
 
 /**
- * Forwards the record of each command once. A record that a former node of the same id did not forward, because that node was closed or the
- * process ended, is forwarded after the start, when the node has wires; without an answer, its outcome is `undetermined`, and a result node can
+ * Forwards the record of each command once. A record that a former node of the same id did not
+ * forward, because that node was closed or the process ended, is forwarded after the start, when
+ * the node has wires; without an answer, its outcome is `undetermined`, and a result node can
  * follow it. A record that was on its way through other nodes to a result node is forwarded again.
  */
 class RecordForwarder {
@@ -184,7 +191,8 @@ class RecordForwarder {
     const message = {
       claim: () => log.claim(command, sharedId),
       mayBeSent: () => log.mayBeSent(command, sharedId),
-      // A result node that got the record is still storing that it follows it: a kill in between must leave one of the two on disk.
+      // A result node that got the record is still storing that it follows it: a kill in between
+      // must leave one of the two on disk.
       isDelivered: () => log.hasReachedFollower(id),
       send,
       markSent: async () => {

@@ -7,6 +7,7 @@ import {
   parseCondition,
   parseRow,
   readAll,
+  unitOf,
   VehicleError,
   type Account,
   type Condition,
@@ -26,6 +27,8 @@ interface AskedCondition extends Condition {
 
 interface Judged extends ConditionResult {
   condition: AskedCondition;
+  /** What the sentence says: the value in the units of the vehicle configuration. */
+  shown: { value: ConditionResult['is']; unit: string | null };
 }
 
 /** Reads the values of conditions and judges each. */
@@ -36,7 +39,9 @@ export async function judgeAll(
 ) {
   const { client } = account;
   const reads = [...new Set(conditions.map(({ value }) => value.read))];
-  const { readings, failures } = await readAll(reads, (read) => account.read(read, { vin, maxAgeMs, signal }));
+  const { readings, failures } = await readAll(reads, (read) =>
+    account.read(read, { vin, maxAgeMs, signal, units: 'car' }),
+  );
   if (signal.aborted) throw failures.values().next().value;
   const { clockSkewMs: skewMs } = client;
   const own = clock().now();
@@ -44,12 +49,17 @@ export async function judgeAll(
   const judgeOne = async (condition: AskedCondition): Promise<Judged> => {
     const { value, isOpen, forMinutes } = condition;
     const runs = forMinutes > 0 ? await account.statesOf(vin, value.name) : [];
-    const asked: Condition = isOpen ? { value, operator: 'older than', operand: 0, forMinutes: 0 } : condition;
-    const at = (time: number): ConditionResult => judge(asked, readings.get(value.read), time, runs);
+    const asked: Condition = isOpen ? { ...condition, operator: 'older than', operand: 0, forMinutes: 0 } : condition;
+    const reading = readings.get(value.read);
+    const at = (time: number): ConditionResult => judge(asked, reading, time, runs);
     const one = at(now);
     // An age that depends on which of two clocks is right is not known.
     const isDoubtful = asked.operator === 'older than' && at(own + skewMs).result !== one.result;
-    return { condition, ...one, ...((isOpen || isDoubtful) && { result: null }) };
+    const unit =
+      account.units === 'car' || value.type.kind !== 'number' ? one.unit : unitOf(account.units, value.type.unit);
+    const said = unit === one.unit ? one : judge({ ...asked, unit }, reading, now);
+    const shown = { value: said.is, unit: said.unit };
+    return { condition, shown, ...one, ...((isOpen || isDoubtful) && { result: null }) };
   };
   const judged = await Promise.all(conditions.map(judgeOne));
   const results = judged.map(({ result }) => result);
@@ -119,7 +129,7 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
 
 function valueText(
   words: Words,
-  { condition: { value, operator, operand, isOpen }, is, unit, measuredAt, result, reasons, since = null }: Judged,
+  { condition: { value, operator, operand, isOpen }, is, shown, measuredAt, result, reasons, since = null }: Judged,
   now: number,
 ): string {
   const { say } = words;
@@ -138,5 +148,5 @@ function valueText(
   }
   if (value.member !== undefined && type.kind === 'boolean')
     return say(`reading.word.${type.words[is === true ? 'true' : 'false']}`);
-  return textOf({ value: is, unit }, words, value.read) ?? String(is);
+  return textOf(shown, words, value.read) ?? String(is);
 }

@@ -52,9 +52,12 @@ export function faultOf(row: Row, vehicle: string | undefined): string | undefin
   if (isSource(row)) return row.operand === '' ? sharedText('reason.source') : undefined;
   // Node-RED fills in ${NAME} when it starts.
   if (/^\$\{[^}]+\}$/.test(String(row.operand))) return undefined;
-  if (shared.parseOperand(value.type, operator, row.operand) !== undefined) return undefined;
+  const places = shared.namedPlaces(vehicle);
+  if (shared.parseOperand(value.type, operator, row.operand, places) !== undefined) return undefined;
   if (operator === 'between') return say('reason.between');
-  return say(operator !== 'older than' && value.type.kind === 'position' ? 'reason.place' : 'reason.operand');
+  if (operator === 'older than' || value.type.kind !== 'position') return say('reason.operand');
+  const isName = typeof row.operand === 'string' && row.operand !== '';
+  return isName ? sharedText('reason.noPlace', { place: row.operand }) : say('reason.place');
 }
 
 /** True, or the first row that cannot be checked with its reason. */
@@ -65,10 +68,12 @@ export function validateRows(rows: readonly Row[], vehicle: string | undefined):
   return at < 0 || say('reason.row', { number: at + 1, fault: faults[at] });
 }
 
-export const unitOf = ({ operator }: Row, value: Value | undefined): string => {
-  const unit = operator === 'older than' ? 'minutes' : value?.type.kind === 'number' ? value.type.unit : '';
-  return unit && ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit });
-};
+/** A unit in short. */
+export const unitText = (unit: string): string => unit && ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit });
+
+/** The unit of what a row compares with, as it is stored. */
+export const unitOf = ({ operator, unit }: Row, value: Value | undefined): string =>
+  operator === 'older than' ? 'minutes' : value?.type.kind === 'number' ? unit || value.type.unit : '';
 
 /** A list as a field shows it. */
 export const textOfOperand = ({ operator, operand = '' }: Row): string =>

@@ -1,9 +1,13 @@
-import { choose, nodeField as field, optionElements, part, saveProperties, textOf } from '../editor/forms';
-import { addPlaceFields, textOfPlace } from '../editor/places';
+import { unitOf as unitOfSystem, unitsBeside } from '../../src/index';
+import { choose, namedPlaces, nodeField as field, optionElements, part, saveProperties, textOf } from '../editor/forms';
+import { addPlaceChoice, textOfPlace } from '../editor/places';
 import { askCar, errorText, type Refusal } from '../editor/runtime-request';
 import { matches } from '../editor/search';
 import { beginAnswer, clearAnswer, lineOf } from '../editor/show-values';
+import answerStyles from '../editor/show-values.css';
+import { addStyles } from '../editor/styles';
 import { editorLanguage, sharedText, wordsOf } from '../editor/texts';
+import { unitsOfVehicle } from '../editor/units';
 import { prepareNode, sources } from '../editor/typed-inputs';
 import {
   choicesOf,
@@ -16,6 +20,7 @@ import {
   textOfOperand,
   titleOfValue,
   unitOf,
+  unitText,
   validateRows,
   type Row,
   type Value,
@@ -24,9 +29,36 @@ import type { ConditionOptions } from './options';
 
 const { conditionValue, conditionValues, operatorsOf } = connectedVehicle;
 
+addStyles(answerStyles);
+
 const ofEvents = wordsOf('connected-vehicle-event');
 
-type Operand = Pick<Row, 'operand' | 'operandType'>;
+type Operand = Pick<Row, 'operand' | 'operandType' | 'unit'>;
+
+/**
+ * Adds the unit of the operand, to choose if there are several: that of the value, that of the vehicle configuration, and the one of the
+ * row. The operand of a stored row has the unit with which it was stored, so that it means the same whatever the configuration says.
+ */
+function addUnit(cell: JQuery, row: Row, value: Value | undefined): () => string | undefined {
+  const unit = unitOf(row, value);
+  const kind = value?.type;
+  if (kind?.kind !== 'number' || row.operator === 'older than') {
+    if (unit !== '') cell.append($('<span>').text(unitText(unit)));
+    return () => undefined;
+  }
+  const ofVehicle = unitOfSystem(unitsOfVehicle(), kind.unit);
+  const names = [...new Set([kind.unit, ofVehicle, unit])];
+  const own = row.unit || (row.operand ?? '') !== '' ? unit : ofVehicle;
+  if (names.length === 1) {
+    cell.append($('<span>').text(unitText(unit)));
+    return () => undefined;
+  }
+  const select = $('<select style="width: auto">').attr('aria-label', say('label.unit'));
+  select.append(optionElements(names.map((name) => ({ value: name, text: unitText(name) })))).val(own);
+  cell.append(select);
+  // A row without a unit has that of the value.
+  return () => (textOf(select) === kind.unit ? undefined : textOf(select));
+}
 
 /** A typed input with the words of the value, or a number with its unit. */
 function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Operand {
@@ -36,13 +68,12 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
   // A word that is not offered (newer, written by hand) is added, so that saving keeps it.
   const others = own.filter((word) => !choices.some((choice) => choice.value === word));
   choices.push(...others.map((word) => ({ value: word, label: word })));
-  const unit = unitOf(row, value);
-  const ownType = unit !== '' && row.operator !== 'between' ? 'num' : 'str';
+  const ownType = unitOf(row, value) !== '' && row.operator !== 'between' ? 'num' : 'str';
   const options = { value: 'str', label: '', options: choices, multiple: row.operator === 'one of' };
   const input = $('<input type="text" style="width: 100%">').val(textOfOperand(row));
   if (!isSource(row) && choices.length > 0 && own.length === 0) input.val(choices[0]?.value ?? '');
   cell.append($('<div>').append(input));
-  if (unit !== '') cell.append($('<span>').text(unit));
+  const unit = addUnit(cell, row, value);
   input.typedInput({ types: [choices.length > 0 ? options : ownType, ...sources] });
   input.typedInput('type', isSource(row) ? String(row.operandType) : ownType);
   const named = cell.find('input, button').filter((_, element) => $(element).text() === '');
@@ -51,9 +82,11 @@ function typedInput(cell: JQuery, row: Row, value: Value | undefined): () => Ope
     // One of the types that were set above.
     const operandType = input.typedInput('type') as NonNullable<Row['operandType']>;
     const text = input.typedInput('value').trim();
+    const chosen = unit();
     return {
       operand: operandType === 'num' && text !== '' && !Number.isNaN(Number(text)) ? Number(text) : text,
       operandType,
+      ...(chosen !== undefined && { unit: chosen }),
     };
   };
 }
@@ -72,6 +105,15 @@ const valuesByTheme = () =>
 /** As a dropdown offers them. */
 const valueChoices = (): JQuery[] =>
   valuesByTheme().map(({ heading, values }) => $('<optgroup>').attr('label', heading).append(optionElements(values)));
+
+/** A row whose value was changed: a unit that the value does not have gives way to that of the vehicle. */
+function withUnitOfValue(row: Row): Row {
+  const { unit, ...others } = row;
+  const { type: kind } = conditionValue(row.value ?? '') ?? {};
+  if (unit === undefined || (kind?.kind === 'number' && unitsBeside(kind.unit).includes(unit))) return row;
+  const ofVehicle = kind?.kind === 'number' ? unitOfSystem(unitsOfVehicle(), kind.unit) : '';
+  return kind?.kind === 'number' && ofVehicle !== kind.unit ? { ...others, unit: ofVehicle } : others;
+}
 
 /** Adds a row to the list: value, operator and operand, each of which follows from the one before. @param choices for the value */
 function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
@@ -100,15 +142,24 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   const showOperand = (shown: Row): void => {
     const found = conditionValue(shown.value ?? '');
     const isPlace = found?.type.kind === 'position' && shown.operator !== 'older than' && !isSource(shown);
+    // A field that is made or taken away reports a change.
+    operandOf = () => shown;
     cell.empty();
     cell.removeClass('place');
     lasting.toggle(shown.operator !== 'older than');
     if (isPlace) {
-      const place = addPlaceFields(cell, shown.operand);
+      const place = addPlaceChoice(cell, shown.operand);
       operandOf = () => ({ operand: place(), operandType: 'str' });
     } else operandOf = typedInput(cell, shown, found);
   };
-  item.addClass('condition').append(value, operator, cell, lasting).data('row', current);
+  const showAgain = (): void => {
+    const now = current();
+    if (conditionValue(now.value ?? '')?.type.kind !== 'number') return;
+    // Without an operand, the unit is that of the vehicle.
+    const { unit: _unit, ...others } = now;
+    showOperand((now.operand ?? '') === '' ? others : now);
+  };
+  item.addClass('condition').append(value, operator, cell, lasting).data('row', current).data('showAgain', showAgain);
   // Node-RED gives its link no name.
   item.siblings('.red-ui-editableList-item-remove').attr('aria-label', ofEvents('label.remove'));
   choose(value, row.value ?? 'batteryChargeLevel');
@@ -120,7 +171,7 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
     if (fillOperators().includes(before)) operator.val(before);
   });
   value.add(operator).on('change', () => {
-    const now = current();
+    const now = withUnitOfValue(current());
     showOperand(isSource(now) || isValid(now) ? now : { ...now, operand: '' });
   });
 }
@@ -134,7 +185,7 @@ function offerSearch(list: JQuery): void {
     ofTheme.map(({ value: name, text: title }) => ({
       name,
       title,
-      text: `${heading} ${title} ${name} ${unitOf({}, conditionValue(name))}`,
+      text: `${heading} ${title} ${name} ${unitText(unitOf({}, conditionValue(name)))}`,
     })),
   );
   const add = (): void => {
@@ -169,7 +220,7 @@ const textOfRows = (rows: readonly Row[]): string =>
       const { value, operator, operand = '' } = row;
       const isPlace = typeof operand === 'object' && !Array.isArray(operand);
       const text = isPlace ? textOfPlace(operand) : textOfOperand(row);
-      return [value, operator, text, isSource(row) ? row.operandType : '', row.forMinutes || 0];
+      return [value, operator, text, isSource(row) ? row.operandType : '', row.unit ?? '', row.forMinutes || 0];
     }),
   );
 
@@ -179,12 +230,19 @@ const marks = new Map([
   [false, '✗'],
 ]);
 
+/** A place that the row names, with its coordinates, because the vehicle configuration need not be deployed as the editor has it. */
+function withPlace(row: Row): Row {
+  const place = namedPlaces(textOf(field('vehicle'))).find(({ name }) => name === row.operand);
+  const isPlace = conditionValue(row.value ?? '')?.type.kind === 'position' && !isSource(row);
+  return place && isPlace ? { ...row, operand: place } : row;
+}
+
 /** Checks what the form holds, and shows each value with its result. */
 function checkNow(): void {
   const show = beginAnswer();
   askCar<{ result: boolean | null; lines: { result: boolean | null; text: string }[]; errors: Refusal[] }>(
     'conditions',
-    { match: textOf(field('match')), conditions: rowsOf() },
+    { match: textOf(field('match')), conditions: rowsOf().map(withPlace) },
     ({ result = null, lines = [], errors = [], error }) => {
       if (error) return show(() => [lineOf(errorText(error))], true);
       const port = result === null ? 'unknown' : result ? 'yes' : 'no';
@@ -220,6 +278,14 @@ export function prepare(node: EditorNode<ConditionOptions>): void {
   const rows = rowsIn(node.conditions);
   // A new node begins with a row, which is not stored while it is empty.
   list.editableList('addItems', rows.length > 0 ? rows : [{}]);
+  field('vehicle').on(
+    'change',
+    () =>
+      // An operand may have another unit there.
+      part('conditions')
+        .editableList('items')
+        .each((_, item) => ($(item).data('showAgain') as () => void)()), // Stored with the row.
+  );
   part('conditions').add(field('vehicle')).on('change', showReason);
   part('conditions').on('keyup', showReason);
   for (const name of ['match', 'vin']) field(name).on('change', clearAnswer);

@@ -7,6 +7,7 @@ import {
   titleOfValue,
   type,
   unitOf,
+  unitText,
   validateRows,
   type Row,
 } from './common';
@@ -29,7 +30,9 @@ function textOfRow(row: Row): string {
   if (value === undefined || operator === '' || text === '') return '';
   const compared = signs[operator] ?? say(`operator.${operator}`);
   const lasting = Number(row.forMinutes) > 0 ? ` (≥ ${Number(row.forMinutes)} min)` : '';
-  return `${titleOfValue(name)} ${compared} ${text} ${isSource(row) ? '' : unitOf(row, value)}`.trim() + lasting;
+  return (
+    `${titleOfValue(name)} ${compared} ${text} ${isSource(row) ? '' : unitText(unitOf(row, value))}`.trim() + lasting
+  );
 }
 
 /** The first condition. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { nodeOptions, number, stringType } from '../node-red/options';
+import { nodeOptions, number, stringType, text } from '../node-red/options';
 
 /** `connected-vehicle-condition` (docs/internals/contract.md 5c). The library checks each condition. */
 export const conditionOptions = nodeOptions(() => ({
@@ -11,6 +11,8 @@ export const conditionOptions = nodeOptions(() => ({
         operator: z._default(z.string(), ''),
         operand: z._default(z.unknown(), ''),
         operandType: stringType,
+        /** Of the operand, in words; empty: the unit of the value. */
+        unit: text,
         /** How long it has to be met; 0: now is enough. */
         forMinutes: number(0, 0, 10_080),
       }),

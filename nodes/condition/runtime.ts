@@ -36,7 +36,7 @@ export function connectedVehicleCondition(own: FlowNode): void {
       ...(options.payload === 'text' && { payload: text }),
       vehicle: {
         ...(isRecord(msg['vehicle']) && msg['vehicle']),
-        condition: { result, conditions: judged.map(({ condition: _condition, ...one }) => one) },
+        condition: { result, conditions: judged.map(({ condition: _condition, shown: _shown, ...one }) => one) },
         text,
         ...(failure && { error: errorOf(own, failure) }),
       },
@@ -53,7 +53,8 @@ async function parseConditions(own: FlowNode, { conditions }: ConditionOptions, 
     rows.map(async (row, index) => {
       const { operand, operandType } = conditions[index] ?? { operand: '', operandType: 'str' };
       const found = await typedProperty(own, { operand, operandType }, 'operand', msg);
-      return parseCondition(index + 1, row, found, literalTypes.has(operandType) ? 'CONFIG' : 'INPUT_INVALID');
+      const code = literalTypes.has(operandType) ? 'CONFIG' : 'INPUT_INVALID';
+      return parseCondition(index + 1, row, found, code, own.places);
     }),
   );
 }

@@ -1,4 +1,5 @@
-import { sharedText } from './texts';
+import { parsePlace, type Place } from '../../src/index';
+import { sharedText, wordsOf } from './texts';
 
 interface Choice {
   value: string;
@@ -37,7 +38,10 @@ export const textOf = (element: JQuery): string => String(element.val() ?? '').t
 export const optionElements = (choices: readonly Choice[]): JQuery[] =>
   choices.map(({ value, text }) => $('<option>').val(value).text(text));
 
-/** Selects a value. One that the dropdown does not offer (`${NAME}`, written by hand, newer) is added, so that saving keeps it. */
+/**
+ * Selects a value. One that the dropdown does not offer (`${NAME}`, written by hand, newer) is
+ * added, so that saving keeps it.
+ */
 export function choose(select: JQuery, value: string): void {
   select.val(value);
   if (select.val() !== value) select.append(...optionElements([{ value, text: value }])).val(value);
@@ -46,8 +50,12 @@ export function choose(select: JQuery, value: string): void {
 /** The field shows the default of a property that the node lacks. */
 export const shownDefault = 'shown-default';
 
-/** Shows the default of each property that the node lacks (it is older than the property, or was written by hand), and chooses in the dropdowns. */
+/**
+ * Shows the default of each property that the node lacks (it is older than the property, or was
+ * written by hand), and chooses in the dropdowns.
+ */
 export function showProperties(node: AnyNode, field: Field): void {
+  fillOptions(field('name').closest('.car-form'), node.type);
   fillShared(field('name').closest('.car-form'));
   for (const [name, { value: preset, type }] of Object.entries(node._def.defaults)) {
     const value = node[name] ?? preset;
@@ -59,6 +67,16 @@ export function showProperties(node: AnyNode, field: Field): void {
     if (node[name] === undefined) input.data(shownDefault, String(stateOf(input)));
   }
   describeFields(field('name').closest('.car-form'));
+}
+
+/** Adds the options of each dropdown: `polling fixed adaptive`, the key of their texts and their values. */
+function fillOptions(form: JQuery, type: string): void {
+  form.find('[data-options]').each((_, element) => {
+    const [key = '', ...values] = String($(element).data('options')).split(' ');
+    const say = key.startsWith('shared:') ? sharedText : wordsOf(type);
+    const texts = values.map((value) => ({ value, text: say(`${key.replace('shared:', '')}.${value}`) }));
+    $(element).append(optionElements(texts));
+  });
 }
 
 /** Fills in the texts of the configuration's catalogue, `label.vin`, or `[placeholder]placeholder.vin`. */
@@ -117,6 +135,10 @@ function vehicles(): CarConfig[] {
   return found;
 }
 
+/** The complete places of a vehicle configuration, as the editor has them. */
+export const namedPlaces = (vehicle = ''): Place[] =>
+  [RED.nodes.node(vehicle)?.places ?? []].flat().flatMap((place) => parsePlace(place) ?? []);
+
 /** The label of a node that says what it does, with its car if the flows have several: “Lock · Wife car”. */
 export function labelOf(vehicle: string | undefined, text: string): string {
   const found = vehicles();
@@ -150,7 +172,10 @@ function defaultVehicle(type: string, tab: string | undefined): string | undefin
   return found.length === 1 || found.every(({ service }) => service === 'demo') ? found[0]?.id : undefined;
 }
 
-/** Gives a node that comes from the palette the default vehicle. A node that is pasted or imported is in the flows already. */
+/**
+ * Gives a node that comes from the palette the default vehicle. A node that is pasted or imported
+ * is in the flows already.
+ */
 export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {
   if (!RED.nodes.node(this.id) && !this.vehicle)
     this.vehicle = defaultVehicle(this.type, RED.workspaces.active()) ?? '';

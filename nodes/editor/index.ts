@@ -1,10 +1,22 @@
 /**
- * What the editor needs of the pack before a form is open: the functions that several forms and the tab “Cars” share, and the tables behind
- * them. The build makes `resources/connected-vehicle.js` of it, which defines the global `connectedVehicle`; Node-RED loads that file before
- * the script of each form. The file runs once for each form, so nothing in it may keep state. What only an open form needs is imported by
- * `nodes/<node>/dialog.ts`, which takes the tables from the global, because they are long.
+ * What the editor needs of the pack before a form is open: the functions that several forms and the
+ * tab “Cars” share, and the tables behind them. The build makes `resources/connected-vehicle.js` of
+ * it, which defines the global `connectedVehicle`; Node-RED loads that file before the script of
+ * each form. The file runs once for each form, so nothing in it may keep state. What only an open
+ * form needs is imported by `nodes/<node>/dialog.ts`, which takes the tables from the global,
+ * because they are long.
  */
-export { addSearchWords, configField, drawLabels, giveVehicle, labelOf, labelStyle, nodeField, textOf } from './forms';
+export {
+  addSearchWords,
+  configField,
+  drawLabels,
+  giveVehicle,
+  labelOf,
+  labelStyle,
+  namedPlaces,
+  nodeField,
+  textOf,
+} from './forms';
 export { validateHours, validateTimeZone } from './hours';
 export { serviceInterfaces } from './interfaces';
 export { loadWords } from './later-words';
@@ -22,6 +34,7 @@ export {
   commandNames,
   defaultWatch,
   eventNames,
+  faultIn,
   hasPlace,
   isCommandName,
   isReadName,
@@ -35,7 +48,6 @@ export {
   openingKinds,
   operatorsOf,
   parseOperand,
-  parsePlace,
   parseScopes,
   readThemes,
   runtimeMinutesLimits,

@@ -2,14 +2,20 @@ import { defaultAccess, services, type AccessName, type InterfaceName } from '..
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
-/** The versions of the connected interface that have a read or a command; `v1First`: `auto` takes version 1 of the two. */
+/**
+ * The versions of the connected interface that have a read or a command; `v1First`: `auto` takes
+ * version 1 of the two.
+ */
 interface Versions {
   v1: boolean;
   v2: boolean;
   v1First?: boolean;
 }
 
-/** A read or a command as the reader calls it, where it is served, and what it needs; without versions: of another interface. */
+/**
+ * A read or a command as the reader calls it, where it is served, and what it needs; without
+ * versions: of another interface.
+ */
 interface Needs {
   title: string;
   versions: Versions | null;

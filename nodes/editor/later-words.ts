@@ -1,8 +1,9 @@
 import { sharedText } from './texts';
 
 /**
- * Adds the texts that only an open form or the tab "Cars" needs to those that Node-RED has loaded, in the language of the editor; the build
- * divides the catalogues. A language that the forms do not have gets the English ones, as in what Node-RED loads.
+ * Adds the texts that only an open form or the tab "Cars" needs to those that Node-RED has loaded,
+ * in the language of the editor; the build divides the catalogues. A language that the forms do not
+ * have gets the English ones, as in what Node-RED loads.
  */
 export async function loadWords(): Promise<void> {
   if (sharedText('dialog.asking', { defaultValue: '' }) !== '') return;

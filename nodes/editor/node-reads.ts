@@ -39,7 +39,10 @@ const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => Node
   ],
 };
 
-/** The reads that show the effect of the commands of a vehicle. A command that only a message names counts as a lock. */
+/**
+ * The reads that show the effect of the commands of a vehicle. A command that only a message names
+ * counts as a lock.
+ */
 function proofReadsOf(vehicle: string | undefined): string[] {
   const commands = nodesOf(vehicle)
     .filter(({ type }) => type === 'connected-vehicle-command')

@@ -47,7 +47,10 @@ export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Di
   );
 }
 
-/** As Node-RED does when it has called `oneditprepare`: each field reports a change, and all of them are validated once. */
+/**
+ * As Node-RED does when it has called `oneditprepare`: each field reports a change, and all of them
+ * are validated once.
+ */
 function reportFields(node: EditorNode<object>): void {
   const { defaults, credentials = {} } = node._def;
   for (const name of Object.keys({ ...defaults, ...credentials })) {
@@ -59,7 +62,10 @@ function reportFields(node: EditorNode<object>): void {
   fieldsOf(node)('name').trigger('keyup');
 }
 
-/** Saves an open form. One that could not be prepared is taken away, so that Node-RED finds no field in it whose value it would store. */
+/**
+ * Saves an open form. One that could not be prepared is taken away, so that Node-RED finds no field
+ * in it whose value it would store.
+ */
 export function saveForm<Options>(node: EditorNode<Options>): void {
   const form = formOf(node);
   const dialog = form.data(held) as Dialog<Options> | undefined; // Stored by `openForm`.

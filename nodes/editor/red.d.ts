@@ -1,6 +1,7 @@
 /**
- * The part of the editor API that the forms use. Written by hand because @types/node-red has no validators with a reason, no
- * labels on properties and no tie between `defaults` and the options they hold.
+ * The part of the editor API that the forms use. Written by hand because @types/node-red has no
+ * validators with a reason, no labels on properties and no tie between `defaults` and the options
+ * they hold.
  */
 /** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
 type EditorNode<Options> = Partial<Options> & {
@@ -197,12 +198,14 @@ declare const RED: {
           changed?: boolean;
           vehicle?: string;
           demoCar?: string;
+          places?: unknown;
           valid?: boolean;
           validationErrors?: string[];
           service?: string;
           vin?: string;
           wallbox?: string;
           polling?: string;
+          units?: string;
           shareFor?: number | string;
           requestsPerDay?: number | string;
           readOnly?: boolean;

@@ -52,7 +52,10 @@ export const askValues = (
   askCar('values', { ...(service === 'demo' && { demoCar, vin: ownVin() || vin }), ...query }, done);
 };
 
-/** Whether the car of the form is one that is read only after a deploy, and was not deployed yet. Says so below the buttons. */
+/**
+ * Whether the car of the form is one that is read only after a deploy, and was not deployed yet.
+ * Says so below the buttons.
+ */
 export function waitsForDeploy(): boolean {
   const id = textOf(nodeField('vehicle'));
   const isNew =

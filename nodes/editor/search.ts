@@ -4,7 +4,10 @@ import { sharedText } from './texts';
 /** Small letters without accents. */
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** Whether a text contains each word that was typed, or has a part for which people say that word: "plug" for "charging cable". */
+/**
+ * Whether a text contains each word that was typed, or has a part for which people say that word:
+ * "plug" for "charging cable".
+ */
 export function matches(text: string, typed: string): boolean {
   const label = plain(text);
   const spoken = plain(sharedText('search.words')).split(';');

@@ -42,7 +42,10 @@ function linesOf(path: string, found: unknown): Line[] {
 /** `.odometer`, `["engine-status"]`. */
 const memberPath = (name: string): string => (/^[\w$]+$/.test(name) ? `.${name}` : `["${name}"]`);
 
-/** A value behind its path, with a button that copies the path as a property of `msg`, which Node-RED's own fields take. */
+/**
+ * A value behind its path, with a button that copies the path as a property of `msg`, which
+ * Node-RED's own fields take.
+ */
 function elementOf([path, text]: Line): JQuery {
   const button = $('<button type="button" class="red-ui-button red-ui-button-small">')
     .attr({ title: sharedText('answer.copy'), 'aria-label': `${sharedText('answer.copy')}: ${path}` })
@@ -61,7 +64,10 @@ export function clearAnswer(): void {
 
 export const lineOf = (text: string): JQuery => $('<div>').text(text);
 
-/** Shows that an answer is asked for. The returned function shows it, unless it was cleared or another one is asked for meanwhile. */
+/**
+ * Shows that an answer is asked for. The returned function shows it, unless it was cleared or
+ * another one is asked for meanwhile.
+ */
 export function beginAnswer(): (elements: () => JQuery[], isBad?: boolean) => void {
   const show = (elements: JQuery[], isBad = false): void =>
     void part('answer')

@@ -14,7 +14,10 @@ interface OwnType {
 /** The sources that every typed property of a node offers besides a value of its own. */
 export const sources = ['msg', 'flow', 'global', 'env', 'jsonata'] as const;
 
-/** A guard and an event node work without messages and evaluate their properties when they start, so none can come from a message. */
+/**
+ * A guard and an event node work without messages and evaluate their properties when they start, so
+ * none can come from a message.
+ */
 export const startSources = ['flow', 'global', 'env', 'jsonata'] as const;
 
 /**
@@ -47,7 +50,10 @@ export function prepareNode(
   showTyped(node, 'vin', ['str', ...offered]);
 }
 
-/** Node-RED gives the parts of a typed input no names: they get that of the label, and a button its own text as well. */
+/**
+ * Node-RED gives the parts of a typed input no names: they get that of the label, and a button its
+ * own text as well.
+ */
 function labelTyped(field: JQuery): void {
   const id = String(field.attr('id'));
   const label = `${id}-label`;
@@ -63,7 +69,10 @@ function labelTyped(field: JQuery): void {
 export const typeOf = (node: Readonly<Record<string, unknown>>, name: string): string =>
   textOf(nodeField(`${name}Type`)) || String(node[`${name}Type`] ?? '');
 
-/** The validator of a typed property: its own value is judged by its own rule; of a source it is only known that it must be named. */
+/**
+ * The validator of a typed property: its own value is judged by its own rule; of a source it is
+ * only known that it must be named.
+ */
 export const validateTyped = (name: string, validate: (value: string | undefined) => Validity) =>
   function (this: Readonly<Record<string, unknown>>, value: string | undefined, _opt: unknown): Validity {
     if (!sources.some((source) => source === typeOf(this, name))) return validate(value);

@@ -1,4 +1,5 @@
-import { addressFault, normalVin, vinPattern, wallboxPattern } from '../../src/index';
+import { addressFault, normalVin, parsePlace, vinPattern, wallboxPattern } from '../../src/index';
+import { namedPlaces } from './forms';
 import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
@@ -8,7 +9,10 @@ import { sharedText } from './texts';
  */
 export type Validity = true | string;
 
-/** docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them allowed. Empty: it is named elsewhere. */
+/**
+ * docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them
+ * allowed. Empty: it is named elsewhere.
+ */
 export const validateVin = (value = ''): Validity => {
   const vin = normalVin(value);
   return vin === '' || vinPattern.test(vin) || sharedText('reason.vin');
@@ -19,6 +23,11 @@ export const validateWallbox = (value = ''): Validity => {
   const id = normalVin(value);
   return id === '' || wallboxPattern.test(id) || sharedText('reason.wallbox');
 };
+
+/** @param vehicle whose places it can name */
+export const validatePlace = (place: unknown, vehicle: string | undefined): Validity =>
+  parsePlace(place, namedPlaces(vehicle)) !== null ||
+  sharedText(typeof place === 'string' && place !== '' ? 'reason.noPlace' : 'reason.place', { place });
 
 /** `value` is text in an open form, a number in a stored node, or missing there: then the default holds. */
 export const validateWhole = (value: string | number | undefined, minimum: number, maximum = Infinity): Validity => {
@@ -34,7 +43,10 @@ export function validateAddress(value = '', options: Parameters<typeof addressFa
   return fault === null || sharedText(`reason.${fault}`);
 }
 
-/** Names the credential that a configuration of a car lacks. The editor knows the stored ones after `loadCredentials`. */
+/**
+ * Names the credential that a configuration of a car lacks. The editor knows the stored ones after
+ * `loadCredentials`.
+ */
 export function validateCredentials({ credentials: known }: Pick<EditorNode<object>, 'credentials'>): Validity {
   // An import may hold the values themselves.
   const has = (name: string): boolean => Boolean(known?.[`has_${name}`] || known?.[name]);
@@ -44,8 +56,9 @@ export function validateCredentials({ credentials: known }: Pick<EditorNode<obje
 }
 
 /**
- * The editor loads the credentials of a configuration when its form opens, and forgets them with a deploy. Loaded as the form does, but at
- * once, they give the red triangle to a configuration and its nodes that lack one.
+ * The editor loads the credentials of a configuration when its form opens, and forgets them with a
+ * deploy. Loaded as the form does, but at once, they give the red triangle to a configuration and
+ * its nodes that lack one.
  */
 export function loadCredentials(): void {
   RED.nodes.eachConfig((car) => {

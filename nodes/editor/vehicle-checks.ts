@@ -5,7 +5,10 @@ import { ask, errorText, type Answer } from './runtime-request';
 import { sharedText, timeText, type Say } from './texts';
 import type { Validity } from './validators';
 
-/** The form of the configuration uses these checks before its dialog is loaded; other forms and the tab “Cars” use them, too. */
+/**
+ * The form of the configuration uses these checks before its dialog is loaded; other forms and the
+ * tab “Cars” use them, too.
+ */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 
@@ -30,12 +33,16 @@ export function callbackUrl(): string {
   // The address of Home Assistant is not the same after a new installation, and asks for a login of its own.
   if (isInHomeAssistant()) return 'http://localhost:1880/connected-vehicle/callback';
   const url = new URL('connected-vehicle/callback', location.href);
-  // The portal accepts https, and http on localhost only. On another machine, the driver pastes the address that the browser ends at.
+  // The portal accepts https, and http on localhost only. On another machine, the driver pastes the
+  // address that the browser ends at.
   if (url.protocol === 'http:') url.hostname = 'localhost';
   return url.href;
 }
 
-/** Empty: the address of the editor, or `localhost`. The reason names an address that services accept and Node-RED answers at. */
+/**
+ * Empty: the address of the editor, or `localhost`. The reason names an address that services
+ * accept and Node-RED answers at.
+ */
 export function validateRedirectUrl(value = ''): Validity {
   const address = value.trim();
   if (address === '') return true;
@@ -95,7 +102,10 @@ export function checkFindings(id: string, done: (lines: Line[]) => void): void {
 /** The addresses that get key, tokens, client ID and client secret. */
 export const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
 
-/** A stored secret is for the service and the addresses that it was entered for. With others its field is empty, and saving removes it. */
+/**
+ * A stored secret is for the service and the addresses that it was entered for. With others its
+ * field is empty, and saving removes it.
+ */
 export function clearSecretsForOtherAddress({ _def }: EditorNode<object>): void {
   const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
   const serviceKey = (): string =>

@@ -7,8 +7,9 @@ interface CarChange {
 }
 
 /**
- * The nodes of the open flow, or of the open subflow, that use another car than this one, and what to change for each. A result node
- * without a car follows the commands, and a node that takes its car from the environment follows the instances of its subflow.
+ * The nodes of the open flow, or of the open subflow, that use another car than this one, and what
+ * to change for each. A result node without a car follows the commands, and a node that takes its
+ * car from the environment follows the instances of its subflow.
  * @param vin of the nodes; empty: that of the configuration
  */
 export function carChanges(vehicle: string, vin = ''): CarChange[] {
@@ -34,7 +35,10 @@ export function carChanges(vehicle: string, vin = ''): CarChange[] {
   return found;
 }
 
-/** Gives this car to all nodes of the open flow, in one step that can be undone. @returns how many got it; null in a locked flow */
+/**
+ * Gives this car to all nodes of the open flow, in one step that can be undone.
+ * @returns how many got it; null in a locked flow
+ */
 export function useCar(vehicle: string, vin?: string): number | null {
   if (RED.workspaces.isLocked()) return null;
   const found = carChanges(vehicle, vin);
@@ -49,7 +53,8 @@ export function useCar(vehicle: string, vin?: string): number | null {
   const [first] = events;
   const instances = before.map(({ id }) => ({ id, changed: true }));
   if (first && instances.length > 0) Object.assign(first, { subflow: { instances } });
-  // The editor changes nodes with all that depends on them when it undoes something. What it then offers to redo is the way back.
+  // The editor changes nodes with all that depends on them when it undoes something. What it then
+  // offers to redo is the way back.
   history.push({ t: 'multi', events, dirty: true });
   history.pop();
   const back = history.listRedo().pop();

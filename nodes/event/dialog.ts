@@ -1,6 +1,7 @@
 import {
   nodeField,
   choiceLine,
+  namedPlaces,
   chosenIn,
   isSameList,
   optionElements,
@@ -9,9 +10,10 @@ import {
   textOf,
 } from '../editor/forms';
 import { showHours } from '../editor/hours';
-import { addPlaceFields, textOfPlace } from '../editor/places';
+import { addPlaceButton, addPlaceChoice, addPlaceRow, isOtherList, placesIn } from '../editor/places';
 import { addSearch } from '../editor/search';
 import { showTest } from '../editor/test-now';
+import { sharedText } from '../editor/texts';
 import { prepareNode, showTyped, startSources } from '../editor/typed-inputs';
 import { say, validatePlaces } from './common';
 import type { EventOptions } from './options';
@@ -43,27 +45,6 @@ function fillEvents(chosen: readonly string[]): void {
   addSearch(part('events'));
 }
 
-function addPlace(place?: unknown): void {
-  const row = $('<div>');
-  const remove = $('<button type="button" class="red-ui-button red-ui-button-small">');
-  remove.append($('<i class="fa fa-remove">')).attr('aria-label', say('label.remove'));
-  const onRemove = (): void => {
-    row.remove();
-    showNeeded();
-  };
-  row.data('place', addPlaceFields(row, place)).append(remove.on('click', onRemove));
-  part('places').append(row);
-}
-
-/** The rows of the form without the empty ones. */
-const placesOf = (): Record<string, string>[] =>
-  part('places')
-    .find('.place')
-    .get()
-    // Stored with the row.
-    .map((row) => ($(row).data('place') as () => Record<string, string>)())
-    .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
-
 /**
  * Shows the level and the places only if a chosen event needs them, and says when an event or a
  * place is missing.
@@ -79,25 +60,23 @@ function showNeeded(): void {
   part('level').toggle(events.some((name) => name.startsWith('battery-')));
   part('step').toggle(events.includes('charging-step'));
   part('where').toggle(events.some(hasPlace));
-  const places = placesOf();
+  const places = placesIn(part('places'));
   const isEmpty = places.length === 0 && part('places').children().length > 0 && events.some(hasPlace);
-  const reason = isEmpty ? say('reason.place') : validatePlaces(events, places);
+  const reason = isEmpty ? sharedText('reason.place') : validatePlaces(events, places, textOf(field('vehicle')));
+  part('once').toggle(namedPlaces(textOf(field('vehicle'))).length === 0);
   part('placeReason').text(reason === true ? '' : reason);
 }
 
 export function prepare(node: EditorNode<EventOptions>): void {
   fillEvents(node.events ?? []);
-  for (const place of node.places ?? []) addPlace(place);
-  part('add').on('click', () => {
-    addPlace();
-    part('places').find('.place:last-child input').first().trigger('focus');
-    showNeeded();
-  });
   prepareNode(node, startSources);
+  for (const place of node.places ?? []) addPlaceRow(part('places'), place, addPlaceChoice);
+  addPlaceButton(part('places'), part('add'), addPlaceChoice);
   showTyped(node, 'level', ['num', ...startSources]);
   showHours(node);
   showTest(node.id, $('<select data-part="tested" style="flex: 1">').attr('aria-label', say('label.events')));
-  part('events').add(part('places')).on('change', showNeeded);
+  part('where').append($('<div data-part="once">').text(sharedText('hint.namedPlaces')));
+  part('events').add(part('places')).add(field('vehicle')).on('change', showNeeded);
   showNeeded();
 }
 
@@ -105,8 +84,7 @@ export function save(node: EditorNode<EventOptions>): void {
   const events = chosenIn('events');
   // A flow file may have the same events in another order, and numbers as such.
   if (!isSameList(events, node.events ?? [])) node.events = events;
-  const places = placesOf();
-  const [now, before] = [places, node.places ?? []].map((list) => JSON.stringify(list.map(textOfPlace)));
-  if (now !== before) node.places = places;
+  const places = placesIn(part('places'));
+  if (isOtherList(places, node.places ?? [])) node.places = places;
   saveProperties(node, field);
 }

@@ -6,7 +6,9 @@ const { memberOf, sharedText, ...shared } = connectedVehicle;
 /** The event that a node waits for, with its place: “Arrived at Home”. */
 function labelOfEvents({ events: [event, ...others] = [], places = [] }: Partial<EventOptions>): string {
   if (event === undefined || others.length > 0) return say('palette.name');
-  const [place, ...more] = [places].flat().map((one) => memberOf(one, 'name'));
+  const [place, ...more] = (Array.isArray(places) ? places : []).map((one) =>
+    typeof one === 'string' ? one : memberOf(one, 'name'),
+  );
   const isOne = shared.hasPlace(event) && typeof place === 'string' && place !== '' && more.length === 0;
   return isOne ? say(`at.${event}`, { place }) : say(`event.${event}`);
 }
@@ -30,7 +32,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     places: {
       value: [],
       validate(value, _opt) {
-        return validatePlaces(this.events ?? [], value ?? []);
+        return validatePlaces(this.events ?? [], value ?? [], this.vehicle);
       },
     },
     hours: { value: 'always' },

@@ -3,18 +3,22 @@ import {
   CarRunner,
   eventText,
   hasRecord,
+  inUnit,
   openingKeyOf,
   recordOfEvent,
   sampleRecord,
   titleOf,
+  unitOf,
   type EventRead,
   type LogRecord,
+  type UnitSystem,
   type VehicleEvent,
 } from '../../src/index';
 import type { Words } from '../node-red/i18n';
 import { onInput, noNews } from '../node-red/input-handler';
 import { eventOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
+import { textOf as textOfValue } from '../node-red/reading-text';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
@@ -28,9 +32,10 @@ export function connectedVehicleEvent(own: FlowNode): void {
     own,
     'event',
     (context: RunnerContext<EventRead>) => openEvents(own, context),
-    ({ vin, events }, event) => {
+    ({ vin, events, account }, event) => {
       const given = events.sample(event, clock().now());
-      const sample = messageOf(own, given, vin, sampleOf(given));
+      const text = textOf(own, given, account.units);
+      const sample = messageOf(own, given, { vin, text, record: sampleOf(given) });
       return { ...sample, payload: testPayload(own, sample.payload) };
     },
   );
@@ -41,8 +46,8 @@ export function connectedVehicleEvent(own: FlowNode): void {
     let log: Record<'trips' | 'charges', LogRecord[]> = { trips: [], charges: [] };
     const sendEvent = (event: VehicleEvent): string => {
       const record = hasRecord(event.event) ? recordOfEvent(event, log) : undefined;
-      send({ ...own.RED.util.cloneMessage(msg), ...messageOf(own, event, vin, record) });
-      const text = textOf(own, event);
+      const text = textOf(own, event, account.units);
+      send({ ...own.RED.util.cloneMessage(msg), ...messageOf(own, event, { vin, text, record }) });
       nodeStatus.showWithTime('good', 'value', { value: text });
       showsEvent = true;
       return text;
@@ -66,7 +71,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
 async function openEvents(own: FlowNode, { options: runnerOptions, signal, wake }: RunnerContext<EventRead>) {
   const options = own.options(eventOptions);
   const { account, vin, value: level } = await openCar(own, options, 'level');
-  const events = new CarEvents({ ...options, level }, () => account.signIn());
+  const events = new CarEvents({ ...options, level, namedPlaces: own.places }, () => account.signIn());
   const runner = await CarRunner.open(events, { ...runnerOptions, client: account.client, vin });
   if (!signal.aborted) own.status.show('waiting', 'checking');
   const beginPolling = () =>
@@ -76,15 +81,20 @@ async function openEvents(own: FlowNode, { options: runnerOptions, signal, wake 
   return { vin, events, runner, account, beginPolling };
 }
 
-const textOf = (own: FlowNode, event: VehicleEvent): string => eventText(event, eventWordsOf(own.words), clock().now());
+const textOf = (own: FlowNode, event: VehicleEvent, units: UnitSystem): string =>
+  eventText(event, eventWordsOf(own.words, units), clock().now());
 
-const messageOf = (own: FlowNode, event: VehicleEvent, vin: string, record?: LogRecord | null) => ({
+const messageOf = (
+  own: FlowNode,
+  event: VehicleEvent,
+  { vin, text, record }: { vin: string; text: string; record: LogRecord | null | undefined },
+) => ({
   topic: event.event,
   payload: {
     ...event,
     vin,
     car: own.carName(vin),
-    text: own.withCar(textOf(own, event), vin),
+    text: own.withCar(text, vin),
     ...(record !== undefined && { record }),
   },
   vehicle: { vin },
@@ -93,13 +103,20 @@ const messageOf = (own: FlowNode, event: VehicleEvent, vin: string, record?: Log
 const sampleOf = ({ event }: VehicleEvent): LogRecord | undefined =>
   hasRecord(event) ? sampleRecord(event, clock().now()) : undefined;
 
-const eventWordsOf = ({ language, say }: Words) => ({
-  language,
-  sentence: (key: string) => say(`event.${key}`),
-  name: (event: string, member: string): string =>
-    event.startsWith('warning-')
-      ? say(`event.name.${member}`, { defaultValue: titleOf(member) })
-      : say(`part.${openingKeyOf(member, event.startsWith('door-') ? 'doors' : 'windows')}`, {
-          defaultValue: member,
-        }),
-});
+const eventWordsOf = (words: Words, units: UnitSystem) => {
+  const { language, say } = words;
+  return {
+    language,
+    distance: (kilometers: number): string => {
+      const unit = unitOf(units, 'kilometers');
+      return textOfValue({ value: Math.round(inUnit(kilometers, 'kilometers', unit) ?? 0), unit }, words) ?? '';
+    },
+    sentence: (key: string) => say(`event.${key}`),
+    name: (event: string, member: string): string =>
+      event.startsWith('warning-')
+        ? say(`event.name.${member}`, { defaultValue: titleOf(member) })
+        : say(`part.${openingKeyOf(member, event.startsWith('door-') ? 'doors' : 'windows')}`, {
+            defaultValue: member,
+          }),
+  };
+};

@@ -1,12 +1,16 @@
 import type { OpeningKind, WatchName } from '../../src/index';
 import { choiceLine, isSameList, nodeField as field, part, saveProperties, textOf } from '../editor/forms';
 import { showHours } from '../editor/hours';
+import { addStyles } from '../editor/styles';
 import { showTest } from '../editor/test-now';
 import { prepareNode, showTyped, startSources } from '../editor/typed-inputs';
 import { isMinutes, say } from './common';
+import styles from './guard.css';
 import type { GuardOptions } from './options';
 
 const { defaultWatch, openingKinds } = connectedVehicle;
+
+addStyles(styles);
 
 /** Single openings, which only a flow file can name. */
 const singleOf = (watch: readonly WatchName[]): WatchName[] =>

@@ -105,8 +105,8 @@ async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }
 }
 
 /**
- * Shows the state of a guard: what has been open since when, and the last alert about it; else why the last read failed; else what is
- * closed, in words, because not everything need be watched.
+ * Shows the state of a guard: what has been open since when, and the last alert about it; else why
+ * the last read failed; else what is closed, in words, because not everything need be watched.
  */
 function showGuardState(
   own: FlowNode,

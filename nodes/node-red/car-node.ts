@@ -66,8 +66,9 @@ interface Sample extends NodeMessage {
 }
 
 /**
- * A node with a runner, which polls by messages to itself. The first such message has no reads: its step returns the events that were
- * stored before a restart. Opening is tried again until it succeeds, and such a message reports each new reason.
+ * A node with a runner, which polls by messages to itself. The first such message has no reads: its
+ * step returns the events that were stored before a restart. Opening is tried again until it
+ * succeeds, and such a message reports each new reason.
  */
 class CarNode<Read, Event, Opened> {
   readonly #own: FlowNode;

@@ -51,8 +51,9 @@ export class Deploys {
 
   /**
    * Sends when all flows run, because a message to a node that is being replaced gets lost.
-   * @returns `sent` if the next node has it, also if it had it before the first try; `unsure` if it may not be sent now; `closed` if the signal was
-   * aborted first. After `unsure` and `closed`, a try during a deploy may have arrived anyway.
+   * @returns `sent` if the next node has it, also if it had it before the first try; `unsure` if it
+   * may not be sent now; `closed` if the signal was aborted first. After `unsure` and `closed`, a
+   * try during a deploy may have arrived anyway.
    */
   async send(message: Sending, signal: AbortSignal): Promise<'sent' | 'unsure' | 'closed'> {
     let begun: number;
@@ -63,8 +64,9 @@ export class Deploys {
       begun = this.#begun;
       if (message.mayBeSent?.() === false) return 'unsure';
       message.send();
-      // Node-RED gives a message to the next node with setImmediate; this one comes after it, when that node has the message. If a
-      // deploy began in between, that node may have been replaced before it had the message.
+      // Node-RED gives a message to the next node with setImmediate; this one comes after it, when
+      // that node has the message. If a deploy began in between, that node may have been replaced
+      // before it had the message.
       await new Promise((resolve) => setImmediate(resolve));
     } while (begun !== this.#begun);
     return 'sent';

@@ -8,7 +8,10 @@ interface RunningFlow {
   log(entry: { msg: unknown }): void;
 }
 
-/** The failures that last and that nodes have found without a message of a flow, each with the nodes that have it. They outlive a deploy. */
+/**
+ * The failures that last and that nodes have found without a message of a flow, each with the nodes
+ * that have it. They outlive a deploy.
+ */
 class LastingFailures {
   readonly #nodes = new Map<string, Set<string>>();
 
@@ -28,7 +31,10 @@ class LastingFailures {
 
 /** A node hands these to its error log. */
 interface ErrorLog {
-  /** Prepares the call of `done` with this failure. @param isOwn whether the node began the work without a message of a flow */
+  /**
+   * Prepares the call of `done` with this failure.
+   * @param isOwn whether the node began the work without a message of a flow
+   */
   failed(failure: VehicleError, isOwn: boolean): void;
   /** The node works, or it is deleted. */
   works(): void;

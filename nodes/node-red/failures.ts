@@ -25,7 +25,10 @@ interface LoggedFailure {
   stack: string;
 }
 
-/** The last failures of a Node-RED, oldest first, for *Copy diagnostics*. The first use prints the versions for `NODE_DEBUG`. */
+/**
+ * The last failures of a Node-RED, oldest first, for *Copy diagnostics*. The first use prints the
+ * versions for `NODE_DEBUG`.
+ */
 export class LastFailures {
   readonly list: LoggedFailure[] = [];
   /** Folders, and the text that replaces each. The longest is first, because it may be inside another one. */
@@ -68,7 +71,8 @@ export class LastFailures {
 }
 
 /**
- * Anything that was thrown, as an error that may be shown: *Copy diagnostics* lists it, and `NODE_DEBUG=connected-vehicle` prints it.
+ * Anything that was thrown, as an error that may be shown: *Copy diagnostics* lists it, and
+ * `NODE_DEBUG=connected-vehicle` prints it.
  * @param log of Node-RED, which gets the stack of a fault of the pack itself at its level debug
  */
 export function reportedError(

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type * as z from 'zod/mini';
-import { memberOf, normalVin, VehicleError, type Account, type Pack, type Presence } from '../../src/index';
+import { memberOf, normalVin, VehicleError, type Account, type Pack, type Place, type Presence } from '../../src/index';
 import { editorsOf } from './editors';
 import { isInUse, packOf } from './storage';
 import { safeError } from './redaction';
@@ -57,8 +57,9 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * The name of the node in records that copies of the flow share: its id; in a group, followed by the VIN of its vehicle configuration, because
-   * nodes with the same id in the copies can have different cars.
+   * The name of the node in records that copies of the flow share: its id; in a group, followed by
+   * the VIN of its vehicle configuration, because nodes with the same id in the copies can have
+   * different cars.
    */
   get sharedId(): string {
     const vin = nonBlank(memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'vin'));
@@ -66,7 +67,10 @@ export class FlowNode implements NodeOfFlow {
     return `${this.node.id}/${normalVin(vin)}`;
   }
 
-  /** The properties in the flow file: checked once, or at each call while they are wrong. @throws VehicleError CONFIG */
+  /**
+   * The properties in the flow file: checked once, or at each call while they are wrong.
+   * @throws VehicleError CONFIG
+   */
   options<Shape extends z.ZodMiniType>(shape: Shape): z.infer<Shape> {
     this.#options ??= parseOptions(shape, this.config);
     return this.#options as z.infer<Shape>; // A node has one shape.
@@ -96,6 +100,11 @@ export class FlowNode implements NodeOfFlow {
     );
   }
 
+  /** Those of the vehicle configuration; none if it is missing. @throws VehicleError CONFIG */
+  get places(): readonly Place[] {
+    return findVehicle(this.RED, this.#vehicle)?.places() ?? [];
+  }
+
   /**
    * The account, and the VIN that a message names, else the one of the node: as it was given, not
    * validated yet.
@@ -120,7 +129,10 @@ export class FlowNode implements NodeOfFlow {
     return hasSeveralCars(this.RED) ? wordsOf(this.RED, id).say('ofCar', { car: this.carName(vin, id), text }) : text;
   }
 
-  /** The status is about this car from now on. It names the car as `withCar` does, unless the label of the node in the editor does. */
+  /**
+   * The status is about this car from now on. It names the car as `withCar` does, unless the label
+   * of the node in the editor does.
+   */
   showsCar(vin: unknown, id = this.#vehicle): void {
     this.status.about = (text) => {
       if (!hasSeveralCars(this.RED)) return text;
@@ -192,7 +204,10 @@ export class FlowNode implements NodeOfFlow {
     this.closing.addEventListener('abort', () => ends.forEach((end) => end()));
   }
 
-  /** Calls back when it is decided whether this process may use the folder of the pack, and at each change, until the node closes. */
+  /**
+   * Calls back when it is decided whether this process may use the folder of the pack, and at each
+   * change, until the node closes.
+   */
   onRole(call: (role: Presence['role']) => void): void {
     const { presence } = packOf(this.RED);
     let known: Presence['role'] = 'deciding';
@@ -206,7 +221,8 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * The contents of messages that the node sends to itself: its input handler does the work, so that Complete and Catch nodes see it.
+   * The contents of messages that the node sends to itself: its input handler does the work, so
+   * that Complete and Catch nodes see it.
    * `contents` has no entry for a message that came from a flow.
    */
   selfMessages<Content>() {
@@ -225,9 +241,10 @@ export class FlowNode implements NodeOfFlow {
   isOwnMessage = (msg: Message): boolean => this.#ownMessages.has(msg);
 
   /**
-   * Begins something that needs a vehicle or a value of the context, and tries again until it has begun, because the flow may set the
-   * value after the start, and the vehicle may be added later. Closing the node ends the tries. While another Node-RED uses the folder
-   * of the pack, nothing begins.
+   * Begins something that needs a vehicle or a value of the context, and tries again until it has
+   * begun, because the flow may set the value after the start, and the vehicle may be added later.
+   * Closing the node ends the tries. While another Node-RED uses the folder of the pack, nothing
+   * begins.
    * @param report called when it fails for another reason than before
    * @returns begins again
    */

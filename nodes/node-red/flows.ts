@@ -31,8 +31,8 @@ export function storedNodes(RED: NodeAPI): StoredNode[] {
 }
 
 /**
- * Whether a message may come from a node to one of a type, by wires and links. What enters a subflow may reach all nodes of it, and what
- * a node of a subflow sends may leave it.
+ * Whether a message may come from a node to one of a type, by wires and links. What enters a
+ * subflow may reach all nodes of it, and what a node of a subflow sends may leave it.
  */
 export function leadsTo({ RED, node: { id, _alias } }: NodeOfFlow, type: string): boolean {
   const nodes = new Map(storedNodes(RED).map((node) => [node.id, node]));
@@ -48,9 +48,10 @@ export function leadsTo({ RED, node: { id, _alias } }: NodeOfFlow, type: string)
 }
 
 /**
- * Whether a closing node is deleted, so that nothing of it is wanted any more. Node-RED passes `removed` also for a disabled node, and
- * does not pass it for a node that disappears with its subflow instance. Therefore this looks whether the node is still in the flows;
- * a node of a subflow is listed there under `_alias`, and its id begins with those of the instances around it.
+ * Whether a closing node is deleted, so that nothing of it is wanted any more. Node-RED passes
+ * `removed` also for a disabled node, and does not pass it for a node that disappears with its
+ * subflow instance. Therefore this looks whether the node is still in the flows; a node of a
+ * subflow is listed there under `_alias`, and its id begins with those of the instances around it.
  */
 export function isDeleted({ RED, node: { id, _alias } }: NodeOfFlow, removed: boolean): boolean {
   const all = storedNodes(RED);

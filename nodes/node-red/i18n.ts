@@ -1,8 +1,10 @@
 /**
- * What the runtime says to people, in their language. `runtime.json` has its texts: node statuses with values, warnings, the sentences of
- * guard, events and conditions. They are apart from the message catalogues, because Node-RED sends those to every editor; and Node-RED's
- * `RED._` takes as much CPU time as a read, so the runtime looks its texts up in its own map. The library has the sentences of errors in
- * English; `sentences.json` of a language has their translations by the English template.
+ * What the runtime says to people, in their language. `runtime.json` has its texts: node statuses
+ * with values, warnings, the sentences of guard, events and conditions. They are apart from the
+ * message catalogues, because Node-RED sends those to every editor; and Node-RED's `RED._` takes as
+ * much CPU time as a read, so the runtime looks its texts up in its own map. The library has the
+ * sentences of errors in English; `sentences.json` of a language has their translations by the
+ * English template.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +45,10 @@ const languages: readonly string[] = [...new Set([english, ...readdirSync(locale
 /** The texts by language, read at the first use of each. */
 class Texts {
   readonly #words = new Map<string, Words>();
-  /** The language of Node-RED: the catalogue of the vehicle configuration that it has loaded names it, so each language has one. */
+  /**
+   * The language of Node-RED: the catalogue of the vehicle configuration that it has loaded names
+   * it, so each language has one.
+   */
   readonly #own: string;
 
   constructor(RED: NodeAPI) {
@@ -90,7 +95,8 @@ function flat(path: string, value: unknown): [string, Text][] {
 
 /** The translations of a language by English template, and the labels of the vehicle configuration by property. */
 function translationsOf(language: string): ReadonlyMap<string, string> {
-  // A sentence that names a property is shown with the label of its field. The build takes them from the texts of the editor.
+  // A sentence that names a property is shown with the label of its field. The build takes them
+  // from the texts of the editor.
   const labels = read<Record<string, string>>(language, 'labels.json');
   const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');
   return new Map(Object.entries({ ...labels, ...sentences }));

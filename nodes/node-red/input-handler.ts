@@ -24,9 +24,10 @@ export const noNews = Symbol('noNews');
 export const handedOver = Symbol('handedOver');
 
 /**
- * Calls `done` and catches everything that the work throws, because a rejected listener would end Node-RED. A failure that the work returns goes
- * to `done`, too, but is not shown: the work has set the status itself. While another Node-RED uses the folder of the pack, every message
- * is refused. Closing the node aborts the running tasks and waits for them.
+ * Calls `done` and catches everything that the work throws, because a rejected listener would end
+ * Node-RED. A failure that the work returns goes to `done`, too, but is not shown: the work has set
+ * the status itself. While another Node-RED uses the folder of the pack, every message is refused.
+ * Closing the node aborts the running tasks and waits for them.
  */
 export function onInput(
   own: FlowNode,
@@ -84,7 +85,10 @@ export function onInput(
   });
 }
 
-/** A Complete node gets the message that came in, so that one becomes the message that was sent last; a frozen one stays as it is. */
+/**
+ * A Complete node gets the message that came in, so that one becomes the message that was sent
+ * last; a frozen one stays as it is.
+ */
 function takeOver(msg: Message, sent: Message): void {
   if (Object.isFrozen(msg)) return;
   for (const name of Object.keys(msg)) if (!(name in sent)) delete msg[name];

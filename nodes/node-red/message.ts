@@ -3,7 +3,10 @@ import type { NodeMessage } from 'node-red';
 /** A message as flows send it, with any properties. */
 export type Message = NodeMessage & Record<string, unknown>;
 
-/** The value of a property of a message; undefined if it is missing or blank, so that the setting of the node applies. */
+/**
+ * The value of a property of a message; undefined if it is missing or blank, so that the setting of
+ * the node applies.
+ */
 export const nonBlank = (value: unknown): unknown => (isBlank(value) ? undefined : value);
 
 export const isBlank = (value: unknown): boolean =>

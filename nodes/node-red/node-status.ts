@@ -4,7 +4,10 @@ import type { deploysOf } from './deploys';
 import type { Values, Words } from './i18n';
 import { clock } from './time';
 
-/** The styles of a node's status: blue = busy, green = good, yellow = needs attention, yellow ring = waiting, red ring = failed, grey = unknown. */
+/**
+ * The styles of a node's status: blue = busy, green = good, yellow = needs attention, yellow ring =
+ * waiting, red ring = failed, grey = unknown.
+ */
 const styles = {
   busy: ['blue', 'dot'],
   good: ['green', 'dot'],
@@ -43,7 +46,10 @@ const outcomeStyles = {
   undetermined: 'unclear',
 } as const satisfies Record<CommandRecord['outcome'], StatusStyle>;
 
-/** The only writer of a node's status: texts in the language of its vehicle configuration, each with the code of its key. */
+/**
+ * The only writer of a node's status: texts in the language of its vehicle configuration, each with
+ * the code of its key.
+ */
 export class NodeStatus {
   /** Shown in place of the time while it is not null. */
   note: () => string | null = () => null;
@@ -68,7 +74,8 @@ export class NodeStatus {
   ) {}
 
   /**
-   * A status that cannot be shown, for example because its text cannot be read, must not make the work of the node fail.
+   * A status that cannot be shown, for example because its text cannot be read, must not make the
+   * work of the node fail.
    * @param key below `status` in `runtime.json`
    * @param values those that the text names
    * @param hasTime whether the time of day is behind the text
@@ -114,7 +121,10 @@ export class NodeStatus {
     this.showWithTime(outcomeStyles[outcome], key, { command: this.#command(command) });
   }
 
-  /** Status nodes get it again, among them those of a later deploy. @param key of the status that is shown, without a time */
+  /**
+   * Status nodes get it again, among them those of a later deploy.
+   * @param key of the status that is shown, without a time
+   */
   repeat(key: string): void {
     if (key === this.#keyWithoutTime) this.#tell({ ...this.#told });
   }
@@ -128,7 +138,10 @@ export class NodeStatus {
     this.own.node.status(this.#told);
   }
 
-  /** While Node-RED starts the flow of the node, it passes no status to Status nodes: they get the last one when the flows run. */
+  /**
+   * While Node-RED starts the flow of the node, it passes no status to Status nodes: they get the
+   * last one when the flows run.
+   */
   #tell(status: NodeStatusObject): void {
     this.#told = status;
     const { node, deploys, closing } = this.own;

@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { asSentence, interfaceChoices, sentence, VehicleError } from '../../src/index';
 
 /**
- * The schemas of properties that several nodes have (docs/internals/contract.md 2 to 5). A flow file may be older, odd or hand-written: a
- * missing property takes its default, and a wrong one is an error that names it.
+ * The schemas of properties that several nodes have (docs/internals/contract.md 2 to 5). A flow
+ * file may be older, odd or hand-written: a missing property takes its default, and a wrong one is
+ * an error that names it.
  */
 
 export const interfaceChoice = z._default(z.enum(interfaceChoices), 'auto');

@@ -28,7 +28,10 @@ const selfNamed: ReadonlySet<string> = new Set(['carLocked', 'chargingStatus', '
 /** A longer text would run over the nodes beside it. */
 const maxLength = 70;
 
-/** Describes a reading in a few words; null if nothing is known. Never contains the position: a status is sent to every open editor. */
+/**
+ * Describes a reading in a few words; null if nothing is known. Never contains the position: a
+ * status is sent to every open editor.
+ */
 export function describeReading(reading: AnyReading, words: Words): ReadingText | null {
   const { payload, vehicle } = reading;
   if (!('reads' in vehicle)) return describeOne({ payload, vehicle }, words, true);
@@ -210,7 +213,10 @@ function describeWarnings(read: string, payload: Record<string, unknown>, words:
   return { style: 'attention', text: counted('warnings', raised.length, words) };
 }
 
-/** A lamp that fails, a level other than normal, and a fault need attention; a new word is shown as any other value. Among others, a value has its name. */
+/**
+ * A lamp that fails, a level other than normal, and a fault need attention; a new word is shown as
+ * any other value. Among others, a value has its name.
+ */
 function describeValue(
   read: string,
   payload: Record<string, unknown>,

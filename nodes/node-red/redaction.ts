@@ -9,7 +9,10 @@ export const shownFailure = ([read, error]: readonly [read: string, error: Vehic
   return { read, code, message: sentence };
 };
 
-/** A copy of a record, which a flow may change. The service's own words about a command can repeat a token or the VIN. */
+/**
+ * A copy of a record, which a flow may change. The service's own words about a command can repeat a
+ * token or the VIN.
+ */
 export const safeRecord = <Logged extends { message: string; reason?: string; text?: string; async: object | null }>(
   record: Logged,
 ): Logged => ({

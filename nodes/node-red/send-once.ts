@@ -15,7 +15,10 @@ interface UnsentMessage {
   isDelivered?(): Promise<boolean>;
   send(): void;
   markSent(): Promise<void>;
-  /** Called if the signal was aborted before it was sent: it is sent after the next start. A deploy is not a crash, so the try does not count. */
+  /**
+   * Called if the signal was aborted before it was sent: it is sent after the next start. A deploy
+   * is not a crash, so the try does not count.
+   */
   release?(): Promise<void> | void;
 }
 

@@ -26,7 +26,10 @@ export interface SharedStoreChoice {
   /** The same text in all copies of the same flows, of which one polls; null if this process is not such a copy. */
   group: string | null;
   joinsCommands: boolean;
-  /** Names the part of the store for the nodes of this process, or of its group: the group, or the host name and the user directory. */
+  /**
+   * Names the part of the store for the nodes of this process, or of its group: the group, or the
+   * host name and the user directory.
+   */
   scope: string;
 }
 

@@ -24,7 +24,10 @@ import { redactor } from './redaction';
 import { chooseSharedStore, type SharedStoreChoice } from './shared-store';
 import { storeSecrets } from './store-secret';
 
-/** The stored state of this Node-RED, in its user directory or in a store that it shares with others, and the parts that its accounts share. */
+/**
+ * The stored state of this Node-RED, in its user directory or in a store that it shares with
+ * others, and the parts that its accounts share.
+ */
 class Storage {
   /** Null if Node-RED keeps no files, or if it has a shared store. */
   readonly owner: DirectoryOwner | null = null;

@@ -7,9 +7,10 @@ import { memberOf, sentence, systemCodeOf, VehicleError } from '../../src/index'
 const keyFile = 'store.key';
 
 /**
- * The secrets that encrypt the saved sign-ins: `credentialSecret` of settings.js, or a key file of the pack that only the user who
- * runs Node-RED can read. The secret that Node-RED generates is not used: it lies in a file just as open and is deleted when a
- * person sets a credentialSecret, who would then have to sign in again.
+ * The secrets that encrypt the saved sign-ins: `credentialSecret` of settings.js, or a key file of
+ * the pack that only the user who runs Node-RED can read. The secret that Node-RED generates is not
+ * used: it lies in a file just as open and is deleted when a person sets a credentialSecret, who
+ * would then have to sign in again.
  * @returns first the one that encrypts, then earlier ones, which still open what they sealed
  * @throws VehicleError CONFIG
  */
@@ -20,7 +21,10 @@ export function storeSecrets(RED: NodeAPI, directory: string): string[] {
   return [...new Set([secret, ...former])];
 }
 
-/** The secret that several Node-REDs share: only a person can give them the same one. @throws VehicleError STORE_UNAVAILABLE */
+/**
+ * The secret that several Node-REDs share: only a person can give them the same one.
+ * @throws VehicleError STORE_UNAVAILABLE
+ */
 export function sharedSecret(RED: NodeAPI): string {
   const secret = setting(RED, 'credentialSecret');
   if (secret !== null) return secret;

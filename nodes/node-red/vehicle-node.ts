@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { Account } from '../../src/index';
+import type { Account, Place } from '../../src/index';
 
 /** The config node as the other nodes see it. */
 export interface VehicleNode extends Node {
@@ -17,6 +17,8 @@ export interface VehicleNode extends Node {
   obstacle(): Promise<string | null>;
   /** The first VIN that is given: of the message, of the node, of the configuration, of the demo car. */
   chooseVin(...given: unknown[]): unknown;
+  /** @throws VehicleError CONFIG */
+  places(): readonly Place[];
 }
 
 /** The config node of this id; null if it is missing, deleted or disabled. */

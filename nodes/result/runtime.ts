@@ -19,7 +19,10 @@ import { safeError, safeRecord } from '../node-red/redaction';
 import { clock } from '../node-red/time';
 import { overviewsOf } from '../vehicle/overview';
 
-/** `connected-vehicle-command-status` (docs/internals/contract.md 5): follows commands to their results, also over a restart. */
+/**
+ * `connected-vehicle-command-status` (docs/internals/contract.md 5): follows commands to their
+ * results, also over a restart.
+ */
 export function connectedVehicleCommandStatus(own: FlowNode): void {
   own.showObstacle(Boolean(own.config.vehicle));
   const results = new ResultNode(own);
@@ -71,7 +74,8 @@ class ResultNode {
         await this.#followed.end(id);
         throw new VehicleError('CANCELLED', 'Following the command was cancelled by a message.');
       }
-      // The node was closed: the command is followed further after the deploy. A link that must not be followed ends it.
+      // The node was closed: the command is followed further after the deploy. A link that must not
+      // be followed ends it.
       if (signal.aborted) return handedOver;
       if (safeError(error).code === 'UNTRUSTED_LINK') await this.#followed.end(id);
       throw error;

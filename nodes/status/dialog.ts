@@ -1,17 +1,25 @@
+import { unitOf as unitOfSystem } from '../../src/index';
 import { choiceLine, chosenIn, nodeField as field, part, saveProperties, textOf } from '../editor/forms';
 import { serviceInterfaces, showNeeds } from '../editor/interfaces';
 import { ask, ownVin, waitsForDeploy } from '../editor/runtime-request';
 import { addSearch } from '../editor/search';
 import { clearAnswer, showAnswer } from '../editor/show-values';
+import answerStyles from '../editor/show-values.css';
+import { addStyles } from '../editor/styles';
+import { unitsOfVehicle } from '../editor/units';
 import { prepareNode, showTyped, sources } from '../editor/typed-inputs';
 import { isFromList, isSeveral, say, titleOfRead } from './common';
 import type { StatusOptions } from './options';
 
 const { isReadName, needsOfRead, partsOf, readThemes, valueTypeOf } = connectedVehicle;
 
+addStyles(answerStyles);
+
+/** In the units of the chosen vehicle. */
 function unitOf(name: string): string {
   const type = valueTypeOf(name);
-  return type && 'unit' in type ? say(`unit.${type.unit}`, { count: 2, defaultValue: type.unit }) : '';
+  const unit = type && 'unit' in type ? unitOfSystem(unitsOfVehicle(), type.unit) : '';
+  return unit && say(`unit.${unit}`, { count: 2, defaultValue: unit });
 }
 
 /** As many values as a person reads in a form; the reference lists all of them. */

@@ -25,7 +25,10 @@ import { describeReading, inOrderText } from '../node-red/reading-text';
 import { safeError } from '../node-red/redaction';
 import { clock } from '../node-red/time';
 
-/** `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or by itself, into the message. */
+/**
+ * `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or
+ * by itself, into the message.
+ */
 export function connectedVehicleStatus(own: FlowNode): void {
   own.showObstacle();
   const nodeStatus = own.status;
@@ -135,8 +138,9 @@ function keptNote({ words }: FlowNode, { vehicle: { ageSeconds = 0 } }: AnyReadi
 }
 
 /**
- * Calls back whenever the vehicle's poller finds something due. While polling cannot start, it is tried again, and one message without
- * due reads is sent for each new reason, so that the failing read shows it. It begins again when a variable chooses other reads.
+ * Calls back whenever the vehicle's poller finds something due. While polling cannot start, it is
+ * tried again, and one message without due reads is sent for each new reason, so that the failing
+ * read shows it. It begins again when a variable chooses other reads.
  * @param poll with what is due
  */
 function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {

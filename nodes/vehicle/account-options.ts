@@ -21,12 +21,14 @@ export const learnCredentials = ({ apiKey, clientSecret, accessToken }: VehicleC
 export const settingsOf = (
   RED: NodeAPI,
   options: VehicleOptions,
-): Pick<AccountOptions, 'pack' | 'readOnly' | 'limits' | 'shareForMs' | 'polling'> => ({
+): Pick<AccountOptions, 'pack' | 'units' | 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'places'> => ({
   pack: packOf(RED, options.service),
+  units: options.units,
   readOnly: options.readOnly,
   limits: options,
   shareForMs: options.shareFor * 1000,
   polling: options.polling,
+  places: options.places,
 });
 
 /** The application that signs in, and the service that its tokens are for. */

@@ -1,8 +1,10 @@
 import {
   commandAccess,
   defaultAccess,
+  faultIn,
   interfaceNames,
   isLoopback,
+  memberOf,
   readAccess,
   services,
   signInScopes,
@@ -23,6 +25,7 @@ import {
   showProperties,
   textOf,
 } from '../editor/forms';
+import { addPlaceButton, addPlaceFields, addPlaceRow, isOtherList, placesIn } from '../editor/places';
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
 import { numberText, presetLanguage, sharedText, textLanguages, timeText, wordsOf, type Say } from '../editor/texts';
 import { showTyped, startSources } from '../editor/typed-inputs';
@@ -248,6 +251,35 @@ function showLanguages(chosen = ''): void {
     .val(chosen);
 }
 
+/** The section of the places, open if one of them is wrong. */
+function showPlaces(node: EditorNode<VehicleOptions>): void {
+  const list = $('<div>');
+  const button = $('<button type="button" class="red-ui-button red-ui-button-small">').append(
+    '<i class="fa fa-plus" aria-hidden="true"></i> ',
+    $('<span>').text(wordsOf('connected-vehicle-event')('label.add')),
+  );
+  const reason = $('<div class="warning" role="alert">');
+  const showReason = (): void => {
+    const places = placesIn(list);
+    const fault = faultIn(places);
+    const name = fault && memberOf(places[fault.at], 'name');
+    reason.text(fault ? say(`place.${fault.part}`, { name }) : '');
+  };
+  const fields = (row: JQuery, place: unknown): (() => Record<string, string>) =>
+    addPlaceFields(row, place, (done) => ask(node.id, 'form-position', bodyOf(node), done));
+  for (const place of node.places ?? []) addPlaceRow(list, place, fields);
+  addPlaceButton(list, button, fields);
+  list.on('change', showReason);
+  showReason();
+  const hint = $('<div class="hint">').text(sharedText('hint.places'));
+  part('named')
+    .append(
+      $('<summary>').text(sharedText('heading.places')),
+      $('<div class="below">').append(list, button, reason, hint),
+    )
+    .prop('open', reason.text() !== '');
+}
+
 export function prepare(node: EditorNode<VehicleOptions>): void {
   showProperties(node, field);
   const chosen = node.access ?? defaultAccess;
@@ -260,6 +292,7 @@ export function prepare(node: EditorNode<VehicleOptions>): void {
   field('service').on('change', showService);
   showLanguages(RED.nodes.node(node.id) ? node.language : presetLanguage());
   clearSecretsForOtherAddress(node);
+  showPlaces(node);
   new Dialog(node, $('.car-form').has('#connected-vehicle-found')).open();
 }
 
@@ -269,6 +302,8 @@ export function save(node: EditorNode<VehicleOptions>): void {
   // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
   if (!isSameList(access, node.access ?? defaultAccess)) node.access = access;
   if (!isSameList(interfaces, node.interfaces ?? interfaceNames)) node.interfaces = interfaces;
+  const places = placesIn(part('named'));
+  if (isOtherList(places, node.places ?? [])) Object.assign(node, { places });
   saveProperties(node, field);
   const { id } = node;
   // By then, the editor has a configuration that was just made.

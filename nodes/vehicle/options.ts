@@ -1,11 +1,13 @@
 import * as z from 'zod/mini';
-import { accessNames, defaultAccess, interfaceNames, serviceNames } from '../../src/index';
+import { accessNames, defaultAccess, interfaceNames, parsePlaces, serviceNames, unitSystems } from '../../src/index';
 import { flag, listOf, number, text } from '../node-red/options';
 
 /** `connected-vehicle` (docs/internals/contract.md 2). The credentials are below. */
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,
+    /** In which people see the values; `car`: as the car gives them. */
+    units: z._default(z.enum(unitSystems), 'car'),
     service: z._default(z.enum(serviceNames), 'demo'),
     baseUrl: text,
     apiKeyHeader: text,
@@ -37,6 +39,8 @@ export const vehicleOptions = z.lazy(() =>
     tariffType: z._default(z.enum(['num', 'json', 'flow', 'global', 'env', 'jsonata']), 'num'),
     /** ISO 4217. */
     currency: text,
+    /** What event and condition nodes, the tariff and the logbook name. */
+    places: z.pipe(z.optional(z.unknown()), z.transform(parsePlaces)),
     /** The language of the texts that reach people: `payload.text`, node status, notifications. Empty: the language of Node-RED. */
     language: z._default(z.enum(['', 'en-US', 'de', 'fr', 'nb', 'nl', 'sv']), ''),
   }),

@@ -28,6 +28,7 @@ export function connectedVehicle(own: FlowNode): void {
     account: () => vehicle.account(),
     obstacle: () => vehicle.obstacle(),
     chooseVin: (...given) => vehicle.chooseVin(given),
+    places: () => own.options(vehicleOptions).places,
   };
   runVehicle(RED, Object.assign(node, ofNode), own.closing);
 

@@ -3,8 +3,8 @@ import { openingIfFitted, openings, unspecified, type FittedName } from '../cata
 import { isRecord, memberOf } from '../util/json';
 
 /**
- * Whether a car has a read, or an opening that not every car has: true after its first value, false after the service has said that it is
- * not supported.
+ * Whether a car has a read, or an opening that not every car has: true after its first value, false
+ * after the service has said that it is not supported.
  */
 export type Equipment = Partial<Record<EquipmentName, boolean>>;
 /** Or a warning that the car has reported, `tyres.frontLeft`. */

@@ -5,11 +5,12 @@ import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
 import { setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
-import { readForUpdate, type StateStore } from '../state/state-store';
+import { readForUpdate, retryOnConflict, StateFault, type Stored, type StateStore } from '../state/state-store';
+import { Serial } from '../util/serial';
 import { equipmentOf, learnEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
-import { stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
+import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
 import { isClockKnown, timesOf } from './times';
 
 /** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
@@ -48,6 +49,9 @@ interface Car {
   facts: Facts;
   isRead: boolean;
   reading: Promise<void> | null;
+  readonly writes: Serial;
+  /** The version that is stored, as far as it is known; undefined: what is stored is damaged, and any version is replaced. */
+  version: string | null | undefined;
   /** When the facts were stored last, in milliseconds since 1970. */
   statesStoredAt: number;
   hasNewStates: boolean;
@@ -177,14 +181,24 @@ export class CarFacts {
     return fuelType;
   }
 
-  /** Stores what is known, but not before the stored facts were read. If that fails, they are learned again after a restart. */
+  /**
+   * Stores what is known together with what another process has stored meanwhile, but not before the stored facts were read. If that fails,
+   * they are learned again after a restart.
+   */
   async #save(vin: string, car: Car): Promise<void> {
-    const { facts, isRead } = car;
-    if (!isRead) return;
+    if (!car.isRead) return;
     const key = keyOf(vin);
     Object.assign(car, { statesStoredAt: this.#clock.now(), hasNewStates: false });
     try {
-      await this.#store.write(key, facts);
+      await car.writes.run(() =>
+        retryOnConflict(async (isAgain) => {
+          if (isAgain) car.facts = merged(await this.#load(key, car), car.facts);
+          const { version: expected } = car;
+          const version = await this.#store.write(key, car.facts, expected === undefined ? {} : { expected });
+          if (version !== null) car.version = version;
+          return version;
+        }),
+      );
       this.#stored ??= this.#store.entries('car/').then((all) => new Map(all.map((one) => [one.key, true])));
       for (const oldest of setNewest(await this.#stored, key, true, maxCars)) await this.#store.remove(oldest);
     } catch {
@@ -192,11 +206,26 @@ export class CarFacts {
     }
   }
 
+  /** @throws StateFault if what is stored may be readable later */
+  async #load(key: string, car: Car): Promise<Facts> {
+    let stored: Stored | null | undefined;
+    try {
+      stored = await readForUpdate(this.#store, key);
+    } catch (error) {
+      if (!(error instanceof StateFault && error.fault === 'damaged')) throw error;
+    }
+    car.version = stored === undefined ? undefined : (stored?.version ?? null);
+    const found = factsShape.safeParse(stored?.value);
+    return found.success ? found.data : nothingKnown();
+  }
+
   #of(vin: string): Maybe<Car> {
     const car = this.#cars.get(vin) ?? {
       facts: nothingKnown(),
       isRead: false,
       reading: null,
+      writes: new Serial(),
+      version: null,
       fuelTypeAskAt: -Infinity,
       statesStoredAt: -Infinity,
       hasNewStates: false,
@@ -209,17 +238,8 @@ export class CarFacts {
   /** If reading fails, the next use of the car tries it again. */
   async #read(vin: string, car: Car): Promise<void> {
     try {
-      const found = factsShape.safeParse((await readForUpdate(this.#store, keyOf(vin)))?.value);
-      const stored = found.success ? found.data : nothingKnown();
-      const { fuelType, equipment, history, events, states } = car.facts;
-      car.facts = {
-        fuelType: fuelType ?? stored.fuelType,
-        equipment: { ...stored.equipment, ...equipment },
-        // If two rows are about the same hour, the newer one is kept.
-        history: [...new Map([...stored.history, ...history].map((row) => [row[0], row])).values()],
-        events: [...stored.events, ...events].slice(-maxEvents),
-        states: { ...stored.states, ...states },
-      };
+      const stored = await this.#load(keyOf(vin), car);
+      car.facts = merged(stored, car.facts);
       car.isRead = true;
       if (!isDeepStrictEqual(car.facts, stored)) await this.#save(vin, car);
     } catch {
@@ -231,6 +251,28 @@ export class CarFacts {
 /** At once, if the car is known. */
 const withCar = <Value>(car: Maybe<Car>, use: (car: Car) => Maybe<Value>): Maybe<Value> =>
   car instanceof Promise ? car.then(use) : use(car);
+
+/** What is stored and what is known here; two processes can read one car. */
+function merged(stored: Facts, own: Facts): Facts {
+  const equipment = { ...stored.equipment, ...own.equipment };
+  // What one of them has read, the car has.
+  for (const [name, isThere] of Object.entries(stored.equipment)) if (isThere) equipment[name] = true;
+  const rows = new Map(stored.history.map((row) => [row[0], row]));
+  for (const row of own.history) {
+    const other = rows.get(row[0]);
+    rows.set(row[0], other === undefined ? row : row.map((value, index) => value ?? other[index] ?? null));
+  }
+  const isNew = (event: CarEvent): boolean => !stored.events.some((other) => isDeepStrictEqual(other, event));
+  const states: Facts['states'] = { ...stored.states };
+  for (const [name, runs] of Object.entries(own.states)) states[name] = mergedRuns(states[name] ?? [], runs);
+  return {
+    fuelType: own.fuelType ?? stored.fuelType,
+    equipment,
+    history: [...rows.values()],
+    events: [...stored.events, ...own.events.filter(isNew)].slice(-maxEvents),
+    states,
+  };
+}
 
 const nothingKnown = (): Facts => ({ fuelType: null, equipment: {}, history: [], events: [], states: {} });
 

@@ -24,8 +24,9 @@ const hourMs = 60 * 60_000;
 const hoursKept = 7 * 24;
 
 /**
- * Adds the values of an answer to the row of this hour. The time is that of this machine, because the clock of a car may be wrong. Rows
- * of a time at which the clock of the machine was wrong stay until 168 newer rows have replaced them, and `linesOf` leaves them out.
+ * Adds the values of an answer to the row of this hour. The time is that of this machine, because
+ * the clock of a car may be wrong. Rows of a time at which the clock of the machine was wrong stay
+ * until 168 newer rows have replaced them, and `linesOf` leaves them out.
  * @param now in milliseconds since 1970
  * @returns whether this is the first value of the hour
  */

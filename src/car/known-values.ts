@@ -51,7 +51,10 @@ export const knownValueOf = <Value>(
   readAt: at,
 });
 
-/** Times after `at` come from a clock that was set back since. @param skewMs how far the clock behind the timestamps is ahead of `at` */
+/**
+ * Times after `at` come from a clock that was set back since.
+ * @param skewMs how far the clock behind the timestamps is ahead of `at`
+ */
 export const asOf = <Value>(fact: KnownValue<Value>, at: number, skewMs = 0): KnownValue<Value> => ({
   ...fact,
   at: Math.min(fact.at, at),
@@ -71,7 +74,10 @@ export const isConfirmed = ({ since, receivedAt }: KnownValue): boolean => recei
 /** Answers this close together show the car at one moment, whichever of them came first. */
 export const sameMomentMs = 5_000;
 
-/** One source may be read seldom, or not again: its use of the car is over if the other source shows none that much later. */
+/**
+ * One source may be read seldom, or not again: its use of the car is over if the other source shows
+ * none that much later.
+ */
 const maxUseAgeMs = 15 * 60_000;
 
 /** Whether somebody uses the car, as the sources show it, without what one of them showed too long ago. */
@@ -91,7 +97,10 @@ interface Stand {
   at: number;
 }
 
-/** A number that is lower than before, or higher than a car can have come since, can be wrong: it needs a second answer. */
+/**
+ * A number that is lower than before, or higher than a car can have come since, can be wrong: it
+ * needs a second answer.
+ */
 export function isCredible(odometer: KnownValue, { odometer: before, at }: Stand): boolean {
   const driven = Number(odometer.value) - before;
   const most = alwaysDriven + (mostPerHour * Math.max(0, odometer.at - at)) / 3_600_000;
@@ -99,7 +108,8 @@ export function isCredible(odometer: KnownValue, { odometer: before, at }: Stand
 }
 
 /**
- * The odometer, if the car was parked before it was read and still after it: one that was read on the way does not count, nor one that cannot be right.
+ * The odometer, if the car was parked before it was read and still after it: one that was read on
+ * the way does not count, nor one that cannot be right.
  * @param sources whether somebody uses the car, as far as that is known
  * @param before where the car was parked; null: not known
  */

@@ -16,15 +16,15 @@ interface Last {
 const maxReadings = 100;
 
 /**
- * The last reading under each key. A new reading is compared with it, and it replaces a read that fails. It holds copies, because
- * flows change the messages they get.
+ * The last reading under each key. A new reading is compared with it, and it replaces a read that
+ * fails. It holds copies, because flows change the messages they get.
  */
 export class LastReadings {
   readonly #readings = new Map<string, Last>();
 
   /**
-   * A read that fails among several keeps its last value: neither that it fails nor that it works again is a change. Nor is an answer
-   * that was received before the known one.
+   * A read that fails among several keeps its last value: neither that it fails nor that it works
+   * again is a change. Nor is an answer that was received before the known one.
    * @returns whether a value differs from the last reading, or there was none
    */
   remember(key: string, reading: AnyReading, now: number): boolean {
@@ -96,8 +96,8 @@ const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
 const ignoredMembers = new Set(['timestamp', 'images']);
 
 /**
- * Timestamps do not count, nor do the addresses of images, which the service renews all the time (docs/internals/service.md 2.2), nor the
- * order of a list.
+ * Timestamps do not count, nor do the addresses of images, which the service renews all the time
+ * (docs/internals/service.md 2.2), nor the order of a list.
  */
 function valuesOf(payload: unknown): unknown {
   if (Array.isArray(payload)) return payload.map((item) => JSON.stringify(valuesOf(item))).sort();

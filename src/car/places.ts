@@ -1,3 +1,5 @@
+import { VehicleError } from '../errors';
+import { asSentence, sentence, type Sentence } from '../sentence';
 import { isRecord } from '../util/json';
 
 /** Degrees, WGS 84. */
@@ -22,8 +24,14 @@ export interface Place extends Position {
 export const defaultRadius = 200;
 
 /** What a place must have; of an error (docs/internals/contract.md 5a, 5c). */
-export const placeRule =
+const placeRule =
   'A place needs a name, a latitude from -90 to 90, a longitude from -180 to 180, and a radius from 1 to 1,000,000 meters.';
+
+/** Why `parsePlace` finds no place. */
+export const faultOfPlace = (input: unknown): Sentence =>
+  typeof input === 'string' && input.trim() !== ''
+    ? sentence`The vehicle configuration has no place “${input.trim()}”. Add it there, or choose another place.`
+    : asSentence(placeRule);
 
 /** A number, or the text of a field with one, in which a comma separates the decimals, too; NaN for anything else. */
 export function numberIn(input: unknown): number {
@@ -31,29 +39,71 @@ export function numberIn(input: unknown): number {
   return typeof input === 'string' && input.trim() !== '' ? Number(input.replace(',', '.')) : Number.NaN;
 }
 
-/**
- * A place as a form or a message gives it; null if a part is missing or wrong. The radius is
- * `defaultRadius` if there is none.
- */
-export function parsePlace(input: unknown): Place | null {
-  if (!isRecord(input) || typeof input['name'] !== 'string') return null;
-  const name = input['name'].trim();
-  const { radius } = input;
+/** A place with what was given; a part that is missing or wrong is an empty name or no number. The radius is `defaultRadius` if there is none. */
+function readPlace(input: unknown): Place {
+  const { name, latitude, longitude, radius } = isRecord(input) ? input : {};
   const isDefault = radius === undefined || radius === null || radius === '';
-  const place = {
-    name,
-    latitude: numberIn(input['latitude']),
-    longitude: numberIn(input['longitude']),
+  return {
+    name: typeof name === 'string' ? name.trim() : '',
+    latitude: numberIn(latitude),
+    longitude: numberIn(longitude),
     radius: isDefault ? defaultRadius : numberIn(radius),
   };
-  const isValid =
-    name !== '' &&
-    Math.abs(place.latitude) <= 90 &&
-    Math.abs(place.longitude) <= 180 &&
-    place.radius >= 1 &&
-    place.radius <= 1_000_000;
-  return isValid ? place : null;
 }
+
+/** The first part of a place that is missing or wrong. */
+function wrongPart({ name, latitude, longitude, radius }: Place): keyof Place | null {
+  if (name === '') return 'name';
+  if (!(Math.abs(latitude) <= 90)) return 'latitude';
+  if (!(Math.abs(longitude) <= 180)) return 'longitude';
+  return radius >= 1 && radius <= 1_000_000 ? null : 'radius';
+}
+
+/**
+ * A place as a form or a message gives it: its parts, or the name of one of the vehicle configuration.
+ * @returns null if a part is missing or wrong, or if there is none of this name
+ */
+export function parsePlace(input: unknown, named: readonly Place[] = []): Place | null {
+  if (typeof input === 'string') return named.find(({ name }) => name === input.trim()) ?? null;
+  const place = readPlace(input);
+  return wrongPart(place) === null ? place : null;
+}
+
+/** What is wrong with a list of places; null if each is complete and has a name of its own. */
+export function faultIn(places: readonly unknown[]): { at: number; part: keyof Place | 'twice' } | null {
+  const names = new Set<string>();
+  for (const [at, place] of places.map(readPlace).entries()) {
+    const part = wrongPart(place) ?? (names.has(place.name) ? 'twice' : null);
+    if (part !== null) return { at, part };
+    names.add(place.name);
+  }
+  return null;
+}
+
+/**
+ * The places of a vehicle configuration.
+ * @throws VehicleError CONFIG
+ */
+export function parsePlaces(input: unknown): Place[] {
+  if (input === undefined || input === null || input === '') return [];
+  if (!Array.isArray(input)) throw new VehicleError('CONFIG', 'The places must be a list.');
+  const places = (input as unknown[]).map(readPlace);
+  const fault = faultIn(input);
+  const { name = '' } = places[fault?.at ?? 0] ?? {};
+  if (fault !== null) throw new VehicleError('CONFIG', sentencesOfFaults[fault.part](name, fault.at + 1));
+  return places;
+}
+
+const sentencesOfFaults: Record<keyof Place | 'twice', (name: string, number: number) => Sentence> = {
+  name: (_, number) => sentence`Place ${number} of the vehicle configuration has no name. Enter one.`,
+  twice: (name) => sentence`The vehicle configuration has two places “${name}”. Give each its own name.`,
+  latitude: (name) =>
+    sentence`The latitude of the place “${name}” must be a number from -90 to 90, such as 57.70887. Correct it in the vehicle configuration.`,
+  longitude: (name) =>
+    sentence`The longitude of the place “${name}” must be a number from -180 to 180, such as 11.97456. Correct it in the vehicle configuration.`,
+  radius: (name) =>
+    sentence`The radius of the place “${name}” must be a number from 1 to 1,000,000 meters. Correct it in the vehicle configuration.`,
+};
 
 const earthRadius = 6_371_000;
 
@@ -68,3 +118,7 @@ function metersBetween(one: Position, other: Position): number {
 }
 
 export const isInside = (position: Position, place: Place): boolean => metersBetween(position, place) <= place.radius;
+
+/** The first place that contains a position. */
+export const placeAt = <Found extends Place>(places: readonly Found[], position: Position | null): Found | null =>
+  (position && places.find((place) => isInside(position, place))) ?? null;

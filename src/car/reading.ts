@@ -17,7 +17,10 @@ export interface ReadingInfo extends Partial<Openness> {
   /** ISO-8601. */
   receivedAt: string;
   measuredAt: string | null;
-  /** Of a value, in words; for a group, an object with the unit of each member that has one. Absent if nothing has a unit. */
+  /**
+   * Of a value, in words; for a group, an object with the unit of each member that has one. Absent
+   * if nothing has a unit.
+   */
   unit?: string | Readonly<Record<string, string>>;
   source: 'live' | 'shared' | 'kept';
   /** The sentence of `inOrder`; other reads have none. */
@@ -91,9 +94,10 @@ export function readingOf<Name extends ReadName>(
 }
 
 /**
- * The unit of a payload, in words; for a group an object with the units of its members. Undefined if nothing in it has a unit.
+ * The unit of a payload, in words; for a group an object with the units of its members. Undefined
+ * if nothing in it has a unit.
  */
-function unitOfPayload(payload: unknown): string | Record<string, string> | undefined {
+export function unitOfPayload(payload: unknown): string | Record<string, string> | undefined {
   if (!isRecord(payload)) return undefined;
   if (Object.hasOwn(payload, 'value')) return typeof payload['unit'] === 'string' ? payload['unit'] : undefined;
   const units = Object.entries(payload).flatMap(([name, member]) =>

@@ -6,7 +6,10 @@ import { isOlder, type ValueTimes } from './times';
 /** A value of the car whose changes are kept. */
 export type StateValue = string | boolean | number | Position;
 
-/** Consecutive answers with the same value; for a number that changes, the answers of some minutes. All times are milliseconds since 1970 by the clock of the service. */
+/**
+ * Consecutive answers with the same value; for a number that changes, the answers of some minutes.
+ * All times are milliseconds since 1970 by the clock of the service.
+ */
 export interface StateRun {
   value: StateValue;
   /** The highest number, if `value` is lower; only numbers have it. */
@@ -39,8 +42,8 @@ const maxRuns = 30;
 const clockSlackMs = 5_000;
 
 /**
- * Adds a known value to the runs of a state. If the clock was set back, nothing before is known. Returns the same array if
- * the answer shows nothing new.
+ * Adds a known value to the runs of a state. If the clock was set back, nothing before is known.
+ * Returns the same array if the answer shows nothing new.
  * @param at now, by the clock of the service
  */
 export function withValue(
@@ -82,9 +85,49 @@ export function withValue(
   return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, { ...run, from }].slice(-maxRuns);
 }
 
+/** The runs that two readers of a car have seen, in the order of time. Of a run that the other one has seen interrupted, only the last answer counts on. */
+export function mergedRuns(one: readonly StateRun[], other: readonly StateRun[]): readonly StateRun[] {
+  const byTime = (first: StateRun, second: StateRun): number => first.from - second.from || first.to - second.to;
+  const left = [...one, ...other].sort(byTime);
+  const runs: StateRun[] = [];
+  for (let run = left.shift(); run !== undefined; run = left.shift()) {
+    const last = runs.at(-1);
+    const joined = last && joinedRun(last, run);
+    if (joined !== undefined) runs[runs.length - 1] = joined;
+    else if (last === undefined || run.from >= last.to) runs.push(run);
+    else {
+      runs[runs.length - 1] = { ...last, to: run.from };
+      runs.push(run);
+      // A copy, as this run can be cut, too.
+      if (last.to > run.to) left.push({ ...last, from: last.to });
+      left.sort(byTime);
+    }
+  }
+  return runs.slice(-maxRuns);
+}
+
+/** Two runs as one, if they have one value, or are numbers of one time. */
+function joinedRun(last: StateRun, run: StateRun): StateRun | undefined {
+  const isOne = sameValue(last.value, run.value) && last.highest === run.highest && run.from - last.to <= maxGapMs;
+  const [low, value] = [last.value, run.value];
+  const areNumbers = typeof low === 'number' && typeof value === 'number' && run.from < last.to;
+  if (!isOne && !areNumbers) return undefined;
+  const highest = areNumbers ? Math.max(last.highest ?? low, run.highest ?? value) : last.highest;
+  const joined = areNumbers ? Math.min(low, value) : last.value;
+  const times = [last.measuredAt, run.measuredAt].filter((time) => time !== null);
+  return {
+    value: joined,
+    ...(highest !== undefined && highest !== joined && { highest }),
+    from: last.from,
+    to: Math.max(last.to, run.to),
+    measuredAt: times.length === 0 ? null : Math.max(...times),
+    askedAt: Math.max(last.askedAt, run.askedAt),
+  };
+}
+
 /**
- * Whether a state has lasted for so long: no if an answer in that time shows something else, yes if the answers show it from before
- * that time on, or the service has its time, and otherwise null.
+ * Whether a state has lasted for so long: no if an answer in that time shows something else, yes if
+ * the answers show it from before that time on, or the service has its time, and otherwise null.
  * @param isMet whether a value is of that state; of numbers, all between two that are
  * @param now by the clock of the service
  * @returns also since when it is known to last; null: it does not

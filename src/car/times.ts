@@ -51,9 +51,15 @@ export const isOlder = (value: Order, known: Order): boolean =>
 
 type Order = Pick<ValueTimes, 'measuredAt' | 'askedAt'>;
 
-/** When a known value was asked for or received, for comparisons: a time in the future was taken before the clock was set back. */
+/**
+ * When a known value was asked for or received, for comparisons: a time in the future was taken
+ * before the clock was set back.
+ */
 export const receiptAsOf = (receivedAt: number, at: number): number => (receivedAt > at ? 0 : receivedAt);
 
-/** Whether a trip has ended between two readings of the odometer: that of a car that is not in use has moved. Null: not known. */
+/**
+ * Whether a trip has ended between two readings of the odometer: that of a car that is not in use
+ * has moved. Null: not known.
+ */
 export const isTripEnd = (before: number | null, now: number | null, inUse: boolean | null): boolean =>
   inUse !== true && before !== null && now !== null && now > before;

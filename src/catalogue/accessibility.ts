@@ -2,8 +2,9 @@ import { isRecord } from '../util/json';
 import { asSentence, sentence, type Sentence } from '../sentence';
 
 /**
- * The reasons that the service is known to give (docs/internals/vendor-api.md 1.8); the set is open. `inUse`: a car that saves power has been parked
- * for days; the reasons without it do not show whether somebody uses the car.
+ * The reasons that the service is known to give (docs/internals/vendor-api.md 1.8); the set is
+ * open. `inUse`: a car that saves power has been parked for days; the reasons without it do not
+ * show whether somebody uses the car.
  */
 const unavailableReasons: ReadonlyMap<unknown, { text: string; inUse?: boolean }> = /* @__PURE__ */ new Map([
   ['NO_INTERNET', { text: 'it has no connection' }],

@@ -1,8 +1,9 @@
 import { isAsSpecified, json, type InterfaceName } from './reads';
 
 /**
- * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and honk-flash: docs/internals/vendor-api.md 1.10;
- * climate and engine: docs/internals/vendor-api.md 15; the wallbox: docs/internals/vendor-api.md 17).
+ * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and
+ * honk-flash: docs/internals/vendor-api.md 1.10; climate and engine:
+ * docs/internals/vendor-api.md 15; the wallbox: docs/internals/vendor-api.md 17).
  */
 interface RouteRow {
   /** Below the interface's base path; `{vin}`, or `{wallbox}` and `{ampere}`, is filled in. */
@@ -22,7 +23,10 @@ export interface CommandRow {
   routes: Partial<Record<CommandInterface, RouteRow>>;
   /** Besides `openid`. */
   scopes: readonly string[];
-  /** The access that this command needs, from the property `access` of the configuration (docs/internals/contract.md 2). */
+  /**
+   * The access that this command needs, from the property `access` of the configuration
+   * (docs/internals/contract.md 2).
+   */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine' | 'wallbox';
   /**
    * For each state of the lock (of the engine if `access` is `engine`, of the wallbox if it is

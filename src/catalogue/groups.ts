@@ -50,7 +50,10 @@ interface GroupMember {
 
 /** A number, in any unit that can be converted to that of docs/internals/service.md 2.8 (src/catalogue/units.ts). */
 export interface GroupedNumber extends GroupMember {
-  /** Round whole numbers down, because a distance or time to go must not be too long. A value that would become 0 is then unknown. */
+  /**
+   * Round whole numbers down, because a distance or time to go must not be too long. A value that
+   * would become 0 is then unknown.
+   */
   whole?: 'down';
   /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
   withoutFuel?: readonly string[];

@@ -11,13 +11,17 @@ export type OpeningRead = 'windows' | 'doors';
 export interface OpeningRow {
   kind: OpeningKind;
   read: OpeningRead;
-  /** Its member in the read's payload (docs/internals/contract.md 3), which is also that of v1 (docs/internals/service.md 2.3, 2.4). */
+  /**
+   * Its member in the read's payload (docs/internals/contract.md 3), which is also that of v1
+   * (docs/internals/service.md 2.3, 2.4).
+   */
   name: string;
   /** Its member in the answer of v2 (docs/internals/vendor-api.md 1.5, 1.6). Default: its key. */
   v2?: string;
   /**
-   * Equipment that not every car has: a car that lacks it always reports UNSPECIFIED (docs/internals/vendor-api.md 1.6), so the guard counts it
-   * from the first time that its state was known. v1 does not have it.
+   * Equipment that not every car has: a car that lacks it always reports UNSPECIFIED
+   * (docs/internals/vendor-api.md 1.6), so the guard counts it from the first time that its state
+   * was known. v1 does not have it.
    */
   ifFitted?: true;
 }

@@ -1,7 +1,8 @@
 import { commandRow, isOfWallbox } from './commands';
 
 /**
- * The meaning of each request status of a command, and its sentence for a driver (docs/internals/service.md 3, docs/internals/vendor-api.md 1.9).
+ * The meaning of each request status of a command, and its sentence for a driver
+ * (docs/internals/service.md 3, docs/internals/vendor-api.md 1.9).
  * docs/internals/contract.md 4 and 5: a status that is not here is `undetermined`, never success.
  */
 export type Outcome = 'pending' | 'succeeded' | 'failed' | 'undetermined';
@@ -120,7 +121,10 @@ const missingStatus: StatusMeaning = {
   sentence: 'The service did not report the result of the command, so it is not known. Look at the car.',
 };
 
-/** A request status in upper case, as the table has it. A service may send any case and any word (docs/internals/vendor-api.md 1.9). */
+/**
+ * A request status in upper case, as the table has it. A service may send any case and any word
+ * (docs/internals/vendor-api.md 1.9).
+ */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
 /** Whether the status of a command is its last one. An unclear status may be followed by a clear one. */

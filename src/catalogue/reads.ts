@@ -12,8 +12,9 @@ import { byName } from '../util/json';
 
 /**
  * Everything that can be read, as rows of one table, `reads` (docs/internals/service.md 2.1 to 2.8 and 4.1 to 4.3,
- * docs/internals/vendor-api.md 12 to 14). The requests of the client, the dropdown of the editor, the scope check, the schedule of the
- * poller, the documentation and the routes of the simulator follow from it.
+ * docs/internals/vendor-api.md 12 to 14). The requests of the client, the dropdown of the editor,
+ * the scope check, the schedule of the poller, the documentation and the routes of the simulator
+ * follow from it.
  */
 
 /** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 5). */
@@ -21,8 +22,9 @@ export const apiNames = ['connected', 'energy', 'location', 'energy-device'] as 
 export type ApiName = (typeof apiNames)[number];
 
 /**
- * The interfaces of a service, as `msg.vehicle.interface` reports them (docs/internals/contract.md 2 and 3): the API that each belongs to,
- * and its base path (docs/internals/service.md 9.1, docs/internals/vendor-api.md 7).
+ * The interfaces of a service, as `msg.vehicle.interface` reports them
+ * (docs/internals/contract.md 2 and 3): the API that each belongs to, and its base path
+ * (docs/internals/service.md 9.1, docs/internals/vendor-api.md 7).
  */
 export const interfaces = {
   'connected-v2': { api: 'connected', path: '/connected-vehicle/v2' },
@@ -43,15 +45,16 @@ const specifiedInterfaces: ReadonlySet<InterfaceName> = /* @__PURE__ */ new Set(
 ] as const);
 
 /**
- * Whether a service has the interfaces of the specification and no other. Its v2 then has the extent of docs/internals/service.md 9.4;
- * that of every other service also has what docs/internals/vendor-api.md 1.10 lists.
+ * Whether a service has the interfaces of the specification and no other. Its v2 then has the
+ * extent of docs/internals/service.md 9.4; that of every other service also has what
+ * docs/internals/vendor-api.md 1.10 lists.
  */
 export const isAsSpecified = (available: readonly InterfaceName[]): boolean =>
   available.every((name) => specifiedInterfaces.has(name));
 
 /**
- * What `auto` takes of the routes that a service has, newest first (docs/internals/contract.md 3): the newest. At a service as specified,
- * a route that the specification does not list comes last.
+ * What `auto` takes of the routes that a service has, newest first (docs/internals/contract.md 3):
+ * the newest. At a service as specified, a route that the specification does not list comes last.
  */
 export const newestOf = <Route extends { unlisted?: true }>(
   routes: readonly Route[],
@@ -212,8 +215,8 @@ export const resources = {
 export type ResourceName = keyof typeof resources;
 
 /**
- * A number, or a word of an open set. A number without a unit is in `unit`, unless the service uses several units for it
- * (`mixedUnits`): then its unit is unknown.
+ * A number, or a word of an open set. A number without a unit is in `unit`, unless the service uses
+ * several units for it (`mixedUnits`): then its unit is unknown.
  */
 export type MemberKind =
   { kind: 'number'; unit: string; mixedUnits?: true } | { kind: 'word'; values: readonly string[] };
@@ -389,8 +392,8 @@ function resourceRow(name: ResourceName): ReadRow {
 }
 
 /**
- * The route of a read at a service with these interfaces; undefined if the service does not have it. For a single value, `v1` is the
- * extended interface, if that has it.
+ * The route of a read at a service with these interfaces; undefined if the service does not have
+ * it. For a single value, `v1` is the extended interface, if that has it.
  */
 export function routeOf(
   name: ReadName,
@@ -458,7 +461,10 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
 export const valueTypeOf = (name: string): Resource | MemberKind | undefined =>
   isReadName(name) ? reads[name].value : undefined;
 
-/** The versions of the connected interface that have a read; null for a single value, which does not depend on the version. */
+/**
+ * The versions of the connected interface that have a read; null for a single value, which does not
+ * depend on the version.
+ */
 export const versionsOfRead = (name: ReadName): { v1: boolean; v2: boolean } | null => {
   const { routes, hasVersions } = reads[name];
   const has = (version: InterfaceName): boolean => routes.some((route) => route.interface === version);

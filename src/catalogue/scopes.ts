@@ -10,7 +10,10 @@ import {
   type ReadName,
 } from './reads';
 
-/** The values of the property `access`: what a sign-in asks for besides reading the status (docs/internals/contract.md 2). */
+/**
+ * The values of the property `access`: what a sign-in asks for besides reading the status
+ * (docs/internals/contract.md 2).
+ */
 export const commandAccess = ['lock', 'unlock', 'honk-flash', 'climate', 'engine'] as const;
 export const readAccess = ['charging', 'location', 'wallbox'] as const;
 export const accessNames = [...commandAccess, ...readAccess] as const;
@@ -69,8 +72,9 @@ export const needsOfCommand = (name: CommandName, available: readonly InterfaceN
 });
 
 /**
- * The scopes of a text with spaces between them, as they are written, because capitals matter, and each once. Null if a character is
- * not part of a scope (RFC 6749 3.3), or is a comma or a semicolon, which a person takes for a separator.
+ * The scopes of a text with spaces between them, as they are written, because capitals matter, and
+ * each once. Null if a character is not part of a scope (RFC 6749 3.3), or is a comma or a
+ * semicolon, which a person takes for a separator.
  */
 export function parseScopes(text: string): string[] | null {
   const scopes = text.split(/\s+/).filter((scope) => scope !== '');
@@ -88,8 +92,9 @@ interface ScopeOptions {
 }
 
 /**
- * The scopes that a sign-in asks for (docs/internals/service.md 5.2), every read of the status and what `access` and `moreScopes` add, and those among them that a
- * person can leave out, by the access that adds them. Accesses that add none are not listed.
+ * The scopes that a sign-in asks for (docs/internals/service.md 5.2), every read of the status and
+ * what `access` and `moreScopes` add, and those among them that a person can leave out, by the
+ * access that adds them. Accesses that add none are not listed.
  */
 export function signInScopes(
   available: readonly InterfaceName[],

@@ -11,7 +11,12 @@ const spellings: Readonly<Record<string, readonly string[]>> = {
   'liters per 100 kilometers': ['l/100km', 'l/100 km', 'liters_per_100_kilometers'],
   'kilowatt-hours per 100 kilometers': ['kWh/100km', 'kWh/100 km', 'kilowatt_hours_per_100_kilometers'],
   'kilowatt-hours': ['kWh'],
+  'US gallons': [],
+  'miles per US gallon': [],
+  'miles per imperial gallon': [],
+  'miles per kilowatt-hour': ['mi/kWh'],
   'degrees celsius': ['c', '°c', 'celsius'],
+  'degrees fahrenheit': ['°f', 'fahrenheit'],
   percent: ['%', 'percentage'],
   watts: ['w', 'watt'],
   ampere: ['a', 'amp', 'amperes'],
@@ -41,13 +46,126 @@ export function unitInWords(unit: string | null): string | null {
   return words.get(word.toLowerCase()) ?? word;
 }
 
-/** Kilometers in a mile. */
+/** Kilometers in a mile, and liters in a gallon of the United States and of the United Kingdom: by definition (NIST Handbook 44, Appendix C). */
 export const perMile = 1.609344;
+const perUsGallon = 3.785411784;
+const perImperialGallon = 4.54609;
+
+type Quantity = 'distance' | 'speed' | 'volume' | 'temperature' | 'fuelPerDistance' | 'energyPerDistance';
+
+/** A unit by the first one of its quantity: `value * factor`, from `zero` on; or `factor / value` if more of the one is less of the other. */
+interface Scale {
+  of: Quantity;
+  factor: number;
+  zero?: number;
+  isReciprocal?: true;
+  /** The decimals of a number that was converted into it. */
+  decimals: number;
+}
+
+const scales: Readonly<Record<string, Scale>> = {
+  kilometers: { of: 'distance', factor: 1, decimals: 1 },
+  miles: { of: 'distance', factor: perMile, decimals: 1 },
+  'kilometers per hour': { of: 'speed', factor: 1, decimals: 0 },
+  'miles per hour': { of: 'speed', factor: perMile, decimals: 0 },
+  liters: { of: 'volume', factor: 1, decimals: 1 },
+  'US gallons': { of: 'volume', factor: perUsGallon, decimals: 1 },
+  'degrees celsius': { of: 'temperature', factor: 1, decimals: 0 },
+  'degrees fahrenheit': { of: 'temperature', factor: 5 / 9, zero: 32, decimals: 0 },
+  'liters per 100 kilometers': { of: 'fuelPerDistance', factor: 1, decimals: 1 },
+  'miles per US gallon': {
+    of: 'fuelPerDistance',
+    factor: (100 * perUsGallon) / perMile,
+    isReciprocal: true,
+    decimals: 1,
+  },
+  'miles per imperial gallon': {
+    of: 'fuelPerDistance',
+    factor: (100 * perImperialGallon) / perMile,
+    isReciprocal: true,
+    decimals: 1,
+  },
+  'kilowatt-hours per 100 kilometers': { of: 'energyPerDistance', factor: 1, decimals: 1 },
+  'miles per kilowatt-hour': { of: 'energyPerDistance', factor: 100 / perMile, isReciprocal: true, decimals: 2 },
+};
+
+// A unit may have the name of a member of every object.
+const scaleOf = (unit: string): Scale | undefined => (Object.hasOwn(scales, unit) ? scales[unit] : undefined);
+
+/** As the car gives them, or those of a country. */
+export const unitSystems = ['car', 'metric', 'uk', 'us'] as const;
+export type UnitSystem = (typeof unitSystems)[number];
+
+const metric: Readonly<Record<Quantity, string>> = {
+  distance: 'kilometers',
+  speed: 'kilometers per hour',
+  volume: 'liters',
+  temperature: 'degrees celsius',
+  fuelPerDistance: 'liters per 100 kilometers',
+  energyPerDistance: 'kilowatt-hours per 100 kilometers',
+};
+
+/** Fuel is sold in liters in the United Kingdom, too, and electric cars there and in the United States show miles per kilowatt-hour. */
+const uk: typeof metric = {
+  ...metric,
+  distance: 'miles',
+  speed: 'miles per hour',
+  fuelPerDistance: 'miles per imperial gallon',
+  energyPerDistance: 'miles per kilowatt-hour',
+};
+
+const systems: Readonly<Record<Exclude<UnitSystem, 'car'>, typeof metric>> = {
+  metric,
+  uk,
+  us: { ...uk, volume: 'US gallons', temperature: 'degrees fahrenheit', fuelPerDistance: 'miles per US gallon' },
+};
+
+/** The unit that a system has in place of a unit, both in words; the same for one that is unknown or that every country has. */
+export function unitOf(system: UnitSystem, unit: string): string {
+  const scale = scaleOf(unit);
+  return system === 'car' || scale === undefined ? unit : systems[system][scale.of];
+}
+
+/** The units, in words, that a value of a unit can be converted into, itself included. */
+export function unitsBeside(unit: string): string[] {
+  const scale = scaleOf(unit);
+  return scale === undefined ? [unit] : Object.keys(scales).filter((other) => scales[other]?.of === scale.of);
+}
 
 /** The factor from a unit to another, both in words; null if there is none. */
 export function factorBetween(from: string, to: string): number | null {
   if (from === to) return 1;
   if (from === 'days' && to === 'months') return 12 / 365.25;
-  if (from.replace(/^kilometers/, 'miles') === to) return 1 / perMile;
-  return from.replace(/^miles/, 'kilometers') === to ? perMile : null;
+  const [one, other] = [scaleOf(from), scaleOf(to)];
+  const isFactor = [one, other].every((scale) => scale && scale.zero === undefined && !scale.isReciprocal);
+  return one !== undefined && one.of === other?.of && isFactor ? one.factor / other.factor : null;
+}
+
+/** A number in another unit, both in words, not rounded; null if there is none: what is used up at no distance has no distance. */
+export function inUnit(value: number, from: string, to: string): number | null {
+  const factor = factorBetween(from, to);
+  const converted = factor === null ? throughFirst(value, scaleOf(from), scaleOf(to)) : value * factor;
+  return converted !== null && Number.isFinite(converted) ? converted : null;
+}
+
+function throughFirst(value: number, from: Scale | undefined, to: Scale | undefined): number | null {
+  if (from === undefined || from.of !== to?.of) return null;
+  if ((from.isReciprocal || to.isReciprocal) && value <= 0) return null;
+  const inFirst = from.isReciprocal ? from.factor / value : (value - (from.zero ?? 0)) * from.factor;
+  return to.isReciprocal ? to.factor / inFirst : inFirst / to.factor + (to.zero ?? 0);
+}
+
+/** A number that was converted into a unit, without digits that the car did not measure: from 100 on a whole number. */
+export function roundedIn(unit: string, value: number): number {
+  const decimals = Math.abs(value) >= 100 ? 0 : (scaleOf(unit)?.decimals ?? 1);
+  // + 0: no minus zero.
+  return Number(value.toFixed(decimals)) + 0;
+}
+
+/** A number in the unit of a system, rounded if that is another one; null if there is none in that unit. */
+export function inSystem(system: UnitSystem, value: number, unit: string): { value: number | null; unit: string } {
+  const to = unitOf(system, unit);
+  if (to === unit) return { value, unit };
+  const converted = inUnit(value, unit, to);
+  return { value: converted === null ? null : roundedIn(to, converted), unit: to };
 }

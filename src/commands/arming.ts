@@ -31,7 +31,10 @@ type Armed = z.infer<typeof armedShape>;
 interface ArmedCommand {
   /** Asked when the command is sent. @throws VehicleError INPUT_INVALID if the arming has ended by then */
   check: () => void;
-  /** Awaited before: whether a message has ended it in another process. @throws VehicleError INPUT_INVALID, CANCELLED, STORE_UNAVAILABLE */
+  /**
+   * Awaited before: whether a message has ended it in another process.
+   * @throws VehicleError INPUT_INVALID, CANCELLED, STORE_UNAVAILABLE
+   */
   confirm: () => Promise<void>;
 }
 
@@ -166,7 +169,10 @@ export class Arming {
     return this.#changes.run(() => retryOnConflict(attempt));
   }
 
-  /** An arming also ends when the clock is set back. Two processes know the time of their store to some milliseconds. */
+  /**
+   * An arming also ends when the clock is set back. Two processes know the time of their store to
+   * some milliseconds.
+   */
   #isValid({ at, seconds }: Armed): boolean {
     const age = this.#now() - at;
     return age > -1_000 && age < seconds * 1000;

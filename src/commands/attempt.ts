@@ -6,18 +6,27 @@ import type { Clock } from '../util/clock';
 
 interface AttemptOptions {
   clock: Clock;
-  /** Aborted when the sender is closed. Then a waiting command is dropped, and a sent one no longer waits for its answer. */
+  /**
+   * Aborted when the sender is closed. Then a waiting command is dropped, and a sent one no longer
+   * waits for its answer.
+   */
   signal?: AbortSignal | undefined;
 }
 
-/** One command on its way to its first byte: it is sent once, or not at all. Owns its deadline and its cancellation; call `end` when it is over. */
+/**
+ * One command on its way to its first byte: it is sent once, or not at all. Owns its deadline and
+ * its cancellation; call `end` when it is over.
+ */
 export class CommandAttempt {
   readonly id = randomUUID();
   /** Decides at the last moment, besides the deadline and the cancellation: throws if the command must not leave. */
   check: (() => void) | null = null;
   /** Awaited before the command is sent: rejects if it must not be. */
   confirm: (() => Promise<void>) | null = null;
-  /** Why the command may not be sent, but only join the same one of another copy of the flow (docs/several-node-reds.md); null if it may be sent. */
+  /**
+   * Why the command may not be sent, but only join the same one of another copy of the flow
+   * (docs/several-node-reds.md); null if it may be sent.
+   */
   unarmed: VehicleError | null = null;
   /** Why the car takes no command now: the error if the deadline passes meanwhile. */
   unavailable: VehicleError | null = null;

@@ -61,7 +61,10 @@ const storedShape = z.lazy(() =>
 type Stored = z.infer<typeof storedShape>;
 export type StatusChange = z.infer<typeof state>;
 export type Verdict = z.infer<typeof verdictShape>;
-/** A node that follows a command, from before its first poll until its result was sent. Its own conditions decide when the result is reached. */
+/**
+ * A node that follows a command, from before its first poll until its result was sent. Its own
+ * conditions decide when the result is reached.
+ */
 export type Follower = z.infer<typeof followerShape>;
 
 /** What a node has to send for a command, its record or its result, and the process that sends it. */
@@ -76,8 +79,9 @@ export interface Sender {
 }
 
 /**
- * A command in the journal (docs/internals/contract.md 4 and 5): `sentBy` names the node, `states` are the statuses of the service with
- * their times, `reason` says what the result is. Times are ISO-8601; a value that is not known (yet) is null.
+ * A command in the journal (docs/internals/contract.md 4 and 5): `sentBy` names the node, `states`
+ * are the statuses of the service with their times, `reason` says what the result is. Times are
+ * ISO-8601; a value that is not known (yet) is null.
  */
 export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
   id: string;
@@ -107,7 +111,10 @@ const neverAnswered = {
   ),
 } as const;
 
-/** What is known of a command, in memory and, as JSON, on disk: facts, of which the record, the journal and the results are views. */
+/**
+ * What is known of a command, in memory and, as JSON, on disk: facts, of which the record, the
+ * journal and the results are views.
+ */
 export class Command {
   /** Newer ones have a higher number. */
   order = 0;

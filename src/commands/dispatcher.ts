@@ -15,7 +15,10 @@ import type { Turn, Turns } from './turns';
 export interface DispatchOptions extends CommandInput, Sender {
   /** Read the accessibility first, and do not send the command to a car that is unavailable. */
   precheck?: boolean;
-  /** Whether a command is refused or waits for its turn while another one is in progress at the same car. Default `refuse`. */
+  /**
+   * Whether a command is refused or waits for its turn while another one is in progress at the same
+   * car. Default `refuse`.
+   */
   whenBusy?: 'refuse' | 'queue';
   /** Whether a command waits while the car takes none. Default `fail`: it is sent anyway, unless `precheck` fails. */
   whenUnavailable?: 'fail' | 'wait';
@@ -51,8 +54,9 @@ const defaultWaitMs = 600_000;
 const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
 
 /**
- * Sends the commands of an account: one at a time to each car, when the car can take them, and enters each into the log. A waiting
- * command does not survive a restart, because a car must not unlock because a computer started.
+ * Sends the commands of an account: one at a time to each car, when the car can take them, and
+ * enters each into the log. A waiting command does not survive a restart, because a car must not
+ * unlock because a computer started.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -66,8 +70,9 @@ export class Dispatcher {
   /**
    * Sends a command once, and waits for its turn and the car as the options say.
    * @returns the invocation record; `undetermined` if the command may have reached the service and no answer came
-   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is in progress, if the car did not become available, or if the
-   * longest wait has passed; CANCELLED if a newer command or a cancellation came first
+   * @throws VehicleError VEHICLE_UNAVAILABLE while another command is in progress, if the car did
+   * not become available, or if the longest wait has passed; CANCELLED if a newer command or a
+   * cancellation came first
    */
   async send(
     name: unknown,
@@ -93,8 +98,8 @@ export class Dispatcher {
   }
 
   /**
-   * The log has the command before its first byte leaves, and its answer before the caller has it. So after a crash at any moment, the
-   * next process knows the commands that may be in progress.
+   * The log has the command before its first byte leaves, and its answer before the caller has it.
+   * So after a crash at any moment, the next process knows the commands that may be in progress.
    */
   async #send(name: unknown, given: DispatchOptions, attempt: CommandAttempt): Promise<CommandRecord> {
     const { account, client, clock, log, readOnly, requests, turns } = this.#options;
@@ -176,7 +181,10 @@ export class Dispatcher {
     await Promise.all([stored, turns.end(turn)]);
   }
 
-  /** A command changes the answers of every interface, because all of them show the same car, which a wallbox charges. */
+  /**
+   * A command changes the answers of every interface, because all of them show the same car, which
+   * a wallbox charges.
+   */
   #carChanges({ vin, wallbox }: CommandRoute): void {
     const { client, observers, requests } = this.#options;
     for (const observer of observers) observer.commandSent(vin);
@@ -191,8 +199,8 @@ export class Dispatcher {
   }
 
   /**
-   * The commands that may still be in progress; null while those of an earlier version may be, which are not known. A simulated service knows
-   * nothing from before it was started.
+   * The commands that may still be in progress; null while those of an earlier version may be,
+   * which are not known. A simulated service knows nothing from before it was started.
    */
   async #pending(): Promise<Command[] | null> {
     const { client, clock, log, account } = this.#options;
@@ -202,7 +210,10 @@ export class Dispatcher {
     return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));
   }
 
-  /** Waits until the car can take a command. An unknown accessibility also ends the wait (docs/internals/service.md 2.7). */
+  /**
+   * Waits until the car can take a command. An unknown accessibility also ends the wait
+   * (docs/internals/service.md 2.7).
+   */
   async #untilAvailable(
     { vin }: CommandRoute,
     turn: Turn,

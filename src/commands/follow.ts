@@ -54,12 +54,15 @@ const firstPollMs = 2_000;
 const growth = 1.5;
 /** The time that a poll in flight gets when the time is over. */
 const lastPollMs = 10_000;
-/** The number of polls in a row that must find an unclear status before it counts as the end, because a clear one may follow. */
+/**
+ * The number of polls in a row that must find an unclear status before it counts as the end,
+ * because a clear one may follow.
+ */
 const maxUnclearPolls = 3;
 /**
- * Follows a command to its end: an update for each change of its state, then the result, once. No order of states is assumed, and
- * a failed poll does not mean a failed command. Each follower of a command has its own pauses, time limit and client; all of them
- * share what a poll finds.
+ * Follows a command to its end: an update for each change of its state, then the result, once. No
+ * order of states is assumed, and a failed poll does not mean a failed command. Each follower of a
+ * command has its own pauses, time limit and client; all of them share what a poll finds.
  * @throws VehicleError UNTRUSTED_LINK before the first poll; CANCELLED through the signal
  */
 export async function* followCommand(
@@ -105,7 +108,10 @@ class FollowRun {
   readonly #interval: number;
   readonly #deadline: number;
   readonly #expires: number;
-  /** Whether the command is from before a restart of the (simulated) service, which no longer knows it and whose car is a new one. */
+  /**
+   * Whether the command is from before a restart of the (simulated) service, which no longer knows
+   * it and whose car is a new one.
+   */
   readonly #isOfFormerService: boolean;
   readonly stop: () => void;
   #wait: number;

@@ -22,8 +22,9 @@ interface FollowedCommandsOptions {
 }
 
 /**
- * The commands that a node follows, each in `followers` of its record from before the first poll until the result was sent. The result is
- * stored before it is sent: a process that is killed on the way sends the same result again, rather than none.
+ * The commands that a node follows, each in `followers` of its record from before the first poll
+ * until the result was sent. The result is stored before it is sent: a process that is killed on
+ * the way sends the same result again, rather than none.
  */
 export class FollowedCommands {
   readonly #options: FollowedCommandsOptions;
@@ -86,7 +87,8 @@ export class FollowedCommands {
 
   /**
    * Stores a result, or one more try to send it; the caller sends it next.
-   * @returns false if another copy of the flow has taken the command over because this process was silent: that copy sends the result
+   * @returns false if another copy of the flow has taken the command over because this process was
+   * silent: that copy sends the result
    * @throws StateFault while a shared store is away, so that this is unknown
    */
   async settle(followed: FollowedCommand, { report, reason }: Omit<FollowUpdate, 'settled'>): Promise<boolean> {

@@ -1,12 +1,16 @@
-/** Lengths as JSON text, roughly. A message can hold a picture of 40 MB; a flow needs its small properties again, not that. */
+/**
+ * Lengths as JSON text, roughly. A message can hold a picture of 40 MB; a flow needs its small
+ * properties again, not that.
+ */
 const maxLength = { property: 4_096, message: 16_384 } as const;
 
 /** The payload is replaced by the record, and the others belong to the connection of a web request. */
 const dropped = new Set(['payload', 'req', 'res', '__proto__']);
 
 /**
- * The properties of a message that are kept on disk while its command is followed: plain JSON data of at most 4 KB each and 16 KB
- * together. Buffers, dates, functions and cycles are left out with the property that holds them.
+ * The properties of a message that are kept on disk while its command is followed: plain JSON data
+ * of at most 4 KB each and 16 KB together. Buffers, dates, functions and cycles are left out with
+ * the property that holds them.
  */
 export function keptProperties(msg: Record<string, unknown>): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
@@ -26,7 +30,10 @@ export function keptProperties(msg: Record<string, unknown>): Record<string, unk
   return kept;
 }
 
-/** Stops counting past the limit, so a large value costs no more than a small one. Infinity for what JSON cannot hold. */
+/**
+ * Stops counting past the limit, so a large value costs no more than a small one. Infinity for what
+ * JSON cannot hold.
+ */
 function jsonLength(value: unknown, limit: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value === 'boolean' || value === null) return 5;

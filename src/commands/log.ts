@@ -25,8 +25,9 @@ const isOnTheWay = ({ origin }: Command, now: number): boolean =>
   !origin?.forwardedAt || Math.abs(now - Date.parse(origin.forwardedAt)) < maxActingMs;
 
 /**
- * The commands of a Node-RED, one stored record each, `command/<id>`, entered before the first byte leaves. The log is the only owner of
- * its keys. What cannot be stored stays in memory, and is stored with the next change of the command.
+ * The commands of a Node-RED, one stored record each, `command/<id>`, entered before the first byte
+ * leaves. The log is the only owner of its keys. What cannot be stored stays in memory, and is
+ * stored with the next change of the command.
  */
 export class CommandLog {
   readonly store: StateStore;
@@ -110,7 +111,8 @@ export class CommandLog {
 
   /**
    * Changes a command. Fulfilled when it is stored as it is then.
-   * @param change made again if another process has stored another change meanwhile; what it returns is awaited, and with false nothing is stored
+   * @param change made again if another process has stored another change meanwhile; what it
+   * returns is awaited, and with false nothing is stored
    * @returns false if `change` has returned it
    * @throws StateFault
    */
@@ -177,7 +179,8 @@ export class CommandLog {
   }
 
   /**
-   * Stores that this process sends what a node has to send for a command, unless another process does that or has sent it.
+   * Stores that this process sends what a node has to send for a command, unless another process
+   * does that or has sent it.
    * @param follower given if the node begins to follow the command
    * @throws StateFault
    */
@@ -212,8 +215,8 @@ export class CommandLog {
   }
 
   /**
-   * Makes sure that this process may send what a node has to send for a command: takes it over if the process that had it has ended, such as the
-   * former id of this process.
+   * Makes sure that this process may send what a node has to send for a command: takes it over if
+   * the process that had it has ended, such as the former id of this process.
    * @returns false if another process sends it, or has sent it
    * @throws StateFault while a shared store is away, so that this is unknown
    */
@@ -262,7 +265,11 @@ export class CommandLog {
     return [...this.#commands.values()].filter((one) => one.account === account && one.mayAct);
   }
 
-  /** The journal of an account: its last 100 commands, newest first; copies, which the caller may change. @throws StateFault */
+  /**
+   * The journal of an account: its last 100 commands, newest first; copies, which the caller may
+   * change.
+   * @throws StateFault
+   */
   async journal(account: string): Promise<JournalEntry[]> {
     await this.ready();
     const shown = [...this.#commands.values()].filter((one) => one.account === account && !one.isCleared);
@@ -272,7 +279,11 @@ export class CommandLog {
       .map((one) => one.journalEntry());
   }
 
-  /** Empties the journal of an account. A command that a node still needs comes back with its result. @throws StateFault */
+  /**
+   * Empties the journal of an account. A command that a node still needs comes back with its
+   * result.
+   * @throws StateFault
+   */
   async clear(account: string): Promise<void> {
     await this.ready();
     for (const command of [...this.#commands.values()].filter((one) => one.account === account)) {
@@ -286,7 +297,8 @@ export class CommandLog {
 }
 
 /**
- * The journal as a reading of `connected-vehicle-status` (docs/internals/contract.md 3): it comes from no vehicle and no request.
+ * The journal as a reading of `connected-vehicle-status` (docs/internals/contract.md 3): it comes
+ * from no vehicle and no request.
  * @param redact removes secrets, which the service can repeat in its reasons
  */
 export function journalReading(

@@ -8,9 +8,15 @@ import type { CommandRecord } from './record';
 
 export type ProofClient = Pick<VehicleClient, 'read'> & Partial<Pick<VehicleClient, 'clockSkewMs' | 'requireWallbox'>>;
 
-/** All that follow a command share a poll, and all that follow commands of one car a proof, that is not older than this. */
+/**
+ * All that follow a command share a poll, and all that follow commands of one car a proof, that is
+ * not older than this.
+ */
 export const shareMs = 1_000;
-/** The doors lag behind the command (docs/internals/vendor-api.md 1.9): the pauses between reads until a value was measured after it. */
+/**
+ * The doors lag behind the command (docs/internals/vendor-api.md 1.9): the pauses between reads
+ * until a value was measured after it.
+ */
 const proofPollsMs = [0, 2_000, 3_000, 5_000, 10_000] as const;
 /** The largest difference between the clocks of car and service. */
 const maxClockDifferenceMs = 5_000;
@@ -38,8 +44,9 @@ interface Evidence {
 }
 
 /**
- * Reads the doors or the engine until the value was measured after the command, and once more if that reading may be from before
- * the car acted. Null if no read proves the command, or none succeeded.
+ * Reads the doors or the engine until the value was measured after the command, and once more if
+ * that reading may be from before the car acted. Null if no read proves the command, or none
+ * succeeded.
  */
 export async function readProof(
   record: CommandRecord,
@@ -113,7 +120,10 @@ async function readEvidence(
   };
 }
 
-/** @returns the proof of a value that was measured after the command was sent; null without a newer value, or for one that proves nothing */
+/**
+ * @returns the proof of a value that was measured after the command was sent; null without a newer
+ * value, or for one that proves nothing
+ */
 function verdictOf(
   proof: NonNullable<CommandRow['proof']>,
   { value, measuredAt }: Evidence,

@@ -50,9 +50,11 @@ const recordShape = z.lazy(() =>
 );
 
 /**
- * The invocation record (docs/internals/contract.md 4). `id` is the pack's own name for the invocation, `requestStatus` the status that
- * the service gave, verbatim, or null. Times are ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened,
- * if that is known. `assumedUntil`, only for climatization-start: until when the climate control is assumed to run. `wallbox`, only for a command of one: its id.
+ * The invocation record (docs/internals/contract.md 4). `id` is the pack's own name for the
+ * invocation, `requestStatus` the status that the service gave, verbatim, or null. Times are
+ * ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened, if that is known.
+ * `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
+ * `wallbox`, only for a command of one: its id.
  */
 export type CommandRecord = z.infer<typeof recordShape>;
 
@@ -168,7 +170,8 @@ export function parseRecord(input: unknown): CommandRecord {
 }
 
 /**
- * The command that a message with `cancel` names, which is then no longer followed: the id of its record, in `payload.id` or as the payload itself; null for all commands.
+ * The command that a message with `cancel` names, which is then no longer followed: the id of its
+ * record, in `payload.id` or as the payload itself; null for all commands.
  * @throws VehicleError INPUT_INVALID
  */
 export function cancelledId(payload: unknown): string | null {

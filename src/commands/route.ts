@@ -46,8 +46,10 @@ export interface CommandRoute {
 type Client = Pick<VehicleClient, 'service' | 'read' | 'requireVin' | 'requireWallbox'>;
 
 /**
- * Validates a command and finds its address: POST …/commands/{command} (docs/internals/service.md 4.1, 4.2). A command that the specification does
- * not name goes to the href that the vehicle's own list gives, which is read for it (docs/internals/service.md 4.1 rule 3).
+ * Validates a command and finds its address: POST …/commands/{command}
+ * (docs/internals/service.md 4.1, 4.2). A command that the specification does not name goes to the
+ * href that the vehicle's own list gives, which is read for it (docs/internals/service.md 4.1 rule
+ * 3).
  * @throws VehicleError VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
  */
 export async function commandRoute(

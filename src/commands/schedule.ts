@@ -21,8 +21,9 @@ interface Period {
 }
 
 /**
- * A list of `{ from, to, ampere | watt }` as the service takes it (docs/internals/vendor-api.md 17): its periods follow each other, so a gap
- * becomes a period of 0 ampere. A period that has begun keeps its beginning: copies of a flow must send the same.
+ * A list of `{ from, to, ampere | watt }` as the service takes it
+ * (docs/internals/vendor-api.md 17): its periods follow each other, so a gap becomes a period of 0
+ * ampere. A period that has begun keeps its beginning: copies of a flow must send the same.
  * @throws VehicleError INPUT_INVALID
  */
 export function parseSchedule(input: unknown, now: number): object {

@@ -1,17 +1,20 @@
 import { timesOf } from '../car/times';
-import { isInside, placeRule, type Place, type Position } from '../car/places';
+import { faultOfPlace, isInside, type Place, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
 import { lasted, type StateRun } from '../car/state-runs';
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
+import { unitInWords, unitsBeside } from '../catalogue/units';
 import { iso } from '../util/clock';
 import { closestName } from '../util/closest';
 import {
   conditionValue,
   conditionValues,
   factOf,
+  numberInUnit,
   operatorsOf,
   parseOperand,
+  unitOfValue,
   type ConditionValue,
   type Fact,
   type Operator,
@@ -25,6 +28,8 @@ export interface Condition {
   operator: Operator;
   /** As `parseOperand` gives it. */
   operand: unknown;
+  /** The unit of the operand and of the value that is compared with it, in words; null for what is no number. */
+  unit: string | null;
   /** How long it has to be met; 0: it is enough that it is met now. */
   forMinutes: number;
 }
@@ -43,14 +48,22 @@ export interface ConditionResult extends Fact {
 /** A row of the form. The operand is parsed later, because it may come from a message. */
 type ConditionRow = Omit<Condition, 'operand'>;
 
+interface RowInput {
+  value: string;
+  operator: string;
+  /** Default: that of the value. */
+  unit?: string;
+  forMinutes?: number;
+}
+
 /**
- * The value and the operator of a row.
+ * The value, the operator and the unit of a row.
  * @param number of the row, from 1
  * @throws VehicleError CONFIG
  */
 export function parseRow(
   number: number,
-  { value: name, operator, forMinutes = 0 }: { value: string; operator: string; forMinutes?: number },
+  { value: name, operator, unit: given = '', forMinutes = 0 }: RowInput,
 ): ConditionRow {
   const value = conditionValue(name);
   if (value === undefined) {
@@ -64,14 +77,25 @@ export function parseRow(
   }
   const operators = operatorsOf(value.type);
   const known = operators.find((one) => one === operator);
-  // An age has a time already.
-  if (known !== undefined) return { value, operator: known, forMinutes: known === 'older than' ? 0 : forMinutes };
-  throw faulty('CONFIG', number, sentence`“${name}” is compared with one of: ${operators}.`);
+  if (known === undefined) throw faulty('CONFIG', number, sentence`“${name}” is compared with one of: ${operators}.`);
+  // An age has a unit and a time already.
+  if (known === 'older than') return { value, operator: known, unit: unitOfValue(value), forMinutes: 0 };
+  return { value, operator: known, unit: unitOfRow(number, value, given), forMinutes };
+}
+
+function unitOfRow(number: number, value: ConditionValue, given: string): string | null {
+  const own = unitOfValue(value);
+  if (own === null) return null;
+  const units = unitsBeside(own);
+  const unit = unitInWords(given) ?? own;
+  if (units.includes(unit)) return unit;
+  throw faulty('CONFIG', number, sentence`“${value.name}” has one of these units: ${units}.`);
 }
 
 /**
  * The row with its operand.
  * @param code INPUT_INVALID if the operand came from a message or another source
+ * @param places of the vehicle configuration
  * @throws VehicleError of this code
  */
 export function parseCondition(
@@ -79,16 +103,17 @@ export function parseCondition(
   row: ConditionRow,
   input: unknown,
   code: 'CONFIG' | 'INPUT_INVALID',
+  places: readonly Place[] = [],
 ): Condition {
-  const operand = parseOperand(row.value.type, row.operator, input);
-  if (operand === undefined) throw faulty(code, number, needOf(row));
+  const operand = parseOperand(row.value.type, row.operator, input, places);
+  if (operand === undefined) throw faulty(code, number, needOf(row, input));
   return { ...row, operand };
 }
 
-function needOf({ value: { name, type }, operator }: ConditionRow): Sentence {
+function needOf({ value: { name, type }, operator }: ConditionRow, input: unknown): Sentence {
   if (operator === 'older than') return asSentence('An age needs a number of minutes.');
   if (operator === 'between') return sentence`“${name}” needs two numbers, such as “20 - 80”.`;
-  if (type.kind === 'position') return asSentence(placeRule);
+  if (type.kind === 'position') return faultOfPlace(input);
   if (type.kind === 'number') return sentence`“${name}” needs a number.`;
   return sentence`“${name}” needs one of: ${type.kind === 'word' ? type.values : Object.values(type.words)}.`;
 }
@@ -103,16 +128,21 @@ const faulty = (code: 'CONFIG' | 'INPUT_INVALID', number: number, fault: Sentenc
  * @param runs which values the car has had, for a condition that has to last
  */
 export function judge(
-  { value, operator, operand, forMinutes }: Condition,
+  { value, operator, operand, unit, forMinutes }: Condition,
   reading: Reading | undefined,
   now: number,
   runs: readonly StateRun[] = [],
 ): ConditionResult {
-  const fact = reading === undefined ? { is: null, unit: null, measuredAt: null } : factOf(value, reading);
+  const fact = reading === undefined ? { is: null, unit: null, measuredAt: null } : factOf(value, reading, unit);
   const isMet = fact.is === null ? null : compare(operator, fact.is, operand, ageOf(fact, now));
   const judged = { value: value.name, operator, operand, ...fact, result: isMet };
   if (forMinutes === 0) return judged;
-  const ofState = (seen: NonNullable<Fact['is']>): boolean => compare(operator, seen, operand, null) === true;
+  const ofState = (seen: NonNullable<Fact['is']>): boolean => {
+    // What was seen is in the unit of the value.
+    const own = unitOfValue(value) ?? '';
+    const is = typeof seen === 'number' ? numberInUnit(seen, own, unit ?? own, own) : seen;
+    return is !== null && compare(operator, is, operand, null) === true;
+  };
   const { result, since } = lasted(runs, ofState, { now, ms: forMinutes * 60_000 });
   if (isMet !== true) return { ...judged, forMinutes, since: null };
   return { ...judged, forMinutes, since: since === null ? null : iso(since), result };

@@ -1,7 +1,7 @@
 import { openingsOf, openingState } from '../catalogue/openings';
 import { isReadName, reads, readThemes, type ReadName } from '../catalogue/reads';
-import { factorBetween, unitInWords } from '../catalogue/units';
-import { numberIn, parsePlace, positionOf, type Position } from '../car/places';
+import { inUnit, roundedIn, unitInWords } from '../catalogue/units';
+import { numberIn, parsePlace, positionOf, type Place, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
 import { isRecord } from '../util/json';
 
@@ -76,25 +76,54 @@ export const conditionValues = (): [heading: string, names: readonly string[]][]
     })
     .filter(([, names]) => names.length > 0);
 
-/** The value in a reading. A word that is new, and a number in a unit that cannot be converted, are unknown. */
-export function factOf({ read, member, type }: ConditionValue, { payload, vehicle }: Reading): Fact {
+/** The unit of a number; null for a value that is none. */
+export const unitOfValue = ({ type }: ConditionValue): string | null => (type.kind === 'number' ? type.unit : null);
+
+/**
+ * The value in a reading. A word that is new, and a number in a unit that cannot be converted, are unknown.
+ * @param unit of the number, in words. Default: that of the value
+ */
+export function factOf(
+  value: ConditionValue,
+  { payload, vehicle }: Reading,
+  unit: string | null = unitOfValue(value),
+): Fact {
+  const { read, member, type } = value;
   const members = isRecord(payload) ? payload : {};
   const ofPayload = member === undefined ? members : members[member === 'locked' ? 'carLocked' : member];
-  const { value, unit, timestamp } = isRecord(ofPayload) ? ofPayload : {};
+  const { value: measured, unit: given, timestamp } = isRecord(ofPayload) ? ofPayload : {};
   const measuredAt = member === 'allClosed' ? vehicle.measuredAt : typeof timestamp === 'string' ? timestamp : null;
-  const found = member === 'allClosed' || member === 'locked' ? vehicle[member] : value;
-  const known = type.kind === 'position' ? positionOf(members) : knownOf(type, found, unit);
-  const unitOfFact = type.kind === 'number' && known !== null ? type.unit : null;
-  return { is: known, unit: unitOfFact, measuredAt, ...(read === 'inOrder' && { reasons: members['reasons'] ?? [] }) };
+  const found = member === 'allClosed' || member === 'locked' ? vehicle[member] : measured;
+  const known =
+    type.kind === 'position'
+      ? positionOf(members)
+      : type.kind === 'number'
+        ? numberOf(found, given, unit ?? type.unit, type.unit)
+        : knownOf(type, found);
+  return {
+    is: known,
+    unit: type.kind === 'number' && known !== null ? unit : null,
+    measuredAt,
+    ...(read === 'inOrder' && { reasons: members['reasons'] ?? [] }),
+  };
 }
 
-function knownOf(type: Exclude<ValueKind, { kind: 'position' }>, value: unknown, unit: unknown): Fact['is'] {
+/**
+ * A number in a unit of a condition; null if there is none. In another unit than its own it is rounded, as people see it there.
+ * @param own unit of the value
+ */
+export function numberInUnit(value: number, from: string, to: string, own: string): number | null {
+  const converted = inUnit(value, from, to);
+  return converted === null || to === own || from === to ? converted : roundedIn(to, converted);
+}
+
+function numberOf(value: unknown, given: unknown, unit: string, own: string): number | null {
+  const answered = typeof given === 'string' ? unitInWords(given) : null;
+  return typeof value === 'number' && answered !== null ? numberInUnit(value, answered, unit, own) : null;
+}
+
+function knownOf(type: Exclude<ValueKind, { kind: 'position' | 'number' }>, value: unknown): Fact['is'] {
   if (type.kind === 'boolean') return typeof value === 'boolean' ? value : null;
-  if (type.kind === 'number') {
-    const answered = typeof unit === 'string' ? unitInWords(unit) : null;
-    const factor = answered === null ? null : factorBetween(answered, type.unit);
-    return typeof value === 'number' && Number.isFinite(value) && factor !== null ? value * factor : null;
-  }
   const word = type === opening ? openingState(value) : value;
   return type.values.find((known) => known === word) ?? null;
 }
@@ -123,11 +152,17 @@ function boundsIn(text: string): string[] {
 /**
  * What a value is compared with, from a form or a message; undefined if it does not fit the value
  * and the operator.
+ * @param places of the vehicle configuration, which the input can name
  * @returns a number, `[lowest, highest]`, a word, true or false, a list of these, or a place
  */
-export function parseOperand(type: ValueKind, operator: Operator, input: unknown): unknown {
+export function parseOperand(
+  type: ValueKind,
+  operator: Operator,
+  input: unknown,
+  places: readonly Place[] = [],
+): unknown {
   if (operator === 'older than') return numberIn(input) >= 0 ? numberIn(input) : undefined;
-  if (type.kind === 'position') return parsePlace(input) ?? undefined;
+  if (type.kind === 'position') return parsePlace(input, places) ?? undefined;
   if (operator === 'between') {
     const bounds: unknown[] = typeof input === 'string' ? boundsIn(input) : [input].flat();
     const [low, high, ...more] = bounds.map(numberIn).sort((one, other) => one - other);

@@ -21,8 +21,10 @@ export interface CarViewState extends Record<OpeningName, OpeningState> {
   chargingStatus?: string | null;
   /** Percent. Null: unknown. Absent: the car has no battery to drive with. */
   level?: number | null;
-  /** Liters. Null: unknown. Absent: the car has no tank. */
+  /** Null: unknown. Absent: the car has no tank. */
   fuel?: number | null;
+  /** In words. Absent: liters. */
+  fuelUnit?: string;
   engineRunning: boolean | null;
   /** Whether a climatization is assumed to run. No read shows it. */
   climateRunning?: boolean;

@@ -3,8 +3,9 @@ import { openingNames, type CarPart, type CarViewState, type OpeningName, type O
 export { openingNames };
 
 /**
- * A car from above, as one SVG: what is open, locked, plugged in and charging. It depends on nothing but the DOM, so that
- * every page can show it: put `carSvg()` into a page, then call `drawCar` with each new state.
+ * A car from above, as one SVG: what is open, locked, plugged in and charging. It depends on
+ * nothing but the DOM, so that every page can show it: put `carSvg()` into a page, then call
+ * `drawCar` with each new state.
  *
  * Colors are custom properties with a light and a dark default; a page that has a theme sets them (`--car-paint`,
  * `--car-open`, …). Color never stands alone: what is not closed is drawn open and has its state written beside it.
@@ -37,7 +38,10 @@ const windowPaths = {
 const leaf = (length: number): string =>
   `M0 2 C-5 2 -6 8 -6 14 L-6 ${length - 6} Q-6 ${length} 0 ${length} L6 ${length} L6 2 Z`;
 
-/** Reaches beyond a narrow part, so that a finger hits it in a small drawing, too; shows a frame in two tones while the part has the focus. */
+/**
+ * Reaches beyond a narrow part, so that a finger hits it in a small drawing, too; shows a frame in
+ * two tones while the part has the focus.
+ */
 const hit = (x: number, y: number, width: number, height: number): string =>
   ['hit', 'ring']
     .map((kind) => `<rect class="cv-${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="6"/>`)
@@ -194,7 +198,8 @@ font-family:inherit;overflow:visible;display:block;width:100%;height:auto}
 
 /**
  * The markup of the drawing. Everything in it is unknown until `drawCar` is called.
- * @param interactive whether the openings, the lock and the charge port are buttons; the page listens for clicks, see `partOf`
+ * @param interactive whether the openings, the lock and the charge port are buttons; the page
+ * listens for clicks, see `partOf`
  */
 export function carSvg({ interactive = false } = {}): string {
   const gauge = (name: string, icon: string): string =>
@@ -259,7 +264,7 @@ export function drawCar(svg: SVGSVGElement, state: CarViewState, words: CarViewW
 
 function drawEnergy(
   svg: SVGSVGElement,
-  { plugged, chargingStatus, level, fuel }: CarViewState,
+  { plugged, chargingStatus, level, fuel, fuelUnit }: CarViewState,
   words: CarViewWords,
 ): void {
   const plug = plugged === undefined ? 'absent' : plugged === null ? 'unknown' : plugged ? 'plugged' : 'unplugged';
@@ -277,7 +282,14 @@ function drawEnergy(
   // Two gauges stand one above the other.
   const both = level !== undefined && fuel !== undefined;
   gauge(svg, 'level', level, level === null ? '?' : `${level} %`, both ? -4 : 0, (level ?? 0) / 100);
-  gauge(svg, 'fuel', fuel, fuel === null ? '?' : `${Math.round(fuel ?? 0)} l`, both ? 26 : 0, 0);
+  gauge(
+    svg,
+    'fuel',
+    fuel,
+    fuel === null ? '?' : `${Math.round(fuel ?? 0)} ${fuelUnit === 'US gallons' ? 'gal' : 'l'}`,
+    both ? 26 : 0,
+    0,
+  );
 }
 
 function gauge(svg: SVGSVGElement, name: string, value: unknown, text: string, y: number, share: number): void {
@@ -296,7 +308,10 @@ export function signalCar(svg: SVGSVGElement, ...signals: ('flash' | 'honk')[]):
   }
 }
 
-/** The part that an event of an interactive drawing is about, or null. The drawing above has a part in each `data-part`. */
+/**
+ * The part that an event of an interactive drawing is about, or null. The drawing above has a part
+ * in each `data-part`.
+ */
 export const partOf = (target: EventTarget | null): CarPart | null =>
   target instanceof Element
     ? ((target.closest<SVGElement>('.car-view [role=button]')?.dataset['part'] ?? null) as CarPart | null)

@@ -3,7 +3,10 @@ export type Say = (key: string) => string;
 
 type Child = Node | string | null | undefined | false;
 
-/** An element with attributes and children. Texts become text nodes: nothing that comes from a service is read as HTML. */
+/**
+ * An element with attributes and children. Texts become text nodes: nothing that comes from a
+ * service is read as HTML.
+ */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Record<string, string | null | undefined> = {},

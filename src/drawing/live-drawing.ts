@@ -9,7 +9,10 @@ interface LastCommand {
   acted: boolean;
 }
 
-/** A drawing that follows a car. That of a demo car is clicked, by keyboard, too, and flashes and honks for its commands. */
+/**
+ * A drawing that follows a car. That of a demo car is clicked, by keyboard, too, and flashes and
+ * honks for its commands.
+ */
 export class LiveDrawing {
   readonly root = element('div', { class: 'cars-view' });
   #isDemo: boolean | undefined;

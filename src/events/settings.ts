@@ -1,4 +1,4 @@
-import { numberIn, parsePlace, placeRule, type Place } from '../car/places';
+import { faultOfPlace, numberIn, parsePlace, type Place } from '../car/places';
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { eventNames, hasPlace, type EventName, type EventSettings } from './types';
@@ -14,17 +14,20 @@ export function parseEventSettings({
   level,
   step,
   places,
+  namedPlaces = [],
 }: {
   events?: unknown;
   level?: unknown;
   step?: unknown;
   places?: unknown;
+  /** Those of the vehicle configuration, which `places` can name. */
+  namedPlaces?: readonly Place[];
 }): EventSettings {
   const chosen = [...new Set((Array.isArray(events) ? events : []).map(parseEventName))];
   if (chosen.length === 0)
     throw eventConfigError('No event is chosen. Choose at least one.', { status: { word: 'CHOOSE_EVENT' } });
   if (!isEmpty(places) && !Array.isArray(places)) throw eventConfigError('The places must be a list.');
-  const parsed = (isEmpty(places) ? [] : (places as unknown[])).map(placeOf);
+  const parsed = (isEmpty(places) ? [] : (places as unknown[])).map((place) => placeOf(place, namedPlaces));
   if (parsed.length === 0 && chosen.some(hasPlace))
     throw eventConfigError('“Arrived” and “left” need a place. Add one with its name, latitude and longitude.', {
       status: { word: 'ADD_PLACE' },
@@ -43,9 +46,9 @@ function parseEventName(input: unknown): EventName {
   throw eventConfigError(sentence`There is no event “${String(input)}”. Choose from: ${eventNames}.`);
 }
 
-function placeOf(input: unknown): Place {
-  const place = parsePlace(input);
-  if (place === null) throw eventConfigError(sentence`${asSentence(placeRule)} Check the list of places.`);
+function placeOf(input: unknown, namedPlaces: readonly Place[]): Place {
+  const place = parsePlace(input, namedPlaces);
+  if (place === null) throw eventConfigError(sentence`${faultOfPlace(input)} Check the list of places.`);
   return place;
 }
 

@@ -9,6 +9,8 @@ interface EventWords {
   sentence(key: string): string;
   /** `rear-right window`, for the name of a door, window or warning. */
   name(event: VehicleEvent['event'], member: string): string;
+  /** `12 km`, in the units of the vehicle configuration. */
+  distance(kilometers: number): string;
 }
 
 const dayMs = 86_400_000;
@@ -33,8 +35,9 @@ export function eventText(
       ...(isSoon && { hour: 'numeric', minute: '2-digit' }),
     }).format(until),
     value: new Intl.NumberFormat(words.language, { maximumFractionDigits: 0 }).format(
-      event === 'trip-ended' ? Number(to) - Number(from) : /^battery-|-step$/.test(event) ? Number(to) : 0,
+      /^battery-|-step$/.test(event) ? Number(to) : 0,
     ),
+    distance: event === 'trip-ended' ? words.distance(Number(to) - Number(from)) : '',
     kWh: new Intl.NumberFormat(words.language, { maximumFractionDigits: 2 }).format(session?.kWh ?? 0),
     target: String(target),
     time: doneAt

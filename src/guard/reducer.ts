@@ -94,7 +94,10 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     return { type: 'alert', at: iso(at), reason: 'open-too-long', openings, unknown: [] };
   }
 
-  /** The stored state after a restart, as far as it can be read: nothing is confirmed until it is read again. Never throws. */
+  /**
+   * The stored state after a restart, as far as it can be read: nothing is confirmed until it is
+   * read again. Never throws.
+   */
   resume(stored: unknown, at: number): GuardState {
     const state = parseGuardState(stored);
     for (const opening of Object.values(state.openings)) {
@@ -141,7 +144,10 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     return { state, events };
   }
 
-  /** When a tick matters next, in milliseconds since 1970; null: not before something else happens. A tick too many does no harm. */
+  /**
+   * When a tick matters next, in milliseconds since 1970; null: not before something else happens.
+   * A tick too many does no harm.
+   */
   nextDue(state: GuardState): number | null {
     if (state.at === null || this.#heldByUse(state)) return null;
     const due = Math.max(this.#firstDue(state), snoozedUntil(state));
@@ -196,7 +202,10 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     };
   }
 
-  /** Ends a snooze until closed when its openings are closed or another one opens. An unknown opening does not keep it. */
+  /**
+   * Ends a snooze until closed when its openings are closed or another one opens. An unknown
+   * opening does not keep it.
+   */
   #endSnooze(state: GuardState): void {
     if (state.snooze?.minutes !== null) return;
     const { snooze } = state;

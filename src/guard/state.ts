@@ -80,14 +80,18 @@ export function parseGuardState(stored?: unknown): GuardState {
   return state;
 }
 
-/** A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they would silence the guard until then. */
+/**
+ * A copy to change, as of `at`. Stored times after `at` come from a clock that was wrong: they
+ * would silence the guard until then.
+ */
 export function copyAsOf(state: GuardState, at: number): GuardState {
   if (at >= (state.at ?? 0)) return { ...structuredClone(state), at };
   return mapTimes(state, (when, name) => (/askedAt/i.test(name) ? receiptAsOf(when, at) : Math.min(when, at)));
 }
 
 /**
- * The state after the machine's clock was set: times since the start of the process move with the clock, so that durations stay right.
+ * The state after the machine's clock was set: times since the start of the process move with the
+ * clock, so that durations stay right.
  * Earlier ones, and those that the service measured, were not taken from that clock.
  */
 export function withClockSet(
@@ -125,7 +129,10 @@ export const unknownKeys = (state: GuardState, keys: readonly OpeningKey[]): Ope
 export const isAllClosed = (state: GuardState, keys: readonly OpeningKey[]): boolean =>
   closedKeys(state, keys).length > 0 && openKeys(state, keys).length === 0 && unconfirmedKeys(state, keys).length === 0;
 
-/** Whether these closed ones are everything that the car has, except the lock. Optional equipment counts only if its state was ever known. */
+/**
+ * Whether these closed ones are everything that the car has, except the lock. Optional equipment
+ * counts only if its state was ever known.
+ */
 export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): boolean =>
   openingKeys.every(
     (key) =>

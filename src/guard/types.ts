@@ -34,11 +34,14 @@ export type GuardInput =
   | GuardReading
   | { type: 'tick'; at: number }
   /**
-   * Suppresses alerts for so many minutes (null: until the open ones are closed, or another one opens); 0 ends a snooze. Openings that
-   * are still open then are reported again.
+   * Suppresses alerts for so many minutes (null: until the open ones are closed, or another one
+   * opens); 0 ends a snooze. Openings that are still open then are reported again.
    */
   | { type: 'snooze'; at: number; minutes: number | null }
-  /** A question, for example when rain begins: answered at once with one event, also in quiet hours. `only`: the openings in question. */
+  /**
+   * A question, for example when rain begins: answered at once with one event, also in quiet hours.
+   * `only`: the openings in question.
+   */
   | { type: 'ask'; at: number; only?: readonly WatchName[] | undefined };
 
 /** An input as its node gives it: the runner adds the time. */
@@ -58,12 +61,18 @@ export const eventShape = z.lazy(() => {
       type: z.literal('alert'),
       at,
       reason: z.enum(['open-too-long', 'repeat', 'asked']),
-      /** All openings that have been open for too long, not only the newest; in answer to a question, all that are open. */
+      /**
+       * All openings that have been open for too long, not only the newest; in answer to a
+       * question, all that are open.
+       */
       openings: z.array(open),
       /** The other openings whose state is unknown. */
       unknown: named,
     }),
-    /** All watched openings (or those in question) are known to be closed. Without a question it comes only after an alert. */
+    /**
+     * All watched openings (or those in question) are known to be closed. Without a question it
+     * comes only after an alert.
+     */
     z.object({
       type: z.literal('clear'),
       at,

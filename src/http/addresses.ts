@@ -58,8 +58,9 @@ const reservedHeaders = new Set(
 );
 
 /**
- * https, or http on a loopback address: tokens go nowhere else in the clear (docs/internals/contract.md 2). The addresses of a sign-in may
- * have a query (RFC 6749 3), the base URL may not.
+ * https, or http on a loopback address: tokens go nowhere else in the clear
+ * (docs/internals/contract.md 2). The addresses of a sign-in may have a query (RFC 6749 3), the
+ * base URL may not.
  * @throws VehicleError CONFIG
  */
 export function parseAddress(input: string, what: string, { mayHaveQuery = false } = {}): URL {

@@ -57,7 +57,10 @@ export function lateFault(proxy: Proxy | null, hasAddress: boolean): VehicleErro
 export const timedOut = (seconds: number): VehicleError =>
   new VehicleError('TIMEOUT', sentence`The service did not answer within ${seconds} seconds. Try again later.`);
 
-/** A proxy that answered without a tunnel. What it refuses is not tried again within a read: that could lock its user out. */
+/**
+ * A proxy that answered without a tunnel. What it refuses is not tried again within a read: that
+ * could lock its user out.
+ */
 export function noTunnel(status: number, { host, variable }: Proxy): VehicleError {
   const refusal =
     status === 407
@@ -74,6 +77,9 @@ export const isRefusedCertificate = ({ cause }: VehicleError): boolean => isCert
 /** Codes of Node and undici for a peer that ended a socket which had worked before. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** True if the peer closed the kept-alive socket during the request: a read may be sent again at once (docs/internals/vendor-api.md 6.2). */
+/**
+ * True if the peer closed the kept-alive socket during the request: a read may be sent again at
+ * once (docs/internals/vendor-api.md 6.2).
+ */
 export const isReset = (error: VehicleError): boolean =>
   error.code === 'NETWORK' && resetCodes.has(systemCodeOf(error.cause));

@@ -23,7 +23,10 @@ const day = 24 * 60 * minute;
  * arrived.
  */
 export const wayMs = second;
-/** Stored times that are so near to the end of a bucket are at its end: processes measure the clock of a shared store with small differences. */
+/**
+ * Stored times that are so near to the end of a bucket are at its end: processes measure the clock
+ * of a shared store with small differences.
+ */
 const sameBucketMs = 100;
 const bucketMs = { minute: second, day: 5 * minute } as const;
 /** The limits of a process that sends nothing for so long are forgotten. */
@@ -78,7 +81,10 @@ interface Pause {
   until: number;
 }
 
-/** What was sent with one API key, what the service has ordered, and the limits of other processes. Its times are monotonic. */
+/**
+ * What was sent with one API key, what the service has ordered, and the limits of other processes.
+ * Its times are monotonic.
+ */
 export class QuotaCounts {
   readonly minute = new SlidingWindow(minute + wayMs, bucketMs.minute);
   readonly commands = new SlidingWindow(minute + wayMs, bucketMs.minute);
@@ -155,7 +161,8 @@ export class QuotaCounts {
     const toStored = (window: SlidingWindow, bucket: number): [number, number][] => {
       const counts = new Map<number, number>();
       for (const [until, count] of window.entries(time)) {
-        // What was loaded stays in its bucket: otherwise each difference between the clocks of processes would make it last longer.
+        // What was loaded stays in its bucket: otherwise each difference between the clocks of
+        // processes would make it last longer.
         const loaded = Math.abs(ahead - this.#loadedAhead) < wayMs ? Math.round(until + this.#loadedAhead) : NaN;
         const end = loaded % bucket === 0 ? loaded : endOfBucket(until + ahead, bucket);
         counts.set(end, (counts.get(end) ?? 0) + count);

@@ -45,7 +45,10 @@ export interface GetRequest {
   accept: string;
   /** Besides `openid`; named in the error when the token lacks one. */
   scopes: readonly string[];
-  /** How old a shared answer may be, in milliseconds; 0 = only a request in progress is shared, undefined = the account's default. */
+  /**
+   * How old a shared answer may be, in milliseconds; 0 = only a request in progress is shared,
+   * undefined = the account's default.
+   */
   maxAgeMs?: number | undefined;
   /** False for answers that must never be kept, such as image URLs (docs/internals/service.md 8). */
   keep?: boolean | undefined;
@@ -106,7 +109,10 @@ interface Sent {
 /** A command that may have reached the service, but whose result is unknown. */
 export class UnconfirmedCommandError extends Error {
   override readonly name = 'UnconfirmedCommandError';
-  /** @param isAnswerOfCar whether the car itself answered with an error: then nothing of the command is under way any more */
+  /**
+   * @param isAnswerOfCar whether the car itself answered with an error: then nothing of the command
+   * is under way any more
+   */
   constructor(
     readonly reason: VehicleError,
     readonly isAnswerOfCar: boolean,
@@ -158,7 +164,10 @@ export class Requests {
   readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: URL })[] = [];
   /** The last answer of each address. */
   readonly #answers = new Map<string, Parameters<typeof anonymousAnswer>>();
-  /** How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too small to measure. */
+  /**
+   * How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too
+   * small to measure.
+   */
   clockSkewMs = 0;
   #closed = false;
   /** The APIs that refuse the key. */

@@ -31,8 +31,9 @@ interface Flight<V> {
 const maxKept = 1_000;
 
 /**
- * Merges identical reads: all callers share a request that is under way (single flight), and a fresh answer is reused for further
- * readers. A failure reaches those who waited for it and is not kept.
+ * Merges identical reads: all callers share a request that is under way (single flight), and a
+ * fresh answer is reused for further readers. A failure reaches those who waited for it and is not
+ * kept.
  */
 export class SharedReads<V> {
   readonly #clock: Clock;
@@ -73,7 +74,10 @@ export class SharedReads<V> {
     }
   }
 
-  /** A later read whose key has this prefix reuses no answer from before now: a command changes what its car answers. */
+  /**
+   * A later read whose key has this prefix reuses no answer from before now: a command changes what
+   * its car answers.
+   */
   invalidate(prefix: string): void {
     for (const table of [this.#kept, this.#flights])
       for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);

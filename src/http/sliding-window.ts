@@ -1,6 +1,7 @@
 /**
- * Counts events of a sliding time window in buckets: bounded memory however many are counted. A bucket leaves as a whole when its last
- * event has left, so the count is never too low, and too high by at most one bucket of time.
+ * Counts events of a sliding time window in buckets: bounded memory however many are counted. A
+ * bucket leaves as a whole when its last event has left, so the count is never too low, and too
+ * high by at most one bucket of time.
  */
 export class SlidingWindow {
   readonly #spanMs: number;

@@ -24,7 +24,10 @@ export interface TokenSource {
   onUnauthorized(token: string, signal?: Signal): Promise<boolean>;
   /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
   describe(): TokenDescription;
-  /** Ends timers. A refresh that has been sent gets a few seconds to end, because its answer may hold the only valid refresh token. */
+  /**
+   * Ends timers. A refresh that has been sent gets a few seconds to end, because its answer may
+   * hold the only valid refresh token.
+   */
   close(): Promise<void>;
 }
 
@@ -45,7 +48,10 @@ export interface TokenDescription {
   lastRefreshAt: string | null;
   /** ISO-8601: the next try after a refresh that failed for now; null while all is well. */
   retryAt: string | null;
-  /** The sentence of the last failure, or that the sign-in does not renew itself, for a person; null while all is well. */
+  /**
+   * The sentence of the last failure, or that the sign-in does not renew itself, for a person; null
+   * while all is well.
+   */
   problem: Sentence | null;
 }
 

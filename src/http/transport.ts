@@ -20,8 +20,8 @@ export interface TransportRequest {
   timeoutMs: number;
   signal?: Signal | undefined;
   /**
-   * Asked immediately before the first byte can leave this machine; afterwards it is unknown what the service received. If it throws a
-   * VehicleError, the request is not sent.
+   * Asked immediately before the first byte can leave this machine; afterwards it is unknown what
+   * the service received. If it throws a VehicleError, the request is not sent.
    */
   mayLeave?: () => void;
 }
@@ -36,7 +36,8 @@ export interface TransportResponse {
 export interface Transport {
   /**
    * Sends once, follows no redirect, reads at most 1 MiB.
-   * @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE (body too large, or compressed and not to be unpacked), CANCELLED
+   * @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE (body too large, or compressed and not to
+   * be unpacked), CANCELLED
    */
   send(request: TransportRequest): Promise<TransportResponse>;
   /** Ends every connection at once, open or not yet; requests in flight fail with CANCELLED. */
@@ -48,8 +49,8 @@ export const maxBodyBytes = 2 ** 20;
 export const readConnections = 6;
 
 /**
- * How long each address of a name but the last may take. Node's 250 ms give up a slow network after one lost packet, and if the
- * other addresses do not answer, the request fails.
+ * How long each address of a name but the last may take. Node's 250 ms give up a slow network after
+ * one lost packet, and if the other addresses do not answer, the request fails.
  */
 const addressTimeoutMs = 2_500;
 /** How long a request may wait for a connection until it is sent. */
@@ -84,7 +85,8 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
       if (closed || request.signal?.aborted) return Promise.reject(cancelledError());
       const { origin } = request.url;
       const isCommand = request.method === 'POST';
-      // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is not, so each has a connection of its own.
+      // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is
+      // not, so each has a connection of its own.
       const connections =
         (isCommand ? undefined : pools.get(origin)) ??
         new Connections(origin, isCommand ? 1 : readConnections, options);
@@ -170,8 +172,8 @@ class Connections {
 }
 
 /**
- * The connections to a proxy, from which undici makes tunnels. Without this, undici accepts only 200 for a tunnel, and asks
- * again without end if the proxy closes the connection.
+ * The connections to a proxy, from which undici makes tunnels. Without this, undici accepts only
+ * 200 for a tunnel, and asks again without end if the proxy closes the connection.
  */
 class ProxyConnections extends Pool {
   readonly #proxy: Proxy;
@@ -217,7 +219,10 @@ class InFlight {
     for (const exchange of this.#exchanges) exchange.fail(error);
   }
 
-  /** Calls `exchange.expire` in so many milliseconds, if it is in flight then. @returns the deadline, in monotonic time */
+  /**
+   * Calls `exchange.expire` in so many milliseconds, if it is in flight then.
+   * @returns the deadline, in monotonic time
+   */
   expireIn(ms: number): number {
     const at = this.#clock.monotonic() + ms;
     if (this.#timer === null || at < this.#timer.at) this.#wakeAt(at, ms);

@@ -1,7 +1,7 @@
 import { isConfirmed, isCredible, type KnownValue } from '../car/known-values';
 import type { Position } from '../car/places';
 import type { FactName, LogValue } from './facts';
-import { energyOf, recordOf, withRecord, type Known, type LogRecord } from './record';
+import { energyOf, recordOf, withRecord, type Known, type LogRecord, type Terms } from './record';
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
 
@@ -86,7 +86,7 @@ function withLevel(state: LogState, { level, old, observation, here }: LevelRead
       : {
           ...state,
           charge: null,
-          charges: [...state.charges.slice(0, -1), chargeOf(state, risen, observation.tariff, here)],
+          charges: [...state.charges.slice(0, -1), chargeOf(state, risen, observation, here)],
         };
   }
   const before = Number(old?.value);
@@ -100,7 +100,7 @@ function withLevel(state: LogState, { level, old, observation, here }: LevelRead
     isFirst: false,
     parts: [],
   };
-  const record = chargeOf(state, withRise(unseen, percent, level.at, observation.tariff), observation.tariff, here);
+  const record = chargeOf(state, withRise(unseen, percent, level.at, observation.tariff), observation, here);
   const charges = withRecord(state.charges, record);
   const isDriven = parked !== null && parked.arrivedAt > old.receivedAt;
   const charged = { odometer: unseen.odometer, receivedAt: level.receivedAt };
@@ -137,11 +137,11 @@ function ended(state: LogState, { at, waits, observation, here }: End): LogState
     ...state,
     charge: waits ? charge : null,
     charged: { odometer: charge.odometer, receivedAt: observation.receivedAt },
-    charges: withRecord(state.charges, chargeOf(state, charge, observation.tariff, here)),
+    charges: withRecord(state.charges, chargeOf(state, charge, observation, here)),
   };
 }
 
-function chargeOf(state: LogState, charge: Charge, tariff: Tariff | null, here: Position | null): LogRecord {
+function chargeOf(state: LogState, charge: Charge, terms: Terms, here: Position | null): LogRecord {
   const { from, seen, endedAt, levels, odometer } = charge;
   const kWh: Known = levels === null ? 'NOT_READ' : energyOf(levels.to - levels.from, capacityOf(state));
   return recordOf(
@@ -156,9 +156,9 @@ function chargeOf(state: LogState, charge: Charge, tariff: Tariff | null, here: 
       liters: 'NOT_A_TRIP',
       batteryFrom: levels?.from ?? null,
       batteryTo: levels?.to ?? null,
-      cost: priceOfParts(charge, tariff, here),
+      cost: priceOfParts(charge, terms.tariff, here),
     },
-    tariff,
+    terms,
   );
 }
 

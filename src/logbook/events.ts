@@ -40,6 +40,6 @@ export function sampleRecord(event: string, at: number): LogRecord {
       batteryTo: isTrip ? 50 : 53,
       cost: { perKWh: 0.3, currency: 'EUR', source: isTrip ? 'last-charge' : 'tariff' },
     },
-    null,
+    { tariff: null },
   );
 }

@@ -5,10 +5,9 @@ import { setNewest } from '../util/bounded';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { valuesOf } from './facts';
-import type { LogRecord } from './record';
+import type { LogRecord, Terms } from './record';
 import { observed } from './reducer';
 import { parseLog } from './stored';
-import type { Tariff } from './tariff';
 import { sessionsOf } from './wallbox';
 import { emptyLog, type LogState, type Observation } from './types';
 
@@ -37,12 +36,12 @@ export class Logbook {
     this.#options = options;
   }
 
-  /** @param tariff what applies now */
+  /** @param tariff what applies now; `places` are those of the vehicle configuration */
   observe(
     read: ReadName,
     vin: string,
     { payload, vehicle }: Reading,
-    { skewMs, tariff }: { skewMs: number; tariff: () => Promise<Tariff | null> },
+    { skewMs, tariff, ...places }: { skewMs: number; tariff: () => Promise<Terms['tariff']> } & Omit<Terms, 'tariff'>,
   ): void {
     const values = valuesOf(read, payload);
     const sessions = read === 'wallboxSessions' ? sessionsOf(payload) : [];
@@ -51,7 +50,7 @@ export class Logbook {
     const receivedAt = Date.parse(vehicle.receivedAt);
     const one = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions };
     void this.#change(vin, async (car) => {
-      const observation = { ...one, tariff: await tariff() };
+      const observation = { ...one, ...places, tariff: await tariff() };
       const before = car.state;
       car.state = observed(before, observation);
       if (car.state === before) return;

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { isRecord } from '../util/json';
 import { iso } from '../util/clock';
 import { positionShape } from '../car/known-values';
-import type { Position } from '../car/places';
-import { placeIn, type Tariff } from './tariff';
+import { placeAt, type Place, type Position } from '../car/places';
+import type { Tariff } from './tariff';
 
 const number = z.nullable(z.number());
 const text = z.nullable(z.string());
@@ -12,7 +12,7 @@ const endShape = z.lazy(() =>
   z.object({
     /** ISO-8601: the last time at which the car is known to have been there before, or the first one at which it was there after. */
     at: z.string(),
-    /** The name of a place of the tariff. */
+    /** The name of a place of the tariff or of the vehicle configuration. */
     place: text,
     position: z.nullable(positionShape),
   }),
@@ -68,7 +68,14 @@ interface Facts extends Times {
 
 export const round = (value: number, digits: number): number => Number(value.toFixed(digits));
 
-export function recordOf(known: Facts, tariff: Tariff | null): LogRecord {
+/** What the vehicle configuration says of prices and places at a time. */
+export interface Terms {
+  tariff: Tariff | null;
+  /** Default: none. */
+  places?: readonly Place[];
+}
+
+export function recordOf(known: Facts, { tariff, places = [] }: Terms): LogRecord {
   const sources: Record<string, string> = {};
   const reasons: Record<string, string> = {};
   const put = (name: string, found: Known, digits = 2): number | null => {
@@ -80,7 +87,7 @@ export function recordOf(known: Facts, tariff: Tariff | null): LogRecord {
     put(name, value === null ? 'NOT_READ' : { value, source: 'car' });
   const endOf = (name: 'from' | 'to', index: 0 | 1): LogRecord['from'] => {
     const position = known.positions[index];
-    const place = placeIn(tariff, position)?.name.slice(0, 50) ?? null;
+    const place = (placeAt(tariff?.places ?? [], position) ?? placeAt(places, position))?.name.slice(0, 50) ?? null;
     if (position === null) reasons[`${name}.position`] = 'NOT_READ';
     if (place === null) reasons[`${name}.place`] = position === null ? 'NOT_READ' : 'NO_PLACE';
     return { at: iso(known[name]), place, position };

@@ -3,8 +3,7 @@ import { isOlder, timesOf } from '../car/times';
 import type { Position } from '../car/places';
 import { capacityOf, minTrip, withCharge, withDriven } from './charges';
 import type { FactName, LogValue } from './facts';
-import { energyOf, recordOf, withRecord, type Known, type LogRecord } from './record';
-import type { Tariff } from './tariff';
+import { energyOf, recordOf, withRecord, type Known, type LogRecord, type Terms } from './record';
 import { withSessions } from './wallbox';
 import {
   endNames,
@@ -66,7 +65,7 @@ function withUsage(state: LogState, before: LogState): LogState {
   return { ...state, drive: { ...drive, endedAt: Math.max(drive.seen[1], latest(usage, false) ?? 0) } };
 }
 
-function withOdometer(state: LogState, { tariff }: Observation): LogState {
+function withOdometer(state: LogState, observation: Observation): LogState {
   const { parked, drive } = state;
   const odometer = parkedOdometer(state.facts.odometer, sourcesOf(state), parked);
   if (odometer === null) return state;
@@ -103,7 +102,7 @@ function withOdometer(state: LogState, { tariff }: Observation): LogState {
   const arrival: Arrival = { from: parked, odometer: value, at, drive, isCharged, to: {} };
   const later = state.unseen.filter((received) => received > parked.receivedAt + sameMomentMs);
   const charges = drive === null ? withDriven(state.charges, later.length) : state.charges;
-  return { ...moved, arrival, charges, trips: withRecord(state.trips, tripOf(moved, arrival, tariff)) };
+  return { ...moved, arrival, charges, trips: withRecord(state.trips, tripOf(moved, arrival, observation)) };
 }
 
 /** What was read of the parked car. */
@@ -136,7 +135,7 @@ function withMoment(state: LogState, { receivedAt }: Observation): LogState {
 }
 
 /** Fills in the first values that are read after a trip. */
-function withEnd(state: LogState, { tariff }: Observation): LogState {
+function withEnd(state: LogState, observation: Observation): LogState {
   const { arrival, parked, charged } = state;
   if (arrival === null || parked === null) return state;
   const isCharged = state.facts.charging?.value === true || (charged?.receivedAt ?? 0) > parked.arrivedAt;
@@ -145,7 +144,7 @@ function withEnd(state: LogState, { tariff }: Observation): LogState {
   );
   if (found.length === 0) return state;
   const filled = { ...arrival, to: { ...arrival.to, ...Object.fromEntries(found) } };
-  const trips = [...state.trips.slice(0, -1), tripOf(state, filled, tariff)];
+  const trips = [...state.trips.slice(0, -1), tripOf(state, filled, observation)];
   return { ...state, arrival: filled, trips };
 }
 
@@ -156,7 +155,7 @@ const positionAt = ({ position }: EndValues): Position | null => (typeof positio
 /** The trip meter that resets itself counts this trip alone if it differs by no more than that, in kilometers. */
 const meterRounding = 1;
 
-function tripOf(state: LogState, arrival: Arrival, tariff: Tariff | null): LogRecord {
+function tripOf(state: LogState, arrival: Arrival, terms: Terms): LogRecord {
   const { from, at, odometer, drive, to } = arrival;
   const km = odometer - from.odometer;
   const liters = litersOf(arrival, km);
@@ -179,7 +178,7 @@ function tripOf(state: LogState, arrival: Arrival, tariff: Tariff | null): LogRe
       batteryTo: numberIn(to, 'level'),
       cost: burnsFuel ? 'FUEL' : last ? { ...last, source: 'last-charge' } : 'NO_PRICE',
     },
-    tariff,
+    terms,
   );
 }
 

@@ -1,4 +1,4 @@
-import { isInside, numberIn, parsePlace, placeRule, type Place, type Position } from '../car/places';
+import { faultOfPlace, numberIn, parsePlace, placeAt, type Place, type Position } from '../car/places';
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { isRecord } from '../util/json';
@@ -22,11 +22,13 @@ const fault = (problem: string | Sentence): VehicleError =>
 
 /**
  * A price, or `{ perKWh, currency, timeZone, hours: [{ hours: "22:00-06:00", perKWh }], places: [{
- * name, latitude, longitude, radius, perKWh, hours }] }`. A comma separates decimals, too.
+ * name, latitude, longitude, radius, perKWh, hours }] }`. A comma separates decimals, too. A place without coordinates is one of the
+ * vehicle configuration.
  * @param currency if the tariff itself has none
+ * @param named the places of the vehicle configuration
  * @throws VehicleError CONFIG
  */
-export function parseTariff(input: unknown, currency: unknown = ''): Tariff {
+export function parseTariff(input: unknown, currency: unknown = '', named: readonly Place[] = []): Tariff {
   const { places = [], ...all } = isRecord(input) ? input : { perKWh: input };
   if (!Array.isArray(places)) throw fault('The places must be a list.');
   const zone = all['timeZone'];
@@ -34,8 +36,10 @@ export function parseTariff(input: unknown, currency: unknown = ''): Tariff {
     ...parsePrices(all, zone),
     currency: parseCurrency(all['currency'] ?? currency),
     places: (places as unknown[]).map((given) => {
-      const place = parsePlace(given);
-      if (place === null || !isRecord(given)) throw fault(placeRule);
+      const { name, latitude, longitude } = isRecord(given) ? given : {};
+      const asked = latitude === undefined && longitude === undefined ? name : given;
+      const place = parsePlace(asked, named);
+      if (place === null || !isRecord(given)) throw fault(faultOfPlace(asked));
       return { ...place, ...parsePrices(given, zone) };
     }),
   };
@@ -68,9 +72,6 @@ function parseCurrency(input: unknown): string | null {
   throw fault(sentence`There is no currency “${String(input)}”. Write its three letters, such as EUR or SEK.`);
 }
 
-export const placeIn = (tariff: Tariff | null, position: Position | null): Tariff['places'][number] | null =>
-  (position && tariff?.places.find((place) => isInside(position, place))) ?? null;
-
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
@@ -87,7 +88,7 @@ export function priceOf(
 ): number | 'NO_TARIFF' | 'PLACE_NOT_KNOWN' | 'TIME_NOT_KNOWN' {
   if (tariff === null) return 'NO_TARIFF';
   if (position === null && tariff.places.length > 0) return 'PLACE_NOT_KNOWN';
-  const { perKWh, hours } = placeIn(tariff, position) ?? tariff;
+  const { perKWh, hours } = placeAt(tariff.places, position) ?? tariff;
   if (hours.length === 0) return perKWh;
   if (to - from > dayMs) return 'TIME_NOT_KNOWN';
   const priceAt = (at: number): number => hours.find(({ holdsAt }) => holdsAt(at))?.perKWh ?? perKWh;

@@ -1,11 +1,10 @@
 import type { KnownValue } from '../car/known-values';
 import type { FactName, LogValue, Value } from './facts';
-import type { LogRecord } from './record';
-import type { Tariff } from './tariff';
+import type { LogRecord, Terms } from './record';
 import type { Session } from './wallbox';
 
 /** The values of an answer, as they are observed: times in milliseconds since 1970. */
-export interface Observation {
+export interface Observation extends Terms {
   at: number;
   receivedAt: number;
   askedAt?: number | undefined;
@@ -14,8 +13,6 @@ export interface Observation {
   values: readonly Value[];
   /** The charging sessions of the wallbox. */
   sessions?: readonly Session[];
-  /** The tariff at that time. */
-  tariff: Tariff | null;
 }
 
 /** Values that belong to an end of a trip. */

@@ -23,7 +23,10 @@ interface PolledNode<Read extends string = string> {
 
 const daySeconds = 24 * 60 * 60;
 
-/** The share of its fixed schedule that a read costs in the adaptive profile on an ordinary day: between a fifth and a third. */
+/**
+ * The share of its fixed schedule that a read costs in the adaptive profile on an ordinary day:
+ * between a fifth and a third.
+ */
 const adaptiveShare = 1 / 4;
 
 /**

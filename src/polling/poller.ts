@@ -37,9 +37,15 @@ export interface PollerUser {
 /** The reads of a user that are due now. */
 export interface DuePoll {
   reads: readonly AnyReadName[];
-  /** How old a shared answer may be, in ms. Long enough to share among users that poll at the same moment, too short for the answer of the previous poll. */
+  /**
+   * How old a shared answer may be, in ms. Long enough to share among users that poll at the same
+   * moment, too short for the answer of the previous poll.
+   */
   maxAgeMs: number;
-  /** To be called for each read that failed. A failed read of somebody else, perhaps by another interface, does not count here. */
+  /**
+   * To be called for each read that failed. A failed read of somebody else, perhaps by another
+   * interface, does not count here.
+   */
   failed(read: AnyReadName, failure: PolledFailure): void;
 }
 
@@ -71,11 +77,17 @@ const minute = 60_000;
 const hour = 60 * minute;
 const quotaCheckMs = 5 * minute;
 
-/** Shares of the requests of a minute: so many may start at once, and then so many per minute. The rest is left for polls and messages. */
+/**
+ * Shares of the requests of a minute: so many may start at once, and then so many per minute. The
+ * rest is left for polls and messages.
+ */
 const burstShare = 1 / 2;
 const sustainedShare = 1 / 3;
 
-/** Decides when to poll what, with one timer per vehicle. All users of a vehicle poll at the same moments, so that they share requests. */
+/**
+ * Decides when to poll what, with one timer per vehicle. All users of a vehicle poll at the same
+ * moments, so that they share requests.
+ */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #vehicles = new Map<string, VehiclePoller>();
@@ -123,7 +135,8 @@ export class Poller {
   }
 
   /**
-   * Spreads the first reads after a start, so that they fit the service's limit per minute (docs/internals/vendor-api.md 5).
+   * Spreads the first reads after a start, so that they fit the service's limit per minute
+   * (docs/internals/vendor-api.md 5).
    * @returns how long so many requests should wait, in ms
    */
   delayOfFirst(requests: number): number {

@@ -54,7 +54,10 @@ const activeMs = 10 * minute;
  */
 const settleMs = 5 * minute;
 const maxIntervalMs = 6 * hour;
-/** What happens to the car makes a read due before its interval has passed, but never before a quarter of it or a minute. */
+/**
+ * What happens to the car makes a read due before its interval has passed, but never before a
+ * quarter of it or a minute.
+ */
 export const leastPauseMs = (everyMs: number): number => Math.min(everyMs / 4, minute);
 /**
  * A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried
@@ -149,8 +152,9 @@ const observedReads: Partial<Record<string, ObservedGroup>> = {
 };
 
 /**
- * The adaptive profile of one vehicle: from what was last observed it decides when each read is due. Time is a parameter, in
- * milliseconds of a clock that never goes back. What is not known is never taken for parked, locked or closed.
+ * The adaptive profile of one vehicle: from what was last observed it decides when each read is
+ * due. Time is a parameter, in milliseconds of a clock that never goes back. What is not known is
+ * never taken for parked, locked or closed.
  */
 export class PollingProfile {
   readonly #id: string;
@@ -212,8 +216,8 @@ export class PollingProfile {
   }
 
   /**
-   * When a read is due; `now` or earlier means at once. Ask again after each observation, failure and command, and poll the doors
-   * first: what they show decides about the others.
+   * When a read is due; `now` or earlier means at once. Ask again after each observation, failure
+   * and command, and poll the doors first: what they show decides about the others.
    */
   dueAt(options: DueOptions): number {
     const { read, since, everyMs, lastRead, answeredAt, lastFailure } = options;
@@ -290,7 +294,10 @@ export class PollingProfile {
 const differs = (before: Observation, now: Observation): boolean =>
   (['locked', 'allClosed', 'inUse', 'answer'] as const).some((fact) => before[fact] !== now[fact]);
 
-/** A car without a sunroof or a tank lid never reports them (docs/internals/vendor-api.md 1.6), so they do not count. */
+/**
+ * A car without a sunroof or a tank lid never reports them (docs/internals/vendor-api.md 1.6), so
+ * they do not count.
+ */
 function allClosed({ open, unknown }: PolledReading['vehicle'], read: OpeningRead): boolean | null {
   if (open === undefined || unknown === undefined) return null;
   if (open.length > 0) return false;
@@ -309,7 +316,10 @@ function numberOf(payload: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** A car that waits for its start time reports SCHEDULED; without a plug it cannot begin (docs/internals/vendor-api.md 12.3). */
+/**
+ * A car that waits for its start time reports SCHEDULED; without a plug it cannot begin
+ * (docs/internals/vendor-api.md 12.3).
+ */
 function isChargingOf(payload: unknown): boolean | null {
   const status = memberOf(memberOf(payload, 'chargingStatus'), 'value');
   if (typeof status !== 'string') return null;

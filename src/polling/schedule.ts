@@ -11,8 +11,8 @@ export function phaseOf(id: string, interval: number): number {
 }
 
 /**
- * The next moment of a fixed interval after the last read. Intervals that divide each other coincide for one id, so that readers
- * share their requests.
+ * The next moment of a fixed interval after the last read. Intervals that divide each other
+ * coincide for one id, so that readers share their requests.
  */
 export function nextPoll(id: string, interval: number, lastRead: number): number {
   const phase = phaseOf(id, interval);
@@ -22,6 +22,9 @@ export function nextPoll(id: string, interval: number, lastRead: number): number
 /** A longer pause would keep a guard blind for as long after an outage. */
 const maxOutagePauseMs = 5 * 60_000;
 
-/** The interval of a read that has failed so often in a row. The first failure changes nothing: the next poll is its retry. */
+/**
+ * The interval of a read that has failed so often in a row. The first failure changes nothing: the
+ * next poll is its retry.
+ */
 export const intervalAfter = (failuresInARow: number, everyMs: number): number =>
   Math.max(everyMs, Math.min(everyMs * 2 ** Math.max(0, failuresInARow - 1), maxOutagePauseMs));

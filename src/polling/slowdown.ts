@@ -1,7 +1,10 @@
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 
-/** How many times longer the intervals become because the day's quota would not last. Doors and windows (`security`) are slowed last. */
+/**
+ * How many times longer the intervals become because the day's quota would not last. Doors and
+ * windows (`security`) are slowed last.
+ */
 export type Slowdown = Readonly<Record<'security' | 'others', number>>;
 
 export const noSlowdown: Slowdown = { security: 1, others: 1 };
@@ -15,8 +18,8 @@ const maxSlowdown = 64;
 export type SentRequests = readonly (readonly [ageMs: number, count: number])[];
 
 /**
- * How many requests per hour can be sent so that the quota of the day lasts. Each request of the last 24 hours leaves the count when it is
- * 24 hours old.
+ * How many requests per hour can be sent so that the quota of the day lasts. Each request of the
+ * last 24 hours leaves the count when it is 24 hours old.
  * @param left how many requests may be sent now
  */
 export function sustainableRate(sent: SentRequests, left: number): number {

@@ -19,8 +19,9 @@ export interface TokenSourceOptions {
 }
 
 /**
- * The token of a configuration (docs/internals/contract.md 2). With a client id it is that of a sign-in, which is refreshed; a pasted
- * access token counts until it ends or until a later sign-in. Without a client id there is only the pasted access token.
+ * The token of a configuration (docs/internals/contract.md 2). With a client id it is that of a
+ * sign-in, which is refreshed; a pasted access token counts until it ends or until a later sign-in.
+ * Without a client id there is only the pasted access token.
  */
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const { accessToken = '', configNodeId, session } = options;
@@ -112,7 +113,10 @@ class ManagedToken implements TokenSource {
   }
 }
 
-/** The service ends every grant six months after the sign-in (docs/internals/vendor-api.md 4.2), and one without a refresh token with its access token. */
+/**
+ * The service ends every grant six months after the sign-in (docs/internals/vendor-api.md 4.2), and
+ * one without a refresh token with its access token.
+ */
 function endOfGrant({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
   if (refreshToken === '') return expiresAt;
   const date = new Date(signedInAt);

@@ -26,8 +26,8 @@ const pauseMs = 3_600_000;
 const freshForMs = 5 * 60_000;
 
 /**
- * The addresses of identity services from their discovery documents. What goes wrong with one delays nothing for more than the time limit,
- * and breaks nothing: the caller has fixed addresses.
+ * The addresses of identity services from their discovery documents. What goes wrong with one
+ * delays nothing for more than the time limit, and breaks nothing: the caller has fixed addresses.
  */
 export class Discovery {
   readonly #send: Send;
@@ -42,7 +42,8 @@ export class Discovery {
   }
 
   /**
-   * The addresses that the issuer gives, or gave last; null if it gave none that can be trusted. All callers share the request in progress.
+   * The addresses that the issuer gives, or gave last; null if it gave none that can be trusted.
+   * All callers share the request in progress.
    * @param isFresh the addresses at hand may be wrong, or a person signs in
    */
   async find(issuer: Issuer, { isFresh = false } = {}): Promise<Addresses | null> {
@@ -76,7 +77,10 @@ export class Discovery {
   }
 }
 
-/** Whether an address may get what is for the issuer: password, client secret and refresh token go to no other domain, and not in the clear. */
+/**
+ * Whether an address may get what is for the issuer: password, client secret and refresh token go
+ * to no other domain, and not in the clear.
+ */
 function isOf({ url, domain }: Issuer, address: string): boolean {
   if (addressFault(address, { mayHaveQuery: true }) !== null) return false;
   const { protocol, hostname } = new URL(address);

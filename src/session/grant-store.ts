@@ -121,7 +121,8 @@ export const briefSignIn = (expiresAt: number | null, now: number): Sentence =>
 export const hashOf = (pasted: string): string => pasted.trim() && hashed(pasted.trim());
 
 /**
- * The grant of a sign-in belongs to the config node that it was started from: two config nodes may be two people. It is for one service:
+ * The grant of a sign-in belongs to the config node that it was started from: two config nodes may
+ * be two people. It is for one service:
  * at another address there is no sign-in.
  */
 export const signInKey = (client: OAuthClient, configNodeId: string): string =>

@@ -73,7 +73,8 @@ interface RequestContext {
 }
 
 /**
- * Counted from the first byte sent. The limit is long because an answer that is given up may have rotated the refresh token.
+ * Counted from the first byte sent. The limit is long because an answer that is given up may have
+ * rotated the refresh token.
  */
 const answerTimeoutMs = 50_000;
 
@@ -98,7 +99,8 @@ const temporary = new Set(['server_error', 'temporarily_unavailable', 'slow_down
 
 /**
  * One request to the token endpoint (docs/internals/vendor-api.md 4.1), with client id and secret by HTTP Basic.
- * @throws VehicleError NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED: try again later; CONFIG: the address is not safe for secrets
+ * @throws VehicleError NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED: try again later; CONFIG: the
+ * address is not safe for secrets
  */
 export async function requestTokens(
   client: OAuthClient,
@@ -140,7 +142,8 @@ export async function requestTokens(
 }
 
 /**
- * 400 and 401 refuse even without an OAuth error code; a 403 without one comes from a gateway in front of the service. Null: no refusal.
+ * 400 and 401 refuse even without an OAuth error code; a 403 without one comes from a gateway in
+ * front of the service. Null: no refusal.
  */
 function refusalOf(status: number, json: unknown): string | null {
   if (![400, 401, 403].includes(status)) return null;
@@ -183,7 +186,10 @@ function basic({ clientId, clientSecret }: OAuthClient): string {
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-/** A network failure is never a refusal: a name server that is down does not mean "sign in again" (docs/internals/vendor-api.md 4.2). */
+/**
+ * A network failure is never a refusal: a name server that is down does not mean "sign in again"
+ * (docs/internals/vendor-api.md 4.2).
+ */
 function temporaryFailure(error: unknown): VehicleError {
   const failure = asVehicleError(error);
   const { code, cause } = failure;

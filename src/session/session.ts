@@ -90,7 +90,10 @@ export function openSession({
   return new Session({ store: new GrantStore(options), send: sendOverOwnConnection(clock), presence, clock });
 }
 
-/** Each request has a connection of its own, which ends with it. A wrong address of a proxy in the environment fails the request, not the start. */
+/**
+ * Each request has a connection of its own, which ends with it. A wrong address of a proxy in the
+ * environment fails the request, not the start.
+ */
 const sendOverOwnConnection =
   (clock: Clock): Send =>
   async (request) => {

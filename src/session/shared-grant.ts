@@ -26,12 +26,15 @@ interface HeldGrant {
 const lookAgainMs = 1_000;
 
 /**
- * The grant of a sign-in in the store, which one process at a time refreshes: the one that the mark `refreshing` names. The mark is stored
- * before the refresh token is sent, on condition that the grant has not changed, and the mark of a process that has ended is taken over.
+ * The grant of a sign-in in the store, which one process at a time refreshes: the one that the mark
+ * `refreshing` names. The mark is stored before the refresh token is sent, on condition that the
+ * grant has not changed, and the mark of a process that has ended is taken over.
  *
- * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer is lost on the way or with the
- * process. But a server may accept a rotated token for some more seconds (PingFederate, which serves the real sign-in, calls it the
- * rolling grace period). Therefore the mark of a refresh without an answer stays, without a name, and any process repeats the refresh.
+ * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer
+ * is lost on the way or with the process. But a server may accept a rotated token for some more
+ * seconds (PingFederate, which serves the real sign-in, calls it the rolling grace period).
+ * Therefore the mark of a refresh without an answer stays, without a name, and any process repeats
+ * the refresh.
  */
 export class SharedGrant {
   readonly #options: SharedGrantOptions;
@@ -74,7 +77,10 @@ export class SharedGrant {
     this.#unsaved = null;
   }
 
-  /** The stored grant, or the known one if the store has lost it. @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED */
+  /**
+   * The stored grant, or the known one if the store has lost it.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED
+   */
   async read(): Promise<HeldGrant | null> {
     if (this.#unsaved !== null) await this.#save(this.#unsaved);
     const stored = await this.#options.store.read(this.#options.key);

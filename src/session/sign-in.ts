@@ -51,7 +51,10 @@ interface SignInEnd {
 
 const texts = z.readonly(z.array(z.string()));
 
-/** Scopes that were asked for and not granted: a person left out a box at the consent page, or the application lacks them. */
+/**
+ * Scopes that were asked for and not granted: a person left out a box at the consent page, or the
+ * application lacks them.
+ */
 const missingSchema = z.object({
   /** The access that asks for them; null for reading the status. */
   access: z.nullable(z.string()),
@@ -181,10 +184,11 @@ export class SignIns {
   }
 
   /**
-   * Exchanges the code that the browser came back with, and saves the tokens for the config node that began the sign-in, in this process
-   * or in another one with the store.
-   * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted or changed config node), SIGN_IN_REQUIRED (the service
-   * or the person refused), SCOPE_MISSING (the application lacks a scope), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR, STORE_UNAVAILABLE
+   * Exchanges the code that the browser came back with, and saves the tokens for the config node
+   * that began the sign-in, in this process or in another one with the store.
+   * @throws VehicleError INPUT_INVALID (the answer is wrong, used, late, or for a deleted or
+   * changed config node), SIGN_IN_REQUIRED (the service or the person refused), SCOPE_MISSING (the
+   * application lacks a scope), CONFIG, NETWORK, TIMEOUT, SERVICE_ERROR, STORE_UNAVAILABLE
    */
   async finish(end: SignInEnd): Promise<SignedIn> {
     const answer = queryOf(end.redirected);
@@ -357,7 +361,10 @@ export class SignIns {
   }
 }
 
-/** The address of the sign-in page (docs/internals/vendor-api.md 4.1), with PKCE (RFC 7636). @throws VehicleError CONFIG */
+/**
+ * The address of the sign-in page (docs/internals/vendor-api.md 4.1), with PKCE (RFC 7636).
+ * @throws VehicleError CONFIG
+ */
 function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier }: Start, state: string): URL {
   const url = parseAddress(authorizeUrl, 'sign-in address', { mayHaveQuery: true });
   if (!isRedirectUrl(redirectUrl))
@@ -382,8 +389,9 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
 }
 
 /**
- * Whether the issuer that an answer names (RFC 9207) is the service that was asked. Not every profile has an issuer, so its origin is
- * compared with those of the sign-in address and the token address, which the issuer itself may have given.
+ * Whether the issuer that an answer names (RFC 9207) is the service that was asked. Not every
+ * profile has an issuer, so its origin is compared with those of the sign-in address and the token
+ * address, which the issuer itself may have given.
  */
 function isOf({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
@@ -423,7 +431,11 @@ function pendingOf({ key, value, version }: StoredEntry, oldest: number): Pendin
 const keyOf = (client: OAuthClient | null, configNodeId: string): string | null =>
   client && signInKey(trimmed(client), configNodeId);
 
-/** The values of an open form are not deployed yet, so only a deploy since the start can outdate a sign-in. @throws VehicleError INPUT_INVALID */
+/**
+ * The values of an open form are not deployed yet, so only a deploy since the start can outdate a
+ * sign-in.
+ * @throws VehicleError INPUT_INVALID
+ */
 function throwIfOutdated(
   { configNodeId, isDeleted }: Pending,
   start: Start | null,
@@ -444,7 +456,10 @@ const usedAlready = 'This answer was used already. If you are not signed in, sta
 
 const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 
-/** Accepts a whole address, or a query with or without its question mark; also in quotation marks, with a fragment, and as HTML writes it. */
+/**
+ * Accepts a whole address, or a query with or without its question mark; also in quotation marks,
+ * with a fragment, and as HTML writes it.
+ */
 function queryOf(redirected: string): URLSearchParams {
   const text = redirected
     .trim()

@@ -23,7 +23,10 @@ interface TokenManagerOptions extends SharedGrantOptions {
   random: () => number;
 }
 
-/** The last refresh failed. No request is sent before `until`, in monotonic time; `retryAt` is null if only a person can help. */
+/**
+ * The last refresh failed. No request is sent before `until`, in monotonic time; `retryAt` is null
+ * if only a person can help.
+ */
 interface Failure {
   error: VehicleError;
   until: number;
@@ -43,7 +46,10 @@ const minLifeWithoutWaitMs = 10_000;
 /** A deploy waits this long for the answer to a refresh that has been sent. */
 const closeTimeoutMs = 3_000;
 
-/** Keeps the access token of one grant valid: it is renewed ahead of its end, after a failure again and again, and at least every third day. */
+/**
+ * Keeps the access token of one grant valid: it is renewed ahead of its end, after a failure again
+ * and again, and at least every third day.
+ */
 export class TokenManager {
   readonly #options: TokenManagerOptions;
   readonly #shared: SharedGrant;
@@ -128,7 +134,10 @@ export class TokenManager {
     };
   }
 
-  /** The stored grant, or the known one if the store has lost it. @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED */
+  /**
+   * The stored grant, or the known one if the store has lost it.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED
+   */
   async read(): Promise<Grant | null> {
     return (await this.#shared.read())?.grant ?? null;
   }
@@ -159,8 +168,9 @@ export class TokenManager {
   }
 
   /**
-   * The service answered 401 to `token`. Each refused token is replaced at once; but if the service also refuses new tokens, the next
-   * one is requested after a growing pause. Resolves to true when the request is worth one more try.
+   * The service answered 401 to `token`. Each refused token is replaced at once; but if the service
+   * also refuses new tokens, the next one is requested after a growing pause. Resolves to true when
+   * the request is worth one more try.
    */
   async onUnauthorized(token: string): Promise<boolean> {
     const grant = this.#shared.known;
@@ -270,7 +280,10 @@ export class TokenManager {
     this.#refusedInRow = 0;
   }
 
-  /** After a refusal, the user has to sign in again; after any other failure, the refresh is repeated after a growing pause. */
+  /**
+   * After a refusal, the user has to sign in again; after any other failure, the refresh is
+   * repeated after a growing pause.
+   */
   #failed(thrown: unknown): VehicleError {
     const error = asVehicleError(thrown);
     const count = this.#failure?.count ?? 0;
@@ -285,7 +298,8 @@ export class TokenManager {
   }
 
   /**
-   * @param pauses how many pauses in a row this is, of its kind: a lost answer must be repeated soon, whatever the failure before it was
+   * @param pauses how many pauses in a row this is, of its kind: a lost answer must be repeated
+   * soon, whatever the failure before it was
    * @param count of failed refreshes in a row
    */
   #pauseAfter(
@@ -338,8 +352,8 @@ const endedSignIn = (at: number, now: number): VehicleError =>
 const dayMs = 86_400_000;
 
 /**
- * Whether a sign-in ended about seven days after it was made, although it was in use: an application from before December 2025 has no
- * longer ones (docs/internals/vendor-api.md 4.2).
+ * Whether a sign-in ended about seven days after it was made, although it was in use: an
+ * application from before December 2025 has no longer ones (docs/internals/vendor-api.md 4.2).
  */
 const endedAfterWeek = ({ signedInAt, refreshedAt }: Grant, now: number): boolean =>
   Math.abs(now - signedInAt - 7 * dayMs) <= dayMs && now - refreshedAt <= 4 * dayMs;
@@ -347,7 +361,10 @@ const endedAfterWeek = ({ signedInAt, refreshedAt }: Grant, now: number): boolea
 const oldApplication =
   'The service has ended the sign-in after about seven days, as it does for an application from before December 2025. Sign in again in the vehicle configuration. For sign-ins of six months, make a new application at the developer portal.';
 
-/** Milliseconds before its end at which a token is renewed. No service promises a certain life (docs/internals/vendor-api.md 4.2). */
+/**
+ * Milliseconds before its end at which a token is renewed. No service promises a certain life
+ * (docs/internals/vendor-api.md 4.2).
+ */
 const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
 
 /** The first retries come soon: a server may accept the rotated token for a minute yet. */

@@ -9,8 +9,9 @@ import { SimulatorServer, type RecordedRequest } from './service/server';
 import { Service } from './service/service';
 
 /**
- * The simulated service: an HTTP server on a loopback address with cars that have a state. It is written from docs/internals/service.md, and
- * shares with the client only the tables of the catalogue.
+ * The simulated service: an HTTP server on a loopback address with cars that have a state. It is
+ * written from docs/internals/service.md, and shares with the client only the tables of the
+ * catalogue.
  */
 
 /** A running simulated service. */

@@ -4,8 +4,8 @@ interface Backoff {
 }
 
 /**
- * The pause before the next try: it doubles with each failure up to a maximum, give or take a quarter at random, so that many clients
- * do not retry at the same moment.
+ * The pause before the next try: it doubles with each failure up to a maximum, give or take a
+ * quarter at random, so that many clients do not retry at the same moment.
  * @param failures from 1 on
  * @param random 0 to 1
  */

@@ -8,7 +8,10 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** An AbortController and its signal in one. Each read has one, and that of Node.js costs more than all else of sharing a read. */
+/**
+ * An AbortController and its signal in one. Each read has one, and that of Node.js costs more than
+ * all else of sharing a read.
+ */
 export class Cancellation implements Signal {
   #isAborted = false;
   #reason: VehicleError | undefined;

@@ -6,8 +6,9 @@ export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
   /**
-   * Milliseconds since an arbitrary moment of this process. It never goes back or jumps when the machine's clock is set: durations
-   * within a process are measured with it. `now` is for what is shown, stored or compared with the service.
+   * Milliseconds since an arbitrary moment of this process. It never goes back or jumps when the
+   * machine's clock is set: durations within a process are measured with it. `now` is for what is
+   * shown, stored or compared with the service.
    */
   monotonic(): number;
   /** Milliseconds since the machine was started. They count on while it sleeps, which those of `monotonic` need not. */

@@ -14,7 +14,10 @@ export const byName = <Name extends string, Value>(
   // `fromEntries` forgets the names.
   Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
 
-/** Returns undefined if the text is not JSON. Content types lie, so whether an answer is JSON shows only here (docs/internals/vendor-api.md 1.11). */
+/**
+ * Returns undefined if the text is not JSON. Content types lie, so whether an answer is JSON shows
+ * only here (docs/internals/vendor-api.md 1.11).
+ */
 export function parseJson(text: string): unknown {
   try {
     // Some servers begin with a byte order mark.

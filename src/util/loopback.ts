@@ -1,7 +1,10 @@
 /** Hosts that name this machine: only to them may a key or token travel over plain http, and never through a proxy. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
-/** Whether a service takes it for a redirect URL. It is compared as text: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
+/**
+ * Whether a service takes it for a redirect URL. It is compared as text: https, or http on
+ * `localhost` (docs/internals/vendor-api.md 4.3).
+ */
 export const isRedirectUrl = (input: string): boolean =>
   addressFault(input, { mayHaveQuery: true }) === null &&
   /^(https:\/\/|http:\/\/localhost(?![^:/?]))[^\s\\]*$/.test(input);

@@ -1,6 +1,9 @@
 import type { VehicleError } from '../errors';
 
-/** Hours of the day in which nothing is sent, except in answer to a question. All instants are milliseconds since 1970, UTC. */
+/**
+ * Hours of the day in which nothing is sent, except in answer to a question. All instants are
+ * milliseconds since 1970, UTC.
+ */
 export interface QuietHours {
   holdsAt(at: number): boolean;
   /** During quiet hours: the time of the next check, at the latest when they end. */
@@ -78,8 +81,8 @@ function quietHours({ from, to }: { from: number; to: number }, timeZone?: strin
       const now = minuteOfDay(at);
       return from < to ? from <= now && now < to : from <= now || now < to;
     },
-    // A change to or from summer time comes at a full or a half hour. With a check at each of them, an hour that the change skips or
-    // repeats does not delay the end.
+    // A change to or from summer time comes at a full or a half hour. With a check at each of them,
+    // an hour that the change skips or repeats does not delay the end.
     nextCheck(at) {
       const left = (to - minuteOfDay(at) + day) % day;
       const end = (Math.floor(at / minute) + left) * minute;

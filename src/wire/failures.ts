@@ -6,9 +6,10 @@ import { identifier } from './schemas';
 import { isWallboxRefusal } from './wallbox';
 
 /**
- * Turns every failed answer into one VehicleError. The service has several error bodies (docs/internals/vendor-api.md 1.11 and 3.3), and a
- * gateway can wrap them, so known words are searched in every text of the body. The service does not guarantee these texts: without a
- * known word, the status decides.
+ * Turns every failed answer into one VehicleError. The service has several error bodies
+ * (docs/internals/vendor-api.md 1.11 and 3.3), and a gateway can wrap them, so known words are
+ * searched in every text of the body. The service does not guarantee these texts: without a known
+ * word, the status decides.
  */
 interface FailedAnswer {
   status: number;
@@ -52,7 +53,10 @@ const said =
   (failure: Failure): boolean =>
     codes.includes(failure.status) && pattern.test(failure.words);
 
-/** The car got the command, whatever the HTTP status is (docs/internals/vendor-api.md 1.11). "No answer from the car" comes from the service. */
+/**
+ * The car got the command, whatever the HTTP status is (docs/internals/vendor-api.md 1.11). "No
+ * answer from the car" comes from the service.
+ */
 const isFromCar = ({ words }: Failure): boolean =>
   /\berror (was )?(returned )?(from|by) (the )?(car|vehicle)\b/.test(words);
 
@@ -64,7 +68,10 @@ const ofWallbox = (word: keyof typeof wallboxOutcomes, code: ErrorCode): Rule =>
   sentence: wallboxOutcomes[word].sentence,
 });
 
-/** First match wins. The order distinguishes a spent quota from a missing scope, and a refused key from a refused token. */
+/**
+ * First match wins. The order distinguishes a spent quota from a missing scope, and a refused key
+ * from a refused token.
+ */
 const rules: readonly Rule[] = [
   {
     when: isFromCar,

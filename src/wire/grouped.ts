@@ -11,8 +11,9 @@ import { measuredIn, oldest, unwrap, type Parsed, type ResourceReading } from '.
 import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
 /**
- * An extended resource out of the answer of its group in connected v2, as docs/internals/service.md 2.8 types it. A value that is missing,
- * null, of another unit or a word that the table does not have becomes null, never closed, locked, off or 0.
+ * An extended resource out of the answer of its group in connected v2, as
+ * docs/internals/service.md 2.8 types it. A value that is missing, null, of another unit or a word
+ * that the table does not have becomes null, never closed, locked, off or 0.
  * @throws VehicleError BAD_RESPONSE if the answer does not have the shape of a group
  */
 export function fromGroup(

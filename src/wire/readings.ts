@@ -26,7 +26,10 @@ import {
   type Scalar,
 } from './schemas';
 
-/** A window or door status by member: the service's word as it came, and when the car last reported it (docs/internals/contract.md 3). */
+/**
+ * A window or door status by member: the service's word as it came, and when the car last reported
+ * it (docs/internals/contract.md 3).
+ */
 export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
 /** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
@@ -37,7 +40,10 @@ export interface Parsed<Payload> {
   openness?: Openness;
 }
 
-/** Its unit is in words: that of docs/internals/service.md 2.8, or another one that the service gave; null for words and booleans. */
+/**
+ * Its unit is in words: that of docs/internals/service.md 2.8, or another one that the service
+ * gave; null for words and booleans.
+ */
 export interface ResourceReading extends Measured {
   /** The service's own value, if the type of docs/internals/service.md 2.8 cannot hold all of it. */
   raw?: { value: Scalar; unit: string | null };
@@ -87,8 +93,9 @@ const spellingsOf = {
 } as const satisfies Record<OpeningRead, ReadonlySet<string>>;
 
 /**
- * The state of windows or doors, under the v1 names whichever interface answered (docs/internals/service.md 2.3 and 2.4,
- * docs/internals/contract.md 3, docs/internals/vendor-api.md 1.5 and 1.6).
+ * The state of windows or doors, under the v1 names whichever interface answered
+ * (docs/internals/service.md 2.3 and 2.4, docs/internals/contract.md 3,
+ * docs/internals/vendor-api.md 1.5 and 1.6).
  */
 export function parseOpenings(
   read: OpeningRead,
@@ -157,7 +164,10 @@ export function parseStatistic(name: StatisticsMemberName, body: unknown): Parse
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** A measured value as the catalogue types it: a JSON number, boolean or string, or null. A new word is passed on unchanged. */
+/**
+ * A measured value as the catalogue types it: a JSON number, boolean or string, or null. A new word
+ * is passed on unchanged.
+ */
 export function typedReading(type: Resource | MemberKind, { value: raw, unit, timestamp }: Measured): ResourceReading {
   const value =
     raw === null
@@ -202,7 +212,10 @@ const sidesByPath = {
   left: 'left',
 } as const satisfies Record<string, CarSide>;
 
-/** The addresses of all sides from the address of one, on http or https. Whether a picture is there, only a request to it shows. */
+/**
+ * The addresses of all sides from the address of one, on http or https. Whether a picture is there,
+ * only a request to it shows.
+ */
 function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
   const url = address !== null && URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return {};

@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { isRecord } from '../util/json';
 
 /**
- * The shapes of the wire (docs/internals/service.md 2, docs/internals/vendor-api.md 1 to 3), tolerant by design: any member may be missing, null, new
- * or odd, and does not affect the other members (docs/internals/vendor-api.md 6.1). An unreadable member becomes null.
+ * The shapes of the wire (docs/internals/service.md 2, docs/internals/vendor-api.md 1 to 3),
+ * tolerant by design: any member may be missing, null, new or odd, and does not affect the other
+ * members (docs/internals/vendor-api.md 6.1). An unreadable member becomes null.
  */
 
 export type Scalar = string | number | boolean;
@@ -125,7 +126,10 @@ export const vehicleItem = z.object({ vin: text, id: text });
 /** docs/internals/service.md 2.6. */
 export const commandItem = z.object({ command: text, href: text });
 
-/** docs/internals/service.md 2.7; the reason is a member of the value, or a measured value beside it (docs/internals/vendor-api.md 1.8). */
+/**
+ * docs/internals/service.md 2.7; the reason is a member of the value, or a measured value beside it
+ * (docs/internals/vendor-api.md 1.8).
+ */
 export const accessibilityShape = z.lazy(() =>
   z.object({
     availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), {
@@ -144,7 +148,10 @@ const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), n
 /** The link of a v1 command (docs/internals/service.md 2.5). */
 export const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
-/** Every place in which an answer may hold the status of a command (docs/internals/service.md 2.5, docs/internals/vendor-api.md 1.9, 2.2). */
+/**
+ * Every place in which an answer may hold the status of a command (docs/internals/service.md 2.5,
+ * docs/internals/vendor-api.md 1.9, 2.2).
+ */
 export const invocationShape = z.lazy(() =>
   z.object({
     status: scalar,

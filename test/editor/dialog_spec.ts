@@ -160,7 +160,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.getByRole('button', { name: 'Sign in' }).click();
     await part('signIn')
       .getByText(
-        'without “read the status” (conve:windows_status), “unlock the tailgate” (conve:unlock). A box of the consent page',
+        'without “read the status” (conve:windows_status), “unlock the tailgate” (conve:unlock). It was not ticked on the consent page',
       )
       .waitFor();
   });
@@ -275,7 +275,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await page.getByLabel('with the last answers of the car').check();
     await press('diagnostics');
     assert.deepEqual((await request).postDataJSON(), { answers: true });
-    await part('result').getByText('Copied. Read it before you send it.').waitFor();
+    await part('result').getByText('Copied. Check it before you send it.').waitFor();
     assert.match((await part('used').textContent()) ?? '', /^\d+ of 10,000 requests in 24 h$/);
   });
 

@@ -7,6 +7,7 @@ const writes = [
   'read-car',
   'pictures',
   'position',
+  'form-position',
   'click',
   'vehicles',
   'check',

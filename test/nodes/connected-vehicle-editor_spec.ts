@@ -468,11 +468,14 @@ describe('What the dialogs ask of the runtime', () => {
   describe('Copy diagnostics', () => {
     it('gives versions, settings, token, quota and the last requests, and nothing private', async () => {
       const accessToken = service.issueToken();
-      await load({ name: 'Private name' }, { apiKey: 'demo-key', accessToken });
+      const places = [{ name: 'Private place', latitude: 57.12345, longitude: 11 }];
+      const tariff = JSON.stringify({ perKWh: 0.3, places: [{ ...places[0], perKWh: 0 }] });
+      const ofOwner = { name: 'Private name', places, tariff, tariffType: 'json' };
+      await load(ofOwner, { apiKey: 'demo-key', accessToken });
       await flow.ask();
       const { diagnostics } = await askEditor('diagnostics');
       const text = JSON.stringify(diagnostics);
-      for (const secret of ['demo-key', accessToken, service.car().vin, 'Private name'])
+      for (const secret of ['demo-key', accessToken, service.car().vin, 'Private', '57.12345'])
         assert.ok(!text.includes(secret), secret);
       const told = diagnostics as Record<string, Record<string, unknown>>;
       assert.match(String(told['pack']), /^\d+\.\d+\.\d+/);

@@ -40,7 +40,7 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
     }),
     chargingStatus: has('chargingStatus') && typeof charging === 'string' ? charging : null,
     ...(has('batteryChargeLevel') && { level: number('batteryChargeLevel') }),
-    ...(has('fuelAmount') && { fuel: number('fuelAmount') }),
+    ...(has('fuelAmount') && { fuel: number('fuelAmount'), fuelUnit: facts.fuelAmount?.unit ?? 'liters' }),
   };
 }
 
@@ -66,12 +66,18 @@ export class CarDrawing {
   }
 }
 
-/** Whether flows have read the openings and the lock of a demo car as they are. The list leaves out what was not read and need not be there. */
+/**
+ * Whether flows have read the openings and the lock of a demo car as they are. The list leaves out
+ * what was not read and need not be there.
+ */
 const isAsRead = (demo: CarViewState, read: CarViewState): boolean =>
   demo.locked === read.locked &&
   openingNames.every((name) => [demo[name], read[name]].includes('absent') || demo[name] === read[name]);
 
-/** `Rear-right window open` for each part that is not closed, as the status of a node shows it, and the lock if it is unlocked. */
+/**
+ * `Rear-right window open` for each part that is not closed, as the status of a node shows it, and
+ * the lock if it is unlocked.
+ */
 function openPartsOf(state: CarViewState, { parts, states }: CarViewWords): string[] {
   const text = (part: string, word: string): string => say('state.of', { part, word });
   const open = openingNames.flatMap((name) => {

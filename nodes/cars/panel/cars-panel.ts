@@ -39,7 +39,10 @@ export class CarsPanel {
   readonly #demo: DemoControls;
   readonly #demoPage = new Section('page', pageOf);
   readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
-  /** Pictures from the service; closed until a person opens it, because the browser then loads them from the host that has them. */
+  /**
+   * Pictures from the service; closed until a person opens it, because the browser then loads them
+   * from the host that has them.
+   */
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;

@@ -24,7 +24,10 @@ function statusNode(values: object): object {
   return nodeOf('connected-vehicle-status', { id: RED.nodes.id(), z, ...place, wires: [[]], ...values });
 }
 
-/** As the editor imports nodes, so that it can be undone. It marks the flows as changed only when nodes are dragged to their place. */
+/**
+ * As the editor imports nodes, so that it can be undone. It marks the flows as changed only when
+ * nodes are dragged to their place.
+ */
 function addToFlow(nodes: object[]): void {
   RED.view.importNodes(nodes, { touchImport: true, notify: false });
   RED.nodes.dirty(true);
@@ -50,7 +53,10 @@ export function addCar(service: 'demo' | 'volvo-cars'): string | null {
   return null;
 }
 
-/** Opens the form of a configuration that was just added. Whoever closes it with *Cancel* or *Delete* gets the flow back as it was. */
+/**
+ * Opens the form of a configuration that was just added. Whoever closes it with *Cancel* or
+ * *Delete* gets the flow back as it was.
+ */
 function openNew(vehicle: string): void {
   const [{ history, events }, before] = [RED, RED.history.depth() - 1];
   let isKept = false;

@@ -1,6 +1,7 @@
 import type { LogSummary } from '../../../src/index';
 import { element, iconOf } from '../../../src/drawing/elements';
 import type { CarSummary } from '../runtime/cars';
+import type { MeasureName } from '../runtime/units';
 import { durationText, measureText } from './car-rows';
 
 const { editorLanguage, numberText, timeText, wordsOf } = connectedVehicle;
@@ -23,16 +24,7 @@ export const shownLogOf = ({ log, facts }: Pick<CarSummary, 'log' | 'facts'>): S
   return { log, hasTank: isKnown(fuel), hasBattery: isKnown(level) || !isKnown(fuel) };
 };
 
-const units = {
-  km: 'kilometers',
-  kWh: 'kilowatt-hours',
-  liters: 'liters',
-  kWhPer100km: 'kilowatt-hours per 100 kilometers',
-  batteryFrom: 'percent',
-  batteryTo: 'percent',
-  odometer: 'kilometers',
-} as const;
-type MeasureName = keyof typeof units;
+type Units = NonNullable<CarSummary['log']>['units'];
 type NumberName = MeasureName | 'minutes' | 'cost';
 
 const numbersOf: Record<Kind, readonly NumberName[]> = {
@@ -51,6 +43,7 @@ const ofTank: ReadonlySet<string> = new Set(['liters']);
 const ofBattery: ReadonlySet<string> = new Set(['kWh', 'kWhPer100km', 'batteryFrom', 'batteryTo', 'cost']);
 
 interface View {
+  units: Units;
   /** Whether the car can have the value. */
   isShown: (name: string) => boolean;
   /** Records and sums that a person has opened: they stay open when they are drawn again. */
@@ -63,13 +56,13 @@ function moneyText(amount: number, currency: string | null): string {
   return amount.toLocaleString(editorLanguage(), { ...options, ...money });
 }
 
-const textOf = (name: MeasureName | 'minutes', value: number): string =>
+const textOf = (name: MeasureName | 'minutes', value: number, units: Units): string =>
   name === 'minutes' ? durationText(value) : measureText(value, units[name]);
 
-function valueText(record: LogRow, name: NumberName): string | null {
+function valueText(record: LogRow, name: NumberName, units: Units): string | null {
   if (name === 'cost') return record.cost && moneyText(record.cost.amount, record.cost.currency);
   const value = record[name];
-  return value === null ? null : textOf(name, value);
+  return value === null ? null : textOf(name, value, units);
 }
 
 const sourceText = (source: string): string => say(`log.source.${source}`, { defaultValue: source });
@@ -80,10 +73,10 @@ function lineOf(label: string, text: string | null, about: string): HTMLElement[
   return [element('dt', {}, label), element('dd', {}, ...shown, element('span', {}, about))];
 }
 
-function recordElement(kind: Kind, record: LogRow, { isShown, opened }: View): HTMLElement {
+function recordElement(kind: Kind, record: LogRow, { units, isShown, opened }: View): HTMLElement {
   const { from, to, bounds, sources, reasons } = record;
-  const first = kind === 'trips' ? (valueText(record, 'km') ?? '–') : levelsText(record);
-  const cells = [first, ...lastCells(isShown).map((name) => valueText(record, name) ?? '–')];
+  const first = kind === 'trips' ? (valueText(record, 'km', units) ?? '–') : levelsText(record);
+  const cells = [first, ...lastCells(isShown).map((name) => valueText(record, name, units) ?? '–')];
   const endLine = (name: 'from' | 'to', seconds: number): HTMLElement[] => {
     const at = [timeText(record[name].at), record[name].place].filter(Boolean).join(', ');
     return lineOf(
@@ -93,7 +86,7 @@ function recordElement(kind: Kind, record: LogRow, { isShown, opened }: View): H
     );
   };
   const lines = numbersOf[kind].filter(isShown).flatMap((name) => {
-    const text = valueText(record, name);
+    const text = valueText(record, name, units);
     const reason = reasons[name] ?? '';
     return lineOf(
       say(`log.name.${name}`),
@@ -115,12 +108,12 @@ function recordElement(kind: Kind, record: LogRow, { isShown, opened }: View): H
 const levelsText = ({ batteryFrom, batteryTo }: LogRow): string =>
   `${[batteryFrom, batteryTo].map((level) => (level === null ? '?' : numberText(level))).join(' → ')} %`;
 
-function monthElement(kind: Kind, { month, isCut }: LogSummary, { isShown, opened }: View): HTMLElement[] {
+function monthElement(kind: Kind, { month, isCut }: LogSummary, { units, isShown, opened }: View): HTMLElement[] {
   if (month === null) return [];
   const costs = Object.entries(month.cost).map(([currency, amount]) => moneyText(amount, currency));
   const valueOf = (name: NameOfSum): string | null => {
     if (month.sources[name] === undefined) return null;
-    return name === 'cost' ? costs.join(' + ') : textOf(name, month[name]);
+    return name === 'cost' ? costs.join(' + ') : textOf(name, month[name], units);
   };
   const names = sums[kind].filter(isShown);
   const cells = [
@@ -166,10 +159,10 @@ function foldedElement(
 /** The last trips and charges of a car, and the sums of this month. */
 export function logOf({ log, hasTank, hasBattery }: ShownLog, opened: Set<string>): (Node | false)[] {
   const isShown = (name: string): boolean => (hasTank || !ofTank.has(name)) && (hasBattery || !ofBattery.has(name));
-  const view = { isShown, opened };
   const kinds: readonly Kind[] = hasBattery ? ['trips', 'charges'] : ['trips'];
   const heading = element('h4', {}, say('heading.log'));
   if (log === null) return [heading, element('p', { class: 'cars-quiet' }, say('log.unread'))];
+  const view = { units: log.units, isShown, opened };
   return [
     heading,
     ...kinds.map((kind) => {

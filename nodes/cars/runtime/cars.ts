@@ -12,9 +12,9 @@ import {
   type CarEvent,
   type JournalEntry,
   type Lines,
-  type LogSummary,
   type ReadName,
   type Sentence,
+  type UnitSystem,
 } from '../../../src/index';
 import { redactor, safeError, shownFailure } from '../../node-red/redaction';
 import { packOf } from '../../node-red/storage';
@@ -23,6 +23,7 @@ import { findVehicle, type VehicleNode } from '../../node-red/vehicle-node';
 import { clickDemoCar, noDemoCar, demoPage, followDemoCar, type DemoView } from '../../vehicle/demo-car';
 import type { Translated } from '../../node-red/i18n';
 import type { ShownValues } from '../../vehicle/shown-values';
+import { demoIn, factsIn, linesIn, logIn, type ShownLog } from './units';
 import { overviewsOf, type Overview } from '../../vehicle/overview';
 import { parseOptions } from '../../node-red/options';
 import { vehicleOptions } from '../../vehicle/options';
@@ -61,7 +62,7 @@ interface CarReport {
   /** The events that guards and event nodes sent, oldest first. */
   events: CarEvent[];
   /** Null where it cannot be read now. */
-  log: Record<'trips' | 'charges', LogSummary> | null;
+  log: ShownLog | null;
 }
 
 /** A car and the configuration with which it is read. */
@@ -76,9 +77,12 @@ interface FoundCar {
   source: Source;
 }
 
-/** A config node with its account; the config nodes of the demo cars, and those with one client ID, have one overview. */
+/**
+ * A config node with its account; the config nodes of the demo cars, and those with one client ID,
+ * have one overview.
+ */
 interface Source {
-  options: { service: string; readOnly: boolean };
+  options: { service: string; readOnly: boolean; units: UnitSystem };
   account: Account | null;
   problem: Sentence | null;
   /** Undefined before an account was opened. */
@@ -156,7 +160,10 @@ export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): 
   await clickDemoCar(RED, car.vin, click);
 }
 
-/** Windows, doors and availability always; of tank and battery the one that the car has, or both as long as that is unknown. */
+/**
+ * Windows, doors and availability always; of tank and battery the one that the car has, or both as
+ * long as that is unknown.
+ */
 function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [
@@ -172,7 +179,10 @@ function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
 const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
   code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
-/** Each car once: first the own cars of the configurations, which have their names, then those that only nodes and messages name. */
+/**
+ * Each car once: first the own cars of the configurations, which have their names, then those that
+ * only nodes and messages name.
+ */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];
@@ -197,8 +207,8 @@ async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
 }
 
 /**
- * Configurations that share an overview have the same cars, and each of them may have sent a command. Two that have a real car as their own
- * stay two, because each has a sign-in.
+ * Configurations that share an overview have the same cars, and each of them may have sent a
+ * command. Two that have a real car as their own stay two, because each has a sign-in.
  */
 function withoutTwins(cars: readonly FoundCar[]): FoundCar[] {
   const found = new Map<string, FoundCar>();
@@ -213,7 +223,7 @@ function withoutTwins(cars: readonly FoundCar[]): FoundCar[] {
 
 async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
   const source: Source = {
-    options: { service: '', readOnly: false },
+    options: { service: '', readOnly: false, units: 'car' },
     account: null,
     problem: null,
     overview: undefined,
@@ -231,8 +241,10 @@ async function sourceOf(RED: NodeAPI, node: VehicleNode): Promise<Source> {
 }
 
 async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
-  const { key, vin, isDefault, facts, config, name, source } = car;
+  const { key, vin, isDefault, facts: asRead, config, name, source } = car;
   const { options, account, problem, overview, accounts } = source;
+  const { units } = options;
+  const facts = factsIn(units, asRead);
   const { location } = facts;
   const { lines, events } =
     vin === null ? { lines: {}, events: [] } : await packOf(RED, options.service).facts.known(vin);
@@ -248,15 +260,15 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     vin: vin === null ? null : shortVin(vin),
     isDefault,
     facts: location ? { ...facts, location: { ...location, value: location.value && 'known' } } : facts,
-    lines,
+    lines: linesIn(units, lines, asRead),
     events,
-    demo: isDemo ? await followDemoCar(RED, vin) : null,
+    demo: isDemo ? demoIn(units, await followDemoCar(RED, vin)) : null,
     demoPage: isDemo ? await demoPage(RED) : null,
     session: token,
     problem,
     remedy: remedyOf(problem, token, vin),
     quota: account === null ? [] : quotaOf(account),
-    log: vin === null ? null : await logOf(packOf(RED, options.service), vin),
+    log: vin === null ? null : await logOf(packOf(RED, options.service), vin, units),
     followed: (overview?.followed ?? [])
       .filter((watch) => watch.vin === vin)
       .slice(-maxWatches)
@@ -276,11 +288,15 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
   };
 }
 
-async function logOf({ logbook, clock }: ReturnType<typeof packOf>, vin: string): Promise<CarReport['log']> {
+async function logOf(
+  { logbook, clock }: ReturnType<typeof packOf>,
+  vin: string,
+  units: UnitSystem,
+): Promise<CarReport['log']> {
   try {
     const { trips, charges } = await logbook.records(vin);
     const now = clock.now();
-    return { trips: summaryOfLog(trips, now), charges: summaryOfLog(charges, now) };
+    return logIn(units, { trips: summaryOfLog(trips, now), charges: summaryOfLog(charges, now) });
   } catch {
     return null;
   }

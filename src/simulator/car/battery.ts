@@ -3,7 +3,8 @@ import { perMile } from '../../catalogue/units';
 import type { CarState } from './state';
 
 /**
- * The drive battery: how its charge grows, and the energy state that follows from it (docs/internals/vendor-api.md 12.2, 12.3, 16).
+ * The drive battery: how its charge grows, and the energy state that follows from it
+ * (docs/internals/vendor-api.md 12.2, 12.3, 16).
  * Pure functions of the car's state; `Car` decides when they apply.
  */
 
@@ -107,7 +108,10 @@ export function energyState(state: CarState): Record<ChargingMemberName, EnergyV
   return values;
 }
 
-/** Whether the service claims that the car has a member. It is a hint and can be wrong (docs/internals/vendor-api.md 12.4). */
+/**
+ * Whether the service claims that the car has a member. It is a hint and can be wrong
+ * (docs/internals/vendor-api.md 12.4).
+ */
 export function isClaimed({ plugIn, energy }: CarState, member: ChargingMemberName): boolean {
   const code = energy.errors[member] ?? '';
   return energy.capabilities[member] ?? (plugIn && !code.endsWith('NOT_SUPPORTED'));

@@ -19,8 +19,8 @@ const climateMinutes = 30;
 /**
  * One car: a state, when each part of it was last retrieved, and the commands on their way to it.
  *
- * The car uses no timers. Due events are applied in order, with their own times, when the car is read. So all views agree,
- * on any clock.
+ * The car uses no timers. Due events are applied in order, with their own times, when the car is
+ * read. So all views agree, on any clock.
  */
 export class Car {
   readonly vin: string;
@@ -181,8 +181,8 @@ export class Car {
   }
 
   /**
-   * Somebody pulls at the tailgate (docs/internals/service.md 4.2 rules 1 and 2). On a locked car it opens only within the time that
-   * an unlock command gave, and the other doors unlock with it.
+   * Somebody pulls at the tailgate (docs/internals/service.md 4.2 rules 1 and 2). On a locked car
+   * it opens only within the time that an unlock command gave, and the other doors unlock with it.
    * @returns whether it opened
    */
   openTailgate(): boolean {
@@ -267,7 +267,8 @@ export class Car {
       this.#released = [];
       this.#touch(doorPaths, at);
     }
-    // Only the tailgate's handle is released; the lock stays as it is until the tailgate is opened (docs/internals/vendor-api.md 1.9).
+    // Only the tailgate's handle is released; the lock stays as it is until the tailgate is opened
+    // (docs/internals/vendor-api.md 1.9).
     if (invocation.command === 'unlock' && this.#state.lock === 'LOCKED') {
       invocation.release(at);
       this.#released.push(invocation);

@@ -1,4 +1,7 @@
-/** The changes that the control interface makes to a simulated car: their schema, and errors that name each wrong part. */
+/**
+ * The changes that the control interface makes to a simulated car: their schema, and errors that
+ * name each wrong part.
+ */
 
 import * as z from 'zod/mini';
 import { VehicleError } from '../../errors';

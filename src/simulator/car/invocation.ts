@@ -21,7 +21,10 @@ interface TimelineStep {
 
 const successes = new Set(['COMPLETED', 'SUCCESS']);
 
-/** One command on its way: what the request's status says, and when (docs/internals/service.md 3, docs/internals/vendor-api.md 2.2). */
+/**
+ * One command on its way: what the request's status says, and when (docs/internals/service.md 3,
+ * docs/internals/vendor-api.md 2.2).
+ */
 export class Invocation implements InvocationRequest {
   readonly id: string;
   readonly operationId: string;

@@ -71,7 +71,10 @@ export const hybridCar: CarOptions = {
   extraCommands: climate,
 };
 
-/** A plug-in hybrid of the United States, which answers in miles and lacks some members (docs/internals/vendor-api.md 12.5). */
+/**
+ * A plug-in hybrid of the United States, which answers in miles and lacks some members
+ * (docs/internals/vendor-api.md 12.5).
+ */
 export const milesCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1M1LESPLUGDEMO4',
@@ -119,7 +122,10 @@ export const quirkyCar: CarOptions = {
   ignoresClimatizationStop: true,
 };
 
-/** A car without the platform-based infotainment system: no `lock-reduced-guard` (docs/internals/service.md 4.1 rule 1), no battery to drive with. */
+/**
+ * A car without the platform-based infotainment system: no `lock-reduced-guard`
+ * (docs/internals/service.md 4.1 rule 1), no battery to drive with.
+ */
 export const classicCar: CarOptions = {
   vin: 'YV1CT9551B1570982',
   classic: true,

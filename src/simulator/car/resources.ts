@@ -45,7 +45,10 @@ function fallback(row: Resource): ResourceValue {
   return row.kind === 'double' ? 1.5 : 1;
 }
 
-/** The reason why a value cannot be that of the resource, or nothing. Any word is allowed: a real service sends unknown ones, too. */
+/**
+ * The reason why a value cannot be that of the resource, or nothing. Any word is allowed: a real
+ * service sends unknown ones, too.
+ */
 export function valueProblem(name: string, value: ResourceValue): string {
   if (!isResourceName(name) || modelPathOf(name) !== null) return `resources: there is no ${name}`;
   const { kind } = resources[name];

@@ -6,7 +6,10 @@ import { chargingMemberNames, resourceNames, type ResourceName } from '../../cat
 import { byName } from '../../util/json';
 import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 
-/** The status of a step of a command plan: replaced by the result of the rules of the car (docs/internals/service.md 3). */
+/**
+ * The status of a step of a command plan: replaced by the result of the rules of the car
+ * (docs/internals/service.md 3).
+ */
 export const byRule = 'BY_RULE';
 
 type NameIn<Read extends OpeningRead> = Extract<(typeof openings)[OpeningKey], { read: Read }>['name'];
@@ -136,7 +139,10 @@ export const parts = {
     ]),
     /** How long a v2 command blocks, if the car answers. A car that is not reached takes longer: `limitOf`. */
     answerAfterMs: first(wait, 1500),
-    /** The time from the end of a command until reads show its effect (docs/internals/vendor-api.md 1.9: the doors lag). */
+    /**
+     * The time from the end of a command until reads show its effect
+     * (docs/internals/vendor-api.md 1.9: the doors lag).
+     */
     effectAfterMs: first(wait, 0),
   },
 };
@@ -159,7 +165,10 @@ export const values = {
   powerSaving: first(flag, false),
   /** A car without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
   classic: first(flag, false),
-  /** Commands that the specification does not name, as path segments: `climatization-start` (docs/internals/vendor-api.md 1.7). */
+  /**
+   * Commands that the specification does not name, as path segments: `climatization-start`
+   * (docs/internals/vendor-api.md 1.7).
+   */
   extraCommands: first(
     z.array(z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' }))),
     [],

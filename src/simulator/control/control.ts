@@ -13,12 +13,13 @@ import { Router } from '../service/router';
 import type { RecordedRequest } from '../service/server';
 
 /**
- * The control interface: the cars, the faults and the record of requests as JSON below `/control`, and a page at `/` that
- * shows the cars and lets a person click them.
+ * The control interface: the cars, the faults and the record of requests as JSON below `/control`,
+ * and a page at `/` that shows the cars and lets a person click them.
  *
- * It is for programs on this machine and for its own page. A browser says with `Origin` and `Sec-Fetch-Site` which page a
- * request comes from: those of other pages are refused. What changes something needs, from a browser, the token of the
- * page as well. No answer allows another origin to read it.
+ * It is for programs on this machine and for its own page. A browser says with `Origin` and
+ * `Sec-Fetch-Site` which page a request comes from: those of other pages are refused. What changes
+ * something needs, from a browser, the token of the page as well. No answer allows another origin
+ * to read it.
  */
 interface ControlParts {
   clock: Clock;
@@ -184,7 +185,10 @@ const describe = (car: Car): object => ({
 
 const problem = (status: number, description: string): Answer => ({ status, body: { error: { description } } });
 
-/** The page that shows the cars, with the token that its requests need. Nothing but the page's own script runs in it. */
+/**
+ * The page that shows the cars, with the token that its requests need. Nothing but the page's own
+ * script runs in it.
+ */
 function controlPage(token: string): Answer {
   // The build bundles the sources in `page/` into one file and puts it beside this one (scripts/build.mjs).
   const html = readFileSync(join(__dirname, 'page.html'), 'utf8');

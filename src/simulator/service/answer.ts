@@ -37,7 +37,8 @@ export interface Refusal {
 }
 
 /**
- * Every refusal by name: those of the service itself and those that a fault can cause (docs/internals/vendor-api.md 1.11, 3.3, 4.2).
+ * Every refusal by name: those of the service itself and those that a fault can cause
+ * (docs/internals/vendor-api.md 1.11, 3.3, 4.2).
  * `{header}` is the name of the key header, `{refillIn}` the time until the quota is full again.
  */
 export const refusals = {

@@ -61,8 +61,9 @@ export const envelope = (data: unknown, { interface: name, operationId, isReal }
   isReal && name === 'connected-v1' ? { status: 200, operationId, data } : { data };
 
 /**
- * The windows or doors. Version 1 lacks the openings that not every car has; the real v2 has names of its own, nine digits of the
- * second, and a unit that is null (docs/internals/vendor-api.md 1.5, 1.6, 2.1, 6.1).
+ * The windows or doors. Version 1 lacks the openings that not every car has; the real v2 has names
+ * of its own, nine digits of the second, and a unit that is null (docs/internals/vendor-api.md 1.5,
+ * 1.6, 2.1, 6.1).
  */
 export function openingsBody(car: Car, read: OpeningRead, { interface: from, isReal }: ViewContext): Body {
   const body: Body = {};
@@ -95,7 +96,10 @@ export function detailsBody(car: Car, context: ViewContext): Body {
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => context.isReal || value !== null));
 }
 
-/** The address of a generic picture, valid for a quarter of an hour (docs/internals/service.md 2.2, 8); the outside has several sides (docs/internals/vendor-api.md 14.8). */
+/**
+ * The address of a generic picture, valid for a quarter of an hour (docs/internals/service.md 2.2,
+ * 8); the outside has several sides (docs/internals/vendor-api.md 14.8).
+ */
 const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
   `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
@@ -104,7 +108,10 @@ export const standardCommands = commandNames.filter(
   (name) => !isOfWallbox(name) && !optionalCommands.some((other) => other === name),
 );
 
-/** The commands that this car takes. The real addresses are relative, and without the interface's own prefix (docs/internals/vendor-api.md 1.7). */
+/**
+ * The commands that this car takes. The real addresses are relative, and without the interface's
+ * own prefix (docs/internals/vendor-api.md 1.7).
+ */
 export function commandList(car: Car, { url, isReal }: ViewContext): { command: string; href: string }[] {
   const { classic, extraCommands } = car.state;
   return [...standardCommands, ...extraCommands]
@@ -120,7 +127,10 @@ export function commandList(car: Car, { url, isReal }: ViewContext): { command: 
 const wireName = (name: string): string =>
   name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
-/** The list of the specification names v2 for lock, lock-reduced-guard and unlock only; what a car has besides is a command of v2. */
+/**
+ * The list of the specification names v2 for lock, lock-reduced-guard and unlock only; what a car
+ * has besides is a command of v2.
+ */
 function isOnV2(name: string): boolean {
   const routes = commandRow(name)?.routes;
   return routes?.['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
@@ -138,7 +148,10 @@ export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {
   };
 }
 
-/** The whole body of an extended resource. The real one is keyed by its own name, every value a text, the time in milliseconds (docs/internals/vendor-api.md 3.1). */
+/**
+ * The whole body of an extended resource. The real one is keyed by its own name, every value a
+ * text, the time in milliseconds (docs/internals/vendor-api.md 3.1).
+ */
 export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewContext): Body {
   const row: Resource = resources[name];
   const found = car.resource(name);
@@ -218,7 +231,10 @@ export function locationBody(car: Car, operationId: string): Body {
   };
 }
 
-/** The data node of a group of v2 (docs/internals/vendor-api.md 14): nanoseconds everywhere but in the statistics; null for a member without a value (6.1). */
+/**
+ * The data node of a group of v2 (docs/internals/vendor-api.md 14): nanoseconds everywhere but in
+ * the statistics; null for a member without a value (6.1).
+ */
 export function groupBody(car: Car, group: keyof typeof groups): Body {
   const body: Body = {};
   for (const [key, { path, unit, value: valueOf }] of Object.entries(groups[group])) {

@@ -41,7 +41,10 @@ import {
   type ViewContext,
 } from './bodies';
 
-/** The handler of one path and method, and the requirements that a request must meet first (docs/internals/service.md 4, 5). */
+/**
+ * The handler of one path and method, and the requirements that a request must meet first
+ * (docs/internals/service.md 4, 5).
+ */
 export interface Endpoint {
   method: 'GET' | 'POST';
   /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */

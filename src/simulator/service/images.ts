@@ -10,7 +10,10 @@ const drawings = {
 /** How wide the car is from each angle of docs/internals/vendor-api.md 14.8; negative: it looks to the left. */
 const widths = [0.8, 1, 0.8, 0.6, -0.8, -0.8, 0.6, -1];
 
-/** A generic picture of a car; its address expires (docs/internals/service.md 2.2). Pictures are fetched by browsers: no key, no token. */
+/**
+ * A generic picture of a car; its address expires (docs/internals/service.md 2.2). Pictures are
+ * fetched by browsers: no key, no token.
+ */
 export function picture({ path, query }: ServiceRequest, now: number): Answer {
   const [, view] = /^\/images\/(exterior|interior)\.svg$/.exec(path) ?? [];
   const width = view === 'exterior' ? widths[Number(query.get('angle'))] : 1;

@@ -26,7 +26,10 @@ interface Day {
   count: number;
 }
 
-/** Counts the requests that are let through: in a sliding minute of all APIs together, and per API in a day that starts with its first request. */
+/**
+ * Counts the requests that are let through: in a sliding minute of all APIs together, and per API
+ * in a day that starts with its first request.
+ */
 export class Limits {
   readonly #limits: LimitOptions;
   readonly #clock: Clock;

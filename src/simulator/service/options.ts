@@ -11,7 +11,10 @@ export interface SimulatorOptions {
   clock?: Clock;
   /** Whether the process waits for the simulator to be closed. Default `true`. */
   keepsProcessAlive?: boolean;
-  /** `plain`: the specification's shapes; `real`: those of the service behind it (docs/internals/vendor-api.md). Default `plain`. */
+  /**
+   * `plain`: the specification's shapes; `real`: those of the service behind it
+   * (docs/internals/vendor-api.md). Default `plain`.
+   */
   dialect?: 'plain' | 'real';
   /** Default `vendor-api-key`. */
   apiKeyHeader?: string;

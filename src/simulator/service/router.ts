@@ -1,4 +1,7 @@
-/** Finds the endpoint of a path. Segments in braces match anything: `/vehicles/{vin}/windows`. The first path that fits is taken. */
+/**
+ * Finds the endpoint of a path. Segments in braces match anything: `/vehicles/{vin}/windows`. The
+ * first path that fits is taken.
+ */
 export class Router<Endpoint> {
   readonly #routes: { method: string; pattern: RegExp; endpoint: Endpoint }[] = [];
 

@@ -97,7 +97,10 @@ export class Service {
     return open || key === apiKey ? null : 'key-refused';
   }
 
-  /** Checks the token, the media type and the scopes (docs/internals/service.md 5; the refusals: docs/internals/vendor-api.md 1.11). */
+  /**
+   * Checks the token, the media type and the scopes (docs/internals/service.md 5; the refusals:
+   * docs/internals/vendor-api.md 1.11).
+   */
   #refuses(headers: IncomingHttpHeaders, endpoint: Endpoint, parameters: Record<string, string>): RefusalName | null {
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     const scopes = token === undefined ? null : this.#settings.scopesOf(token);

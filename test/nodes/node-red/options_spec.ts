@@ -23,6 +23,7 @@ describe('The properties of the nodes', () => {
       emit: 'always',
     });
     assert.equal(parseOptions(vehicleOptions, {}).requestsPerDay, 10_000);
+    assert.deepEqual(parseOptions(vehicleOptions, {}).places, []);
     assert.equal(parseOptions(commandOptions, {}).command, '');
     assert.equal(parseOptions(commandStatusOptions, {}).timeout, 180);
   });
@@ -33,6 +34,14 @@ describe('The properties of the nodes', () => {
     assert.deepEqual(parseOptions(vehicleOptions, {}).access, ['lock', 'unlock', 'honk-flash']);
     for (const wrong of ['fly', ['lock', 7], 7, {}])
       assert.throws(() => parseOptions(vehicleOptions, { access: wrong }), { code: 'CONFIG', message: /“access/ });
+  });
+
+  it('name what is wrong with a place of a vehicle configuration', () => {
+    const { places } = parseOptions(vehicleOptions, { places: [{ name: 'Home', latitude: '57,7', longitude: 11 }] });
+    assert.deepEqual(places, [{ name: 'Home', latitude: 57.7, longitude: 11, radius: 200 }]);
+    const message = /^The longitude of the place “Home” must be a number/;
+    const wrong = [{ name: 'Home', latitude: 57.7, longitude: 'east' }];
+    assert.throws(() => parseOptions(vehicleOptions, { places: wrong }), { code: 'CONFIG', message });
   });
 
   it('take numbers as text, and their defaults where the field is empty', () => {

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, type Reading, type ReadName } from '../../../src/index';
+import type { StateStore } from '../../../src/state/state-store';
+import { ManualClock } from '../../support/manual-clock';
 import { startSimulator, type Simulator } from '../../support/simulator';
 import { CarFacts } from '../../../src/car/facts';
 import { closeAccounts, openTestAccount } from '../../support/account';
@@ -235,6 +237,56 @@ describe('What a car has', () => {
     await observe('charging', { batteryChargeLevel: notSupported, electricRange: notSupported });
     const { charging, averageEnergyConsumption, distanceToEmptyBattery } = await learned();
     assert.deepEqual([charging, averageEnergyConsumption, distanceToEmptyBattery], [false, false, true]);
+  });
+});
+
+describe('What two Node-REDs on one store know of a car', () => {
+  const vin = 'YV4952NA4F120DEMO';
+  const minute = 60_000;
+  const lamp = (name: string): object => ({ [name]: { value: 'NO_WARNING', unit: null, timestamp: null } });
+
+  it('is stored of both, each time in one write', async () => {
+    const memory = new MemoryStateStore();
+    let writes = 0;
+    const store: StateStore = {
+      read: (key) => memory.read(key),
+      remove: (key, condition) => memory.remove(key, condition),
+      entries: (prefix) => memory.entries(prefix),
+      async write(key, value, condition) {
+        const version = await memory.write(key, value, condition);
+        if (version !== null) writes += 1;
+        return version;
+      },
+    };
+    const clock = new ManualClock();
+    const [one, other] = [new CarFacts(store, clock), new CarFacts(store, clock)];
+    const see = async (facts: CarFacts, value: string): Promise<void> => {
+      await clock.advance(5 * minute);
+      await facts.see(vin, [['chargingStatus', value, null]], { receivedAt: clock.now(), skewMs: 0 });
+    };
+    await see(one, 'IDLE');
+    await see(other, 'IDLE');
+    assert.equal(writes, 2);
+    await one.observe(vin, 'warnings', lamp('brakeLightLeftWarning'));
+    await other.observe(vin, 'warnings', lamp('brakeLightRightWarning'));
+    await one.addEvents(vin, [{ at: '1', text: 'one' }]);
+    await other.addEvents(vin, [{ at: '2', text: 'other' }]);
+    await see(one, 'CHARGING');
+    await see(other, 'DONE');
+    assert.equal(writes, 8);
+    await see(one, 'CHARGING');
+    await Promise.all([one.flush(), other.flush()]);
+    const fresh = new CarFacts(store, clock);
+    const { equipment, events } = await fresh.known(vin);
+    assert.deepEqual(
+      ['warnings.brakeLightLeftWarning', 'warnings.brakeLightRightWarning'].map(
+        (name) => Object.entries(equipment).find(([key]) => key === name)?.[1],
+      ),
+      [true, true],
+    );
+    assert.deepEqual(events.map(({ text }) => text).toSorted(), ['one', 'other']);
+    const runs = (await fresh.statesOf(vin, 'chargingStatus')).map(({ value }) => value);
+    assert.deepEqual(runs, ['IDLE', 'CHARGING', 'DONE', 'CHARGING']);
   });
 });
 

@@ -157,6 +157,7 @@ describe('The steps of a charge', () => {
         'charging-until': ', until {time}',
       })[key] ?? key,
     name: () => '',
+    distance: (kilometers: number) => `${Math.round(kilometers).toLocaleString('en')} km`,
   };
   const value = (found: unknown): object => ({ value: found, unit: null, timestamp: null });
   const charging = (level: number | null, status = 'CHARGING', more = {}): object => ({
@@ -329,7 +330,7 @@ describe('The sentence of an event', () => {
 
   const texts: Readonly<Record<string, string>> = {
     'door-opened': '{name} is open {unknown}',
-    'trip-ended': 'trip of {value} km',
+    'trip-ended': 'trip of {distance}',
     'battery-above': 'battery at {value} %',
     arrived: 'car at {place}',
     locked: 'car locked{name}{place}{value}',
@@ -342,6 +343,7 @@ describe('The sentence of an event', () => {
     language: 'en-US',
     sentence: (key: string) => texts[key] ?? assert.fail(key),
     name: (event: string, member: string) => `${member} of ${event}`,
+    distance: (kilometers: number) => `${Math.round(kilometers).toLocaleString('en')} km`,
   };
   const event = (name: VehicleEvent['event'], more: Partial<VehicleEvent> = {}): VehicleEvent => ({
     event: name,

@@ -198,7 +198,7 @@ describe('The reads trips and charges', () => {
   let service: Simulator;
   let clock: ManualClock;
   const warnings: string[] = [];
-  const open = (more: Pick<AccountOptions, 'tariff'> = {}): Account =>
+  const open = (more: Pick<AccountOptions, 'tariff' | 'places'> = {}): Account =>
     openTestAccount(service, {
       shareForMs: 0,
       clock,

@@ -4,7 +4,7 @@ import { valuesOf } from '../../../src/logbook/facts';
 import type { LogRecord } from '../../../src/logbook/record';
 import { observed } from '../../../src/logbook/reducer';
 import { parseTariff } from '../../../src/logbook/tariff';
-import { emptyLog, type LogState } from '../../../src/logbook/types';
+import { emptyLog, type LogState, type Observation } from '../../../src/logbook/types';
 
 type Read = [minute: number, read: ReadName, payload: unknown];
 
@@ -417,6 +417,29 @@ describe('The record of a charge', () => {
     );
     assert.deepEqual([unknown?.cost, unknown?.reasons['cost']], [null, 'PLACE_NOT_KNOWN']);
   });
+});
+
+it('A trip names the places of the vehicle configuration, also without a tariff, and those of the tariff first', () => {
+  const [home, work] = [
+    { name: 'Home', latitude: 50, longitude: 10, radius: 300 },
+    { name: 'Work', latitude: 51, longitude: 10, radius: 300 },
+  ];
+  const placesOf = (terms: Pick<Observation, 'tariff' | 'places'>): unknown[] => {
+    const { trips } = [...trip, battery(43, 84), place(44, 51)].reduce(
+      (state, [minute, read, payload]) =>
+        observed(state, { at: at(minute), receivedAt: at(minute), values: valuesOf(read, payload), ...terms }),
+      emptyLog,
+    );
+    return [trips[0]?.from.place, trips[0]?.to.place, trips[0]?.reasons['to.place']];
+  };
+  assert.deepEqual(placesOf({ tariff: null, places: [home, work] }), ['Home', 'Work', undefined]);
+  assert.deepEqual(placesOf({ tariff: null, places: [home] }), ['Home', null, 'NO_PLACE']);
+  const shop = { ...work, name: 'Shop', perKWh: 0.1, hours: [] };
+  assert.deepEqual(placesOf({ tariff: { ...tariff, places: [shop] }, places: [home, work] }), [
+    'Home',
+    'Shop',
+    undefined,
+  ]);
 });
 
 it('The logbook keeps times in order when the clock of the machine is set back', () => {

@@ -20,7 +20,8 @@ describe('A tariff', () => {
     [{ perKWh: 1, hours: [{ hours: '06:00-06:00', perKWh: 1 }] }, '', /two different times/],
     [{ perKWh: 1, hours: [night], timeZone: 'Mars' }, '', /There is no such time zone/],
     [{ perKWh: 1, places: {} }, '', /The places must be a list/],
-    [{ perKWh: 1, places: [{ name: 'Home', perKWh: 1 }] }, '', /A place needs a name, a latitude/],
+    [{ perKWh: 1, places: [{ name: 'Home', perKWh: 1 }] }, '', /The vehicle configuration has no place “Home”/],
+    [{ perKWh: 1, places: [{ name: 'Home', latitude: 50, perKWh: 1 }] }, '', /A place needs a name, a latitude/],
     [{ perKWh: 1, places: [{ name: 'Home', ...here }] }, '', /A price must be a number/],
   ];
   for (const [input, currency, sentence] of faults)
@@ -101,5 +102,13 @@ describe('A tariff', () => {
     assert.equal(parseTariff({ perKWh: 1, currency: 'NOK' }, 'SEK').currency, 'NOK');
     assert.equal(parseTariff(1).currency, null);
     assert.equal(priceOf(null, null, [0, 0], true), 'NO_TARIFF');
+  });
+
+  it('has the price of a place of the vehicle configuration by its name', () => {
+    const named = [{ name: 'Home', ...here, radius: 300 }];
+    const { places } = parseTariff({ perKWh: 0.4, places: [{ name: ' Home ', perKWh: '0,25' }] }, '', named);
+    assert.deepEqual(places, [{ ...named[0], perKWh: 0.25, hours: [] }]);
+    const own = { name: 'Home', latitude: 51, longitude: 10, radius: 200, perKWh: 0.3 };
+    assert.deepEqual(parseTariff({ perKWh: 0.4, places: [own] }, '', named).places, [{ ...own, hours: [] }]);
   });
 });
