@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Locator, Page } from 'playwright-core';
-import { openEditor, pendingNote, picture, useEditors } from '../support/editor-browser';
+import { importExample, openEditor, pendingNote, picture, useEditors } from '../support/editor-browser';
 import { describeLong } from '../support/long';
 import { linkDashboard } from '../support/real-node-red';
 
@@ -20,14 +20,7 @@ describeLong(`Battery and range on a gauge, by mouse${pendingNote}`, function ()
 
   it('takes 8 clicks from the menu to the deployed example (by hand it took about 29)', async () => {
     page = await openEditor(started.browser, started.nodeRed.url, { height: 900, complaints });
-    await click(page.locator('#red-ui-header-button-sidemenu'));
-    await click(page.locator('#menu-item-import'));
-    await click(page.locator('#red-ui-clipboard-dialog-import-tabs').getByText('Examples', { exact: true }));
-    const tree = page.locator('#red-ui-clipboard-dialog-import-tab-examples');
-    for (const label of ['@connected-vehicle/node-red', 'Basics', /Battery and range on a gauge/]) {
-      await click(tree.locator('.red-ui-treeList-label:visible', { hasText: label }).first());
-    }
-    await click(page.locator('#red-ui-clipboard-dialog-ok'));
+    await importExample(page, 'Basics', /Battery and range on a gauge/, click);
     const deployed = started.nodeRed.deployed();
     const button = page.locator('#red-ui-header-button-deploy:not(.disabled)');
     await button.waitFor();

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import type { OwnClock } from './own-clock';
 import { fewNodes, linkCheckout, startNodeRed, type RealNodeRed } from './real-node-red';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -47,7 +48,8 @@ export function useEditors(
     install = linkCheckout,
     args = [],
     settings = fewNodes,
-  }: { install?: typeof linkCheckout; args?: string[]; settings?: object } = {},
+    clock,
+  }: { install?: typeof linkCheckout; args?: string[]; settings?: object; clock?: OwnClock } = {},
 ): Started {
   // Filled before the first test.
   const started = {} as Partial<Started> as Started;
@@ -55,7 +57,7 @@ export function useEditors(
     needBrowser(this);
     [started.browser, started.nodeRed] = await Promise.all([
       launchBrowser(this, ...args),
-      startNodeRed(flows, install, settings),
+      startNodeRed(flows, install, settings, clock?.environment),
     ]);
   });
   after(async () => {
@@ -149,6 +151,22 @@ function markOpenForms(): void {
       };
     show(options);
   };
+}
+
+/** Imports an example of the pack, by mouse: 7 clicks. @param name what the dialog shows of it */
+export async function importExample(
+  page: Page,
+  folder: string,
+  name: string | RegExp,
+  click: (target: Locator) => Promise<void> = (target) => target.click(),
+): Promise<void> {
+  await click(page.locator('#red-ui-header-button-sidemenu'));
+  await click(page.locator('#menu-item-import'));
+  await click(page.locator('#red-ui-clipboard-dialog-import-tabs').getByText('Examples', { exact: true }));
+  const tree = page.locator('#red-ui-clipboard-dialog-import-tab-examples');
+  for (const label of ['@connected-vehicle/node-red', folder, name])
+    await click(tree.locator('.red-ui-treeList-label:visible', { hasText: label }).first());
+  await click(page.locator('#red-ui-clipboard-dialog-ok'));
 }
 
 /** Before Node-RED has finished a form, it moves the focus, which closes a menu. The code of the form may come later. */

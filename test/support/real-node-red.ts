@@ -77,25 +77,32 @@ export const fewNodesAnd = (...names: string[]): typeof fewNodes => ({
 });
 
 /** A Node-RED in an existing user directory. Its first message is `{ port }`, when the flows have started. */
-export const forkNodeRed = (userDir: string, settings: object): ChildProcess =>
+export const forkNodeRed = (
+  userDir: string,
+  settings: object,
+  environment: Readonly<Record<string, string>> = {},
+): ChildProcess =>
   fork(join(__dirname, 'node-red-process.js'), [userDir, JSON.stringify(settings)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...environment },
   });
 
 /**
  * A real Node-RED in a process of its own, with the pack installed, and a user directory that goes with it.
  * @param settings more of settings.js, as far as JSON can say it
+ * @param environment variables that only this process has
  */
 export async function startNodeRed(
   flows: readonly object[] = [],
   install: Install = linkCheckout,
   settings: object = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<RealNodeRed> {
   const userDir = await mkdtemp(join(tmpdir(), 'node-red-'));
   await install(userDir);
   await writeFile(join(userDir, 'flows.json'), JSON.stringify(flows));
 
-  const child = forkNodeRed(userDir, settings);
+  const child = forkNodeRed(userDir, settings, environment);
   const ended = once(child, 'exit');
   const [{ port }] = (await Promise.race([
     once(child, 'message'),
