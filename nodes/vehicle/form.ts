@@ -92,7 +92,10 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       value: '',
       validate: (value, _opt) => /^([a-z]{3}|\$\{[^}]*\})?$/i.test((value ?? '').trim()) || say('reason.currency'),
     },
-    places: { value: [], validate: (value, _opt) => shared.faultIn([value ?? []].flat()) === null || say('reason.place') },
+    places: {
+      value: [],
+      validate: (value, _opt) => shared.faultIn([value ?? []].flat()) === null || say('reason.place'),
+    },
     language: { value: '' },
   },
   credentials: {
