@@ -182,7 +182,7 @@ async function properties(type, heading) {
         const missing =
           before === inNew || name === 'apiKeyHeader' || name === 'mediaTypeVendor'
             ? ''
-            : `; where it is missing: ${before || 'none'}`;
+            : `; if it is missing: ${before || 'none'}`;
         const allowed = name in shapes ? rangeOf(shapes[name]) : '';
         return [code(name), label, inNew + missing, allowed ? `${meaning} Allowed: ${allowed}` : meaning];
       });
