@@ -107,7 +107,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     [
       'Pause at 6:00',
       'Answer',
-      /^"Electric demo car: Pause the wallbox: The service took the command.*Nothing shows whether/,
+      /^"Electric demo car: Pause the wallbox: The service accepted the command.*Nothing shows whether/,
     ],
     [
       'Start at 22:00',
