@@ -4,6 +4,7 @@ import {
   namedPlaces,
   chosenIn,
   isSameList,
+  listIn,
   optionElements,
   part,
   saveProperties,
@@ -70,7 +71,7 @@ function showNeeded(): void {
 export function prepare(node: EditorNode<EventOptions>): void {
   fillEvents(node.events ?? []);
   prepareNode(node, startSources);
-  for (const place of node.places ?? []) addPlaceRow(part('places'), place, addPlaceChoice);
+  for (const place of listIn(node.places)) addPlaceRow(part('places'), place, addPlaceChoice);
   addPlaceButton(part('places'), part('add'), addPlaceChoice);
   showTyped(node, 'level', ['num', ...startSources]);
   showHours(node);
@@ -85,6 +86,6 @@ export function save(node: EditorNode<EventOptions>): void {
   // A flow file may have the same events in another order, and numbers as such.
   if (!isSameList(events, node.events ?? [])) node.events = events;
   const places = placesIn(part('places'));
-  if (isOtherList(places, node.places ?? [])) node.places = places;
+  if (isOtherList(places, listIn(node.places))) node.places = places;
   saveProperties(node, field);
 }

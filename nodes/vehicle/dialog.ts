@@ -19,6 +19,7 @@ import {
   configField,
   choiceLine,
   isSameList,
+  listIn,
   optionElements,
   part,
   saveProperties,
@@ -270,7 +271,7 @@ function showPlaces(node: EditorNode<VehicleOptions>): void {
   };
   const fields = (row: JQuery, place: unknown): (() => Record<string, string>) =>
     addPlaceFields(row, place, (done) => ask(node.id, 'form-position', bodyOf(node), done));
-  for (const place of [node.places ?? []].flat()) addPlaceRow(list, place, fields);
+  for (const place of listIn(node.places)) addPlaceRow(list, place, fields);
   addPlaceButton(list, button, fields);
   list.on('change', showReason);
   showReason();
@@ -306,7 +307,7 @@ export function save(node: EditorNode<VehicleOptions>): void {
   if (!isSameList(access, node.access ?? defaultAccess)) node.access = access;
   if (!isSameList(interfaces, node.interfaces ?? interfaceNames)) node.interfaces = interfaces;
   const places = placesIn(part('named'));
-  if (isOtherList(places, node.places ?? [])) Object.assign(node, { places });
+  if (isOtherList(places, listIn(node.places))) Object.assign(node, { places });
   saveProperties(node, field);
   const { id } = node;
   // By then, the editor has a configuration that was just made.

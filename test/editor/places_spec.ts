@@ -60,11 +60,9 @@ describe(`The places of a vehicle configuration in a browser${pendingNote}`, fun
     if (!button.includes('config')) await page.waitForSelector('.red-ui-tray', { state: 'detached' });
   }
   async function deploy(): Promise<Stored[]> {
-    const answered = page.waitForResponse(
-      (response) => response.request().method() === 'POST' && response.url() === `${started.nodeRed.url}flows`,
-    );
+    const deployed = started.nodeRed.deployed();
     await page.locator('#red-ui-header-button-deploy').click();
-    assert.ok((await answered).ok());
+    await deployed;
     return ((await started.nodeRed.admin('GET', 'flows')) as { flows: Stored[] }).flows;
   }
   const isValid = (id: string): Promise<unknown> => page.evaluate(`RED.nodes.node('${id}').valid !== false`);
@@ -160,6 +158,19 @@ describe(`The places of a vehicle configuration in a browser${pendingNote}`, fun
     await part('placeReason').getByText('“Home”').waitFor({ state: 'detached' });
     await press('node-dialog-ok');
     assert.deepEqual([await isValid('event'), await isValid('condition')], [true, false]);
+  });
+
+  it('can be one place that was written by hand without a list, which the form shows and keeps', async () => {
+    await page.evaluate((place) => {
+      const { RED } = globalThis as unknown as { RED: { nodes: { node(id: string): object } } };
+      Object.assign(RED.nodes.node('demo-car'), { places: place });
+    }, own);
+    await openNode('event');
+    await openVehicle();
+    assert.equal(await section().getByLabel('Name').inputValue(), 'Work');
+    await press('node-config-dialog-ok');
+    await press('node-dialog-ok');
+    assert.deepEqual(await page.evaluate("RED.nodes.node('demo-car').places"), own);
   });
 
   it('never make the browser complain', () => assert.deepEqual(complaints, []));
