@@ -41,23 +41,19 @@ type Operand = Pick<Row, 'operand' | 'operandType' | 'unit'>;
  */
 function addUnit(cell: JQuery, row: Row, value: Value | undefined): () => string | undefined {
   const unit = unitOf(row, value);
-  const kind = value?.type;
-  if (kind?.kind !== 'number' || row.operator === 'older than') {
+  const own = row.operator === 'older than' ? '' : unitOf({}, value);
+  const ofVehicle = unitOfSystem(unitsOfVehicle(), own);
+  const names = own === '' ? [unit] : [...new Set([own, ofVehicle, unit])];
+  if (names.length === 1) {
     if (unit !== '') cell.append($('<span>').text(unitText(unit)));
     return () => undefined;
   }
-  const ofVehicle = unitOfSystem(unitsOfVehicle(), kind.unit);
-  const names = [...new Set([kind.unit, ofVehicle, unit])];
-  const own = row.unit || (row.operand ?? '') !== '' ? unit : ofVehicle;
-  if (names.length === 1) {
-    cell.append($('<span>').text(unitText(unit)));
-    return () => undefined;
-  }
+  const chosen = row.unit || (row.operand ?? '') !== '' ? unit : ofVehicle;
   const select = $('<select style="width: auto">').attr('aria-label', say('label.unit'));
-  select.append(optionElements(names.map((name) => ({ value: name, text: unitText(name) })))).val(own);
+  select.append(optionElements(names.map((name) => ({ value: name, text: unitText(name) })))).val(chosen);
   cell.append(select);
   // A row without a unit has that of the value.
-  return () => (textOf(select) === kind.unit ? undefined : textOf(select));
+  return () => (textOf(select) === own ? undefined : textOf(select));
 }
 
 /** A typed input with the words of the value, or a number with its unit. */
@@ -109,10 +105,10 @@ const valueChoices = (): JQuery[] =>
 /** A row whose value was changed: a unit that the value does not have gives way to that of the vehicle. */
 function withUnitOfValue(row: Row): Row {
   const { unit, ...others } = row;
-  const { type: kind } = conditionValue(row.value ?? '') ?? {};
-  if (unit === undefined || (kind?.kind === 'number' && unitsBeside(kind.unit).includes(unit))) return row;
-  const ofVehicle = kind?.kind === 'number' ? unitOfSystem(unitsOfVehicle(), kind.unit) : '';
-  return kind?.kind === 'number' && ofVehicle !== kind.unit ? { ...others, unit: ofVehicle } : others;
+  const own = unitOf({}, conditionValue(row.value ?? ''));
+  if (unit === undefined || (own !== '' && unitsBeside(own).includes(unit))) return row;
+  const ofVehicle = unitOfSystem(unitsOfVehicle(), own);
+  return ofVehicle === own ? others : { ...others, unit: ofVehicle };
 }
 
 /** Adds a row to the list: value, operator and operand, each of which follows from the one before. @param choices for the value */
@@ -278,14 +274,13 @@ export function prepare(node: EditorNode<ConditionOptions>): void {
   const rows = rowsIn(node.conditions);
   // A new node begins with a row, which is not stored while it is empty.
   list.editableList('addItems', rows.length > 0 ? rows : [{}]);
-  field('vehicle').on(
-    'change',
-    () =>
-      // An operand may have another unit there.
-      part('conditions')
-        .editableList('items')
-        .each((_, item) => ($(item).data('showAgain') as () => void)()), // Stored with the row.
-  );
+  let units = unitsOfVehicle();
+  field('vehicle').on('change', () => {
+    if (units === unitsOfVehicle()) return;
+    units = unitsOfVehicle();
+    // An operand may have another unit there. `addRow` stores the function with the row.
+    list.editableList('items').each((_, item) => ($(item).data('showAgain') as () => void)());
+  });
   part('conditions').add(field('vehicle')).on('change', showReason);
   part('conditions').on('keyup', showReason);
   for (const name of ['match', 'vin']) field(name).on('change', clearAnswer);
