@@ -20,3 +20,6 @@ export const withReleasedLinks = (markdown) =>
     ownLink,
     (_, picture, text, path) => `${picture}${text}(${picture ? pictureOf(path) : pageOf(path)})`,
   );
+
+/** The name of the page and of the picture of an example. */
+export const pageOfExample = (name) => name.toLowerCase().replaceAll(/\W+/g, '-');

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { pageOfExample } from './documents.mjs';
 import realNodeRed from '../dist/test/support/real-node-red.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -222,7 +223,7 @@ async function takeSteps(page) {
   await take(demo, 'demo-page', { x: 60, y: 0, width: 720, height: 665 });
 }
 
-const nameOf = (label) => `examples/${label.toLowerCase().replaceAll(/\W+/g, '-')}`;
+const nameOf = (label) => `examples/${pageOfExample(label)}`;
 
 async function takeExamples(page) {
   // The tallest example fits above the footer of the editor.

@@ -31,7 +31,7 @@ import { eventReads } from '../dist/src/events/types.js';
 import { definition } from '../dist/test/support/editor-halves.js';
 import { demoRows, shownOf } from '../dist/test/support/demo-answers.js';
 import { said } from '../dist/test/support/sentences.js';
-import { withReleasedLinks } from './documents.mjs';
+import { pageOfExample, withReleasedLinks } from './documents.mjs';
 
 const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const jsonOf = async (path) => JSON.parse(await readFile(pathTo(path), 'utf8'));
@@ -459,9 +459,6 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
       .replace(JSON.stringify(drawing), () => JSON.stringify(drawn));
   });
 }
-
-/** The name of the page of an example, which was its anchor while one page had them all. */
-const pageOfExample = (name) => name.toLowerCase().replaceAll(/\W+/g, '-');
 
 /** How to import an example, what it costs, and its info but for the first paragraph, which the page itself has. */
 tables.recipe = (name) => {

@@ -164,14 +164,15 @@ export class Account {
    * are other ones than those of the account.
    * @throws VehicleError
    */
-  read(name: AnyReadName, { units = this.units, ...options }: AccountReadOptions): Promise<Reading> {
+  read(name: AnyReadName, options: AccountReadOptions): Promise<Reading> {
+    const { units = this.units } = options;
     const reading = this.#readAsGiven(name, options);
     return units === 'car' ? reading : reading.then((given) => readingIn(units, given));
   }
 
   async #readAsGiven(
     name: AnyReadName,
-    { clear = false, from, to, ...options }: Omit<AccountReadOptions, 'units'>,
+    { clear = false, from, to, units: _units, ...options }: AccountReadOptions,
   ): Promise<Reading> {
     if (name === 'inOrder') return this.#inOrder(options);
     if (!isKeptName(name)) return this.client.read(name, options);

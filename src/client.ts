@@ -1,3 +1,4 @@
+import { isEmpty } from './util/json';
 import { unavailableSentence } from './catalogue/accessibility';
 import { requestDetails } from './catalogue/commands';
 import { burnsFuel } from './catalogue/groups';
@@ -92,7 +93,7 @@ export class VehicleClient {
    * @throws VehicleError VIN_INVALID, and what getting a token throws
    */
   async requireVin(vin: unknown, signal?: AbortSignal): Promise<string> {
-    if (vin === undefined || vin === null || vin === '') await this.#options.requests.assertSignedIn(signal);
+    if (isEmpty(vin)) await this.#options.requests.assertSignedIn(signal);
     return parseVin(vin);
   }
 

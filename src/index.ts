@@ -14,7 +14,7 @@ export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
-export { isRecord, memberOf } from './util/json';
+export { isEmpty, isRecord, memberOf } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
@@ -41,6 +41,7 @@ export {
   type InterfaceName,
   type ReadName,
 } from './catalogue/reads';
+export { isPluggedInWord } from './catalogue/charging-words';
 export { inSystem, inUnit, unitInWords, unitOf, unitsBeside, unitSystems, type UnitSystem } from './catalogue/units';
 
 // The table of commands, and what reads and commands need.

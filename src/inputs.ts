@@ -1,3 +1,4 @@
+import { isEmpty } from './util/json';
 import {
   ampereLimits,
   commandFromWire,
@@ -116,7 +117,7 @@ export function parseAmpere(input: unknown): number {
 }
 
 function parseWhole(input: unknown, { minimum, maximum }: { minimum: number; maximum: number }, what: string): number {
-  if (input === undefined || input === null || input === '') return maximum;
+  if (isEmpty(input)) return maximum;
   const number = typeof input === 'string' && /^\d{1,9}$/.test(input.trim()) ? Number(input) : input;
   if (typeof number === 'number' && Number.isInteger(number) && number >= minimum && number <= maximum) return number;
   throw new VehicleError(

@@ -1,3 +1,4 @@
+import { isEmpty } from './util/json';
 import { VehicleError } from './errors';
 
 /**
@@ -15,7 +16,7 @@ export const normalVin = (input: unknown): string => (typeof input === 'string' 
  * @throws VehicleError VIN_INVALID
  */
 export function parseVin(input: unknown): string {
-  if (input === undefined || input === null || input === '') {
+  if (isEmpty(input)) {
     throw new VehicleError(
       'VIN_INVALID',
       'No vehicle is named. Press “Find my car” in the vehicle configuration, enter the VIN there, or send it in msg.vin.',

@@ -27,7 +27,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
     settings: {
       ...options,
       name: undefined,
-      // Where a person lives and works.
+      // They show where a person lives and works.
       places: options.places.length,
       tariff: options.tariff === '' ? '' : '[tariff]',
       vin: options.vin === '' ? '' : shortVin(options.vin),

@@ -60,7 +60,7 @@ interface Form extends SignInForm {
 export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
   const deployed = findVehicle(RED, id);
   const before = deployed === null ? null : parseOptions(vehicleOptions, deployed.config);
-  // Whatever the places of the open form are: a question about the car does not depend on them.
+  // A question about the car does not depend on the places of the open form, so they may be wrong.
   const typed = { ...body.options, ...environmentOf(RED, id, before, body.options), places: before?.places };
   refuseVariableNames(typed);
   const options = parseBody(vehicleOptions, typed);

@@ -27,7 +27,7 @@ interface AskedCondition extends Condition {
 
 interface Judged extends ConditionResult {
   condition: AskedCondition;
-  /** What the sentence says: the value in the units of the vehicle configuration. */
+  /** The value as the sentence shows it, in the units of the vehicle configuration. */
   shown: { value: ConditionResult['is']; unit: string | null };
 }
 

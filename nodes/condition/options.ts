@@ -11,7 +11,7 @@ export const conditionOptions = nodeOptions(() => ({
         operator: z._default(z.string(), ''),
         operand: z._default(z.unknown(), ''),
         operandType: stringType,
-        /** Of the operand, in words; empty: the unit of the value. */
+        /** The unit of the operand, in words. If it is empty, the operand has the unit of the value. */
         unit: text,
         /** How long it has to be met; 0: now is enough. */
         forMinutes: number(0, 0, 10_080),

@@ -115,7 +115,7 @@ export const placesIn = (list: JQuery): ShownPlace[] =>
   list
     .find('.place')
     .get()
-    // Stored with the row.
+    // `addPlaceRow` stores it with the row.
     .map((row) => ($(row).data('place') as () => ShownPlace)())
     .filter((place) => Object.entries(place).some(([name, text]) => name !== 'radius' && text !== ''));
 

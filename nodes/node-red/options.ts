@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { asSentence, interfaceChoices, sentence, VehicleError } from '../../src/index';
+import { asSentence, interfaceChoices, isEmpty, sentence, VehicleError } from '../../src/index';
 
 /**
  * The schemas of properties that several nodes have (docs/internals/contract.md 2 to 5). A flow
@@ -30,8 +30,6 @@ export const listOf = <Name extends string>(names: readonly Name[], fallback: re
     },
     z.array(z.enum(names as readonly [Name, ...Name[]])), // No list of names is empty.
   );
-
-const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 /** An environment variable gives a flag as text. */
 export const flag = (fallback: boolean) =>

@@ -3,7 +3,7 @@ import type { AnyReadName } from '../catalogue/reads';
 import type { VehicleError } from '../errors';
 import { setNewest } from '../util/bounded';
 import { isOlder, receiptAsOf, type ValueTimes } from './times';
-import { severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
+import { isSeveral, partsOf, severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
 
 interface Last {
   /** The last reading of each of several, also of those that failed since. */
@@ -87,11 +87,6 @@ const marked = ({ payload, vehicle }: Reading, now: number): Reading => ({
 
 const ageOf = ({ receivedAt }: { receivedAt: string }, now: number): number =>
   Math.max(0, Math.round((now - Date.parse(receivedAt)) / 1000));
-
-const isSeveral = (reading: AnyReading): reading is SeveralReading => 'reads' in reading.vehicle;
-
-const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
-  Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
 
 const ignoredMembers = new Set(['timestamp', 'images']);
 

@@ -1,18 +1,19 @@
 import { openingKeyOf, openings, unspecified } from '../catalogue/openings';
 import { titleOf } from '../catalogue/reads';
 import {
+  booleanOf,
   booleanOfWord,
   classOfOpening,
   classOfValue,
   questionsOfWords,
   symbolOf,
-  unitOfMeasured,
   type ValueClass,
 } from '../catalogue/value-classes';
-import { isRecord } from '../util/json';
+import { unitInWords } from '../catalogue/units';
+import { isRecord, memberOf } from '../util/json';
 import { plainPayload } from './plain-payload';
 import { positionOf } from './places';
-import type { AnyReading, Reading } from './reading';
+import { isSeveral, partsOf, type AnyReading, type Reading } from './reading';
 
 /** One value of the car with all that describes it (docs/internals/contract.md 3.1). */
 export interface ListedValue extends Omit<ValueClass, 'kind'> {
@@ -23,7 +24,7 @@ export interface ListedValue extends Omit<ValueClass, 'kind'> {
   member: string | null;
   title: string;
   kind: ValueClass['kind'] | 'position';
-  /** Of the unit. */
+  /** The symbol of the unit. */
   symbol: string | null;
   value: unknown;
   timestamp: string | null;
@@ -33,12 +34,8 @@ export interface ListedValue extends Omit<ValueClass, 'kind'> {
  * The values of a reading as one list. What has no single value, such as the details of the car and the records of trips, is not in it, nor
  * is what this car does not have; what is unknown is there with null.
  */
-export function listedValues(reading: AnyReading): ListedValue[] {
-  const { payload, vehicle } = reading;
-  if (!('reads' in vehicle)) return listOne({ payload, vehicle });
-  const payloads = new Map<string, unknown>(Object.entries(payload ?? {}));
-  return Object.values(vehicle.reads).flatMap((info) => listOne({ payload: payloads.get(info.read), vehicle: info }));
-}
+export const listedValues = (reading: AnyReading): ListedValue[] =>
+  isSeveral(reading) ? partsOf(reading).flatMap(listOne) : listOne(reading);
 
 function listOne(reading: Reading): ListedValue[] {
   const { payload } = reading;
@@ -46,14 +43,14 @@ function listOne(reading: Reading): ListedValue[] {
   if (!isRecord(payload)) return [];
   if (read === 'location') return [positionIn(payload)];
   if (open === undefined && 'value' in payload) return listMeasured(read, undefined, payload);
-  const plain = plainPayload(reading);
+  const plain = open === undefined ? undefined : plainPayload(reading);
   return Object.entries(payload).flatMap(([member, measured]) => {
     if (!isRecord(measured) || !('value' in measured) || absent.includes(member)) return [];
     if (open === undefined) return listMeasured(read, member, measured);
     const key = openingKeyOf(member, read);
     const openingClass =
       key === undefined ? classOfValue(read, member, { value: true, unit: null }) : classOfOpening(openings[key].kind);
-    return [itemOf(read, member, measured, openingClass, isRecord(plain) ? plain[member] : null, key ?? member)];
+    return [itemOf(read, member, measured, openingClass, memberOf(plain, member), key ?? member)];
   });
 }
 
@@ -83,22 +80,16 @@ function itemOf(
 
 function listMeasured(read: string, member: string | undefined, measured: Record<string, unknown>): ListedValue[] {
   const { value } = measured;
-  const valueClass = classOfValue(read, member, { value, unit: unitOfMeasured(measured['unit']) });
-  const own =
-    valueClass.kind === 'boolean' && member !== undefined
-      ? booleanOfWord(read, member, value)
-      : valueClass.kind === 'number' && typeof value !== 'number'
-        ? null
-        : value === unspecified
-          ? null
-          : value;
+  const valueClass = classOfValue(read, member, { value, unit: unitInWords(measured['unit']) });
+  const isUnknown = value === unspecified || (valueClass.kind === 'number' && typeof value !== 'number');
+  const isWord = valueClass.kind === 'boolean' && member !== undefined;
+  const own = isWord ? booleanOfWord(read, member, value) : isUnknown ? null : value;
   const name = member ?? read;
   const item = itemOf(read, member, measured, valueClass, own);
   const question = Object.entries(questionsOfWords).find(([of]) => of === name)?.[1];
   if (question === undefined) return [item];
-  const { id, deviceClass, yes, no } = question;
-  const answer = yes.some((word) => word === value) ? true : no.some((word) => word === value) ? false : null;
-  return [item, itemOf(read, id, measured, { kind: 'boolean', unit: null, deviceClass, stateClass: null }, answer)];
+  const { id, deviceClass, answer } = question;
+  return [item, itemOf(read, id, measured, booleanOf(deviceClass), answer(value))];
 }
 
 function positionIn(payload: Record<string, unknown>): ListedValue {

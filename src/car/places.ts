@@ -1,6 +1,6 @@
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
-import { isRecord } from '../util/json';
+import { isEmpty, isRecord } from '../util/json';
 
 /** Degrees, WGS 84. */
 export interface Position {
@@ -42,12 +42,11 @@ export function numberIn(input: unknown): number {
 /** A place with what was given; a part that is missing or wrong is an empty name or no number. The radius is `defaultRadius` if there is none. */
 function readPlace(input: unknown): Place {
   const { name, latitude, longitude, radius } = isRecord(input) ? input : {};
-  const isDefault = radius === undefined || radius === null || radius === '';
   return {
     name: typeof name === 'string' ? name.trim() : '',
     latitude: numberIn(latitude),
     longitude: numberIn(longitude),
-    radius: isDefault ? defaultRadius : numberIn(radius),
+    radius: isEmpty(radius) ? defaultRadius : numberIn(radius),
   };
 }
 
@@ -85,13 +84,12 @@ export function faultIn(places: readonly unknown[]): { at: number; part: keyof P
  * @throws VehicleError CONFIG
  */
 export function parsePlaces(input: unknown): Place[] {
-  if (input === undefined || input === null || input === '') return [];
+  if (isEmpty(input)) return [];
   if (!Array.isArray(input)) throw new VehicleError('CONFIG', 'The places must be a list.');
   const places = (input as unknown[]).map(readPlace);
-  const fault = faultIn(input);
-  const { name = '' } = places[fault?.at ?? 0] ?? {};
-  if (fault !== null) throw new VehicleError('CONFIG', sentencesOfFaults[fault.part](name, fault.at + 1));
-  return places;
+  const fault = faultIn(places);
+  if (fault === null) return places;
+  throw new VehicleError('CONFIG', sentencesOfFaults[fault.part](places[fault.at]?.name ?? '', fault.at + 1));
 }
 
 const sentencesOfFaults: Record<keyof Place | 'twice', (name: string, number: number) => Sentence> = {

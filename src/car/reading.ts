@@ -108,6 +108,12 @@ export function unitOfPayload(payload: unknown): string | Record<string, string>
 
 export type AnyReading = Reading | SeveralReading;
 
+export const isSeveral = (reading: AnyReading): reading is SeveralReading => 'reads' in reading.vehicle;
+
+/** The reading of each value that was read. */
+export const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
+  Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
+
 /** Several reads at once, each by its name: what was read, and what failed. */
 export async function readAll<Name extends AnyReadName>(
   reads: readonly Name[],

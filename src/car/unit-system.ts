@@ -29,8 +29,9 @@ function measuredIn(system: UnitSystem, measured: unknown): unknown {
   const { value, unit } = measured;
   if (typeof unit !== 'string' || (value !== null && !Number.isFinite(value))) return measured;
   const word = unitInWords(unit) ?? '';
-  if (unitOf(system, word) === word) return measured;
-  if (typeof value !== 'number') return { ...measured, unit: unitOf(system, word) };
+  const to = unitOf(system, word);
+  if (to === word) return measured;
+  if (typeof value !== 'number') return { ...measured, unit: to };
   const converted = inSystem(system, value, word);
   if (converted.value !== null) return { ...measured, ...converted };
   // A number that no unit of the system can hold stays as it is.

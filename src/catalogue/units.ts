@@ -38,9 +38,9 @@ export const isKnownUnit = (unit: string): boolean => words.has(unit.toLowerCase
 /** A unit in words as connected v2 writes it: `l` for liters. */
 export const unitOnWire = (word: string): string => spellings[word]?.[0] ?? word;
 
-/** A unit of the wire in words; verbatim if it has none, and null if the service names no unit. */
-export function unitInWords(unit: string | null): string | null {
-  const word = unit?.trim() ?? '';
+/** The unit of an answer in words; verbatim if it has none, and null if the service names no unit. */
+export function unitInWords(unit: unknown): string | null {
+  const word = typeof unit === 'string' ? unit.trim() : '';
   // Some services put the type of the value there.
   if (word === '' || word.toLowerCase() === 'string') return null;
   return words.get(word.toLowerCase()) ?? word;

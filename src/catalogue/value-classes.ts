@@ -1,7 +1,7 @@
+import { isChargingWord, isPluggedInWord } from './charging-words';
 import { groupedResources, type GroupedResource } from './groups';
 import { openings, type OpeningKind } from './openings';
 import { isReadName, isResourceName, reads, valueTypeOf, type ReadName } from './reads';
-import { unitInWords } from './units';
 import { warningClasses } from './warnings';
 
 /**
@@ -10,7 +10,7 @@ import { warningClasses } from './warnings';
  */
 export interface ValueClass {
   kind: 'number' | 'boolean' | 'word' | 'time';
-  /** In words. */
+  /** The unit, in words. */
   unit: string | null;
   deviceClass: string | null;
   stateClass: 'measurement' | 'total_increasing' | null;
@@ -62,7 +62,7 @@ const openingClasses: Readonly<Record<OpeningKind, string>> = {
   lock: 'lock',
 };
 
-const booleanOf = (deviceClass: string | null): ValueClass => ({
+export const booleanOf = (deviceClass: string | null): ValueClass => ({
   kind: 'boolean',
   unit: null,
   deviceClass,
@@ -84,6 +84,9 @@ function readOfMember(group: string, member: string): ReadName | undefined {
   return isReadName(member) && reads[member].value ? member : undefined;
 }
 
+const rowOf = (name: string | undefined): GroupedResource | undefined =>
+  name !== undefined && isResourceName(name) ? groupedResources[name] : undefined;
+
 /** Whether the words of a member say whether something is wrong, and nothing more. */
 function isWarning(read: string, member: string, row: GroupedResource | undefined): boolean {
   if (row && 'words' in row) return Object.keys(row.words).every((one) => Object.hasOwn(warningClasses, one));
@@ -103,7 +106,7 @@ export function classOfValue(
   if (read === 'chargingDoneAt' || member === 'chargingDoneAt')
     return { kind: 'time', unit: null, deviceClass: 'timestamp', stateClass: null };
   const name = member === undefined ? read : readOfMember(read, member);
-  const row = name !== undefined && isResourceName(name) ? groupedResources[name] : undefined;
+  const row = rowOf(name);
   if (member !== undefined && isWarning(read, member, row)) return problem;
   const type = name === undefined ? undefined : valueTypeOf(name);
   if (type?.kind === 'boolean') return classOfBoolean(name, row);
@@ -125,9 +128,7 @@ function classOfBoolean(name: string | undefined, row: GroupedResource | undefin
 /** The boolean of a word of a group: whether something is wrong, or whether the engine runs. Null for a word that says neither. */
 export function booleanOfWord(read: string, member: string, value: unknown): boolean | null {
   if (typeof value !== 'string') return typeof value === 'boolean' ? value : null;
-  const name = readOfMember(read, member);
-  const row: GroupedResource | undefined =
-    name !== undefined && isResourceName(name) ? groupedResources[name] : undefined;
+  const row = rowOf(readOfMember(read, member));
   const meant = row && 'words' in row && Object.hasOwn(row.words, value) ? row.words[value] : undefined;
   if (typeof meant === 'boolean') return meant;
   const warning = Object.hasOwn(warningClasses, value) ? warningClasses[value] : undefined;
@@ -136,14 +137,6 @@ export function booleanOfWord(read: string, member: string, value: unknown): boo
 
 /** Questions that the words of a value answer: whether the cable is plugged in, and whether the car charges. */
 export const questionsOfWords = {
-  chargerConnectionStatus: { id: 'pluggedIn', deviceClass: 'plug', yes: ['CONNECTED'], no: ['DISCONNECTED'] },
-  chargingStatus: {
-    id: 'isCharging',
-    deviceClass: 'battery_charging',
-    yes: ['CHARGING'],
-    no: ['IDLE', 'SCHEDULED', 'DISCHARGING', 'DONE', 'ERROR'],
-  },
+  chargerConnectionStatus: { id: 'pluggedIn', deviceClass: 'plug', answer: isPluggedInWord },
+  chargingStatus: { id: 'isCharging', deviceClass: 'battery_charging', answer: isChargingWord },
 } as const;
-
-/** In words; null if there is none. */
-export const unitOfMeasured = (unit: unknown): string | null => unitInWords(typeof unit === 'string' ? unit : null);

@@ -346,7 +346,7 @@ export class Turns {
   }
 
   /** @throws VehicleError `unarmed`, if no armed copy of the flow sends the same command */
-  async #enterUnarmed(turn: Turn, request: TurnRequest, first: Found): Promise<CommandRecord | null> {
+  async #enterUnarmed(turn: Turn, request: TurnRequest, first: Found): Promise<CommandRecord> {
     const { attempt, whenBusy } = request;
     // It first stands in line: the armed copy may do so, too. Then that one may not have its turn yet, if both got the message at the same moment.
     let standsInLine = first.kind === 'busy' && whenBusy === 'queue';

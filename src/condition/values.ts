@@ -118,7 +118,7 @@ export function numberInUnit(value: number, from: string, to: string, own: strin
 }
 
 function numberOf(value: unknown, given: unknown, unit: string, own: string): number | null {
-  const answered = typeof given === 'string' ? unitInWords(given) : null;
+  const answered = unitInWords(given);
   return typeof value === 'number' && answered !== null ? numberInUnit(value, answered, unit, own) : null;
 }
 

@@ -1,9 +1,8 @@
 import { faultOfPlace, numberIn, parsePlace, type Place } from '../car/places';
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
+import { isEmpty } from '../util/json';
 import { eventNames, hasPlace, type EventName, type EventSettings } from './types';
-
-const isEmpty = (input: unknown): boolean => input === undefined || input === null || input === '';
 
 /**
  * Checks the settings of a node, as a form or a person wrote them.

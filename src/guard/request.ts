@@ -1,7 +1,7 @@
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { watchNames, type WatchName } from '../catalogue/openings';
-import { isRecord } from '../util/json';
+import { isEmpty, isRecord } from '../util/json';
 import { readingOf } from './apply-reading';
 import { minutesOf } from './options';
 import type { GuardRead, GuardReading } from './types';
@@ -71,7 +71,7 @@ export function parseSnooze(input: unknown): number | null {
  * @throws VehicleError INPUT_INVALID
  */
 function parseWatchNames(input: unknown): WatchName[] {
-  if (input === undefined || input === null || input === '') return [];
+  if (isEmpty(input)) return [];
   return (Array.isArray(input) ? input : [input]).map((given: unknown) => {
     const name = watchNames.find((known) => known === given);
     if (name === undefined)

@@ -1,5 +1,6 @@
 import { inUseOf } from '../catalogue/accessibility';
-import { chargingMembers, type ReadName } from '../catalogue/reads';
+import { isChargingWord } from '../catalogue/charging-words';
+import type { ReadName } from '../catalogue/reads';
 import { factorBetween, unitInWords } from '../catalogue/units';
 import { positionOf, type Position } from '../car/places';
 import { memberOf } from '../util/json';
@@ -14,14 +15,13 @@ const numberIn =
   (unit: string, most: number): ValueOf =>
   (content) => {
     const [value, given] = [memberOf(content, 'value'), memberOf(content, 'unit')];
-    const factor = typeof given === 'string' ? factorBetween(unitInWords(given) ?? '', unit) : null;
+    const factor = factorBetween(unitInWords(given) ?? '', unit);
     if (typeof value !== 'number' || factor === null) return null;
     const converted = Math.round(value * factor * 100) / 100;
     return converted >= 0 && converted <= most ? converted : null;
   };
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
-const statuses: readonly unknown[] = chargingMembers.chargingStatus.values;
 
 /** Kilowatt-hours: net by model and gross capacity. Source: documentation/guide/vehicle-models.md of github.com/runsten-app/runsten. */
 const netCapacities: Readonly<Record<string, number>> = { 'EX30 69': 64 };
@@ -75,8 +75,7 @@ function booleanOf(content: unknown): boolean | null {
 }
 
 function chargingOf(content: unknown): boolean | null {
-  const word = memberOf(content, 'value');
-  return statuses.includes(word) ? word === 'CHARGING' : null;
+  return isChargingWord(memberOf(content, 'value'));
 }
 
 function netOf(details: unknown): number | null {

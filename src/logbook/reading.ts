@@ -1,3 +1,4 @@
+import { isEmpty } from '../util/json';
 import type { Reading } from '../car/reading';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
@@ -21,7 +22,7 @@ interface Sum {
 
 /** Milliseconds since 1970. @throws VehicleError INPUT_INVALID */
 function timeIn(input: unknown, name: string, otherwise: number): number {
-  if (input === undefined || input === null || input === '') return otherwise;
+  if (isEmpty(input)) return otherwise;
   const text = input instanceof Date ? input.getTime() : input;
   // A day alone is a day of the machine.
   const local = typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text;

@@ -26,3 +26,7 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Whether a form or a message gives nothing. */
+export const isEmpty = (input: unknown): input is undefined | null | '' =>
+  input === undefined || input === null || input === '';

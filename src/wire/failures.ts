@@ -118,7 +118,7 @@ const rules: readonly Rule[] = [
     sentence: wallboxOutcomes.UNKNOWN_ERROR.sentence,
   },
   {
-    when: ({ api, status: answered }) => api === 'energy-device' && [408, 504].includes(answered),
+    when: (failure) => failure.api === 'energy-device' && status(408, 504)(failure),
     code: 'TIMEOUT',
     sentence: 'The service got no answer from the wallbox in time. Try again later.',
   },

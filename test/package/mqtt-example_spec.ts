@@ -87,6 +87,10 @@ describe('The example “Home Assistant through MQTT”', function () {
   const publish = (topic: string, payload: string, retain = false): void =>
     broker.publish({ cmd: 'publish', qos: 0, dup: false, retain, topic, payload }, () => undefined);
   const press = (command: string): void => publish('connected-vehicle/car/set', command);
+  const sent = (): number => service.requests.filter(({ method }) => method === 'POST').length;
+  /** The birth message of the connection. A reading that waited for the connection, or was under way when the broker ended, can come before it. */
+  const begunOffline = (): Promise<unknown> =>
+    until(() => published.some(({ topic, text }) => topic.endsWith('/online') && text === 'offline'));
 
   it('has at most 12 nodes', () => {
     const onCanvas = nodesOf('Home Assistant through MQTT').filter((node) => 'x' in node && node.type !== 'group');
@@ -124,8 +128,7 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   it('is online, and names no vehicle', async () => {
     await until(() => last('connected-vehicle/car/online')?.text === 'online');
-    // The birth message of the connection. A reading that waited for the connection can come before it.
-    await until(() => published.some(({ topic, text }) => topic.endsWith('/online') && text === 'offline'));
+    await begunOffline();
     assert.ok(!JSON.stringify(published).includes(service.car().vin));
   });
 
@@ -175,7 +178,7 @@ describe('The example “Home Assistant through MQTT”', function () {
       verified: true,
     });
     await until(() => state()['doors_carLocked'] === 'LOCKED');
-    assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
+    assert.equal(sent(), 1);
   });
 
   it('shows of the climate what the last command did', async () => {
@@ -187,7 +190,7 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   for (const command of ['unlock', 'Unlock', 'lock-reduced-guard', 'self-destruct']) {
     it(`lets no ${command} through, and says so`, async () => {
-      const before = service.requests.filter(({ method }) => method === 'POST').length;
+      const before = sent();
       press(command);
       const { text } = await until(() => {
         const verdict = last('connected-vehicle/car/command');
@@ -198,7 +201,7 @@ describe('The example “Home Assistant through MQTT”', function () {
         state: 'failed',
         reason: 'Only lock, flash and climate go through this bridge.',
       });
-      assert.equal(service.requests.filter(({ method }) => method === 'POST').length, before);
+      assert.equal(sent(), before);
     });
   }
 
@@ -257,13 +260,11 @@ describe('The example “Home Assistant through MQTT”', function () {
     await openBroker(port);
     await until(() => configs().length === 1);
     assert.deepEqual([...entities().keys()], entitiesBefore);
-    // The birth message of the connection. A message that was under way when the broker ended can come before it.
-    await until(() => published.some(({ topic, text }) => topic.endsWith('/online') && text === 'offline'));
+    await begunOffline();
     await until(() => window() === 'ON' && online('online')());
   });
 
   it('sends no command that was given while it had no connection, nor one once more after a new one', async () => {
-    const sent = (): number => service.requests.filter(({ method }) => method === 'POST').length;
     const before = sent();
     await closeBroker();
     published.length = 0;

@@ -55,6 +55,13 @@ describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () 
     const result = page.locator(`[id="${await idOf('Does it charge?')}"] .red-ui-flow-node-status-label`);
     await result.filter({ hasText: `${command} the wallbox: done` }).waitFor();
   };
+  /** Presses a button whose name begins with the command, and waits until the command has worked and the tab shows it. */
+  const act = async (button: string, charging: 'charging' | 'not charging', name: string): Promise<void> => {
+    await press(button);
+    await isDone(button.split(' ')[0] ?? '');
+    await readNow(charging);
+    await picture(page, name);
+  };
 
   it('starts in the cheap hours, is limited and paused, and stands in the logbook with kWh and cost', async () => {
     page = await openEditor(started.browser, started.nodeRed.url, { height: 1100, complaints });
@@ -85,26 +92,14 @@ describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () 
     await page.locator('.cars-pictures summary').click();
     await page.locator('.cars-pictures img').first().waitFor();
     await page.locator('.cars-pictures summary').click();
-    await press('Pause at 6:00');
-    await isDone('Pause');
-    await readNow('not charging');
-    await picture(page, 'night-2-paused');
+    await act('Pause at 6:00', 'not charging', 'night-2-paused');
     await pass(10);
-    await press('Start at 22:00');
-    await isDone('Start');
-    await readNow('charging');
-    await picture(page, 'night-3-started');
+    await act('Start at 22:00', 'charging', 'night-3-started');
     await pass(50);
-    await press('Limit to 10 A');
-    await isDone('Limit');
-    await readNow('charging');
-    await picture(page, 'night-4-limited');
+    await act('Limit to 10 A', 'charging', 'night-4-limited');
     await pass(120);
     await readNow('charging');
-    await press('Pause at 6:00');
-    await isDone('Pause');
-    await readNow('not charging');
-    await picture(page, 'night-5-over');
+    await act('Pause at 6:00', 'not charging', 'night-5-over');
     const line = page.locator('.cars-log [role=group][aria-label=Charges] details:not(.cars-month)').first();
     await line.locator('summary').click();
     await line.scrollIntoViewIfNeeded();

@@ -1,4 +1,4 @@
-import { openings } from '../../../src/index';
+import { isPluggedInWord, openings } from '../../../src/index';
 import type { CarPart, CarViewState, OpeningName, OpeningState } from '../../../src/simulator/index';
 import { openingNames, type CarViewWords } from '../../../src/drawing/car-view';
 import { element } from '../../../src/drawing/elements';
@@ -28,7 +28,6 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
     return typeof value === 'number' ? value : null;
   };
   const has = (name: ShownName): boolean => facts[name] !== undefined && facts[name].value !== 'absent';
-  const plug = facts.chargerConnectionStatus?.value;
   const charging = facts.chargingStatus?.value;
   return {
     ...(Object.fromEntries(openingNames.map((name) => [name, opening(name)])) as Record<OpeningName, OpeningState>),
@@ -36,7 +35,7 @@ export function stateOf(facts: CarSummary['facts']): CarViewState {
     locked: flag('carLocked'),
     engineRunning: flag('engineRunning'),
     ...(has('chargerConnectionStatus') && {
-      plugged: plug === 'CONNECTED' ? true : plug === 'DISCONNECTED' ? false : null,
+      plugged: isPluggedInWord(facts.chargerConnectionStatus?.value),
     }),
     chargingStatus: has('chargingStatus') && typeof charging === 'string' ? charging : null,
     ...(has('batteryChargeLevel') && { level: number('batteryChargeLevel') }),

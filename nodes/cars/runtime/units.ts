@@ -2,7 +2,7 @@ import { inSystem, unitOf, type Lines, type LogSummary, type UnitSystem } from '
 import type { DemoView } from '../../vehicle/demo-car';
 import type { ShownValue, ShownValues } from '../../vehicle/shown-values';
 
-/** What the tab "Cars" shows, in the units of a vehicle configuration: several configurations can show one car. */
+// These functions convert what the tab "Cars" shows into the units of a vehicle configuration. Several configurations can show one car.
 
 /** The units of a record, in words. */
 const unitsOfRecord = {
@@ -35,7 +35,7 @@ export function linesIn(system: UnitSystem, lines: Lines, facts: ShownValues): L
   if (system === 'car') return lines;
   return Object.fromEntries(
     Object.entries(lines).map(([name, points]) => {
-      const unit = facts[name as keyof Lines]?.unit ?? ''; // Of `lines`.
+      const unit = facts[name as keyof Lines]?.unit ?? ''; // Each name is a key of `lines`.
       return [name, points.map(([at, value]) => [at, inSystem(system, value, unit).value ?? value])];
     }),
   );
@@ -70,7 +70,7 @@ export function logIn(system: UnitSystem, log: Record<'trips' | 'charges', LogSu
   });
   const units = Object.fromEntries(
     names.map((name) => [name, unitOf(system, unitsOfRecord[name])]),
-  ) as ShownLog['units']; // The names of `unitsOfRecord`.
+  ) as ShownLog['units']; // `fromEntries` forgets the names.
   if (system === 'car') return { ...log, units };
   return { trips: summaryIn(log.trips), charges: summaryIn(log.charges), units };
 }
