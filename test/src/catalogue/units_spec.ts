@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { services } from '../../../src/index';
 import {
   factorBetween,
   inSystem,
@@ -118,40 +117,5 @@ describe('A value in the units of a country', () => {
     assert.deepEqual(unitsBeside('percent'), ['percent']);
     assert.equal(unitOf('us', 'liters'), 'US gallons');
     assert.equal(inUnit(1, 'liters', 'miles'), null);
-  });
-});
-
-describe('The services', () => {
-  it('are Volvo Cars as its portal describes it, and two whose addresses are filled in', () => {
-    assert.deepEqual(services['volvo-cars'], {
-      service: 'volvo-cars',
-      baseUrl: 'https://api.volvocars.com',
-      apiKeyHeader: 'vcc-api-key',
-      mediaTypeVendor: 'volvocars',
-      authorizeUrl: 'https://volvoid.eu.volvocars.com/as/authorization.oauth2',
-      tokenUrl: 'https://volvoid.eu.volvocars.com/as/token.oauth2',
-      issuer: { url: 'https://volvoid.eu.volvocars.com', domain: 'volvocars.com' },
-      redirectUrl: '',
-      availableInterfaces: ['connected-v2', 'energy-v2', 'location-v1', 'energy-device-v1'],
-    });
-    const filledIn = {
-      baseUrl: '',
-      apiKeyHeader: 'vendor-api-key',
-      mediaTypeVendor: 'vendor',
-      authorizeUrl: '',
-      tokenUrl: '',
-      issuer: null,
-      redirectUrl: '',
-      availableInterfaces: [
-        'connected-v2',
-        'connected-v1',
-        'extended-v1',
-        'energy-v2',
-        'location-v1',
-        'energy-device-v1',
-      ],
-    };
-    assert.deepEqual(services.demo, { service: 'demo', ...filledIn });
-    assert.deepEqual(services.custom, { service: 'custom', ...filledIn });
   });
 });

@@ -64,22 +64,6 @@ describe('The runner of the events', () => {
     assert.equal(dropped, 1);
   });
 
-  it('does not count a start that ended in order before the event was sent', async () => {
-    await storeUnlocked();
-    for (let deploys = 0; deploys < 5; deploys += 1) {
-      const runner = await open();
-      assert.equal((await unsentOf(runner)).length, 1);
-      await runner.end();
-    }
-    assert.equal(dropped, 0);
-  });
-
-  it('leaves out an event that is no longer chosen', async () => {
-    await storeUnlocked();
-    assert.deepEqual(await unsentOf(await open(['locked'])), []);
-    assert.equal(dropped, 0);
-  });
-
   it('forgets a damaged event that was not sent, and sends the others', async () => {
     const damaged: unknown[] = [
       null,
@@ -96,13 +80,6 @@ describe('The runner of the events', () => {
       (await unsentOf(runner)).map(({ event }) => event),
       ['unlocked'],
     );
-  });
-
-  it('sends an event whose count of tries is damaged', async () => {
-    for (const tries of [-5, 'three', null]) {
-      await store.write('event/node', { vin, state: {}, unsent: [{ ...unsentEvent(), tries }] });
-      for (const count of [1, 1, 1, 0]) assert.equal((await unsentOf(await open())).length, count);
-    }
   });
 
   describe('outside of the hours', () => {
@@ -140,12 +117,6 @@ describe('The runner of the events', () => {
       await at(runner, '02T09:00', 'LOCKED');
       assert.deepEqual(await at(runner, '02T18:00', 'LOCKED'), []);
       assert.deepEqual(await at(runner, '02T18:10', 'UNLOCKED'), ['unlocked 02T18:00 02T18:10']);
-    });
-
-    it('learns the first values, so that a change in the hours is reported', async () => {
-      const runner = await openInEvening();
-      await at(runner, '01T17:00', 'LOCKED');
-      assert.deepEqual(await at(runner, '01T18:05', 'UNLOCKED'), ['unlocked 01T17:00 01T18:05']);
     });
 
     it('keeps an ended sign-in until they begin, and looks at it no more often', async () => {
@@ -222,14 +193,6 @@ describe('The runner of the events', () => {
       { after: 11, payloads: parked(112) },
     ]);
     assert.deepEqual(trips, [[100, 112]]);
-  });
-
-  it('reports no trip of one wrong number', async () => {
-    const kmOf = (...values: number[]): Promise<unknown[]> =>
-      tripsOf(values.map((value) => ({ payloads: { engineRunning: { value: false }, odometer: { value } } })));
-    assert.deepEqual(await kmOf(12_000, 7, 12_000), []);
-    assert.deepEqual(await kmOf(12_000, 19_000, 12_000), []);
-    assert.deepEqual(await kmOf(12_000, 12_400, 12_400), [[12_000, 12_400]], 'a second answer confirms it');
   });
 
   it('knows at most 300 values, also where the service makes up names', async () => {

@@ -4,7 +4,7 @@ import { RateLimiter } from '../../../src/http/rate-limiter';
 import { SharedReads } from '../../../src/http/shared-reads';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import type { Transport } from '../../../src/http/transport';
-import { pastedToken, VehicleError } from '../../../src/index';
+import { pastedToken } from '../../../src/index';
 import { createRedactor } from '../../../src/redact';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -73,17 +73,6 @@ describe('requests', () => {
     assert.deepEqual(
       requests.recent().map(({ path }) => path),
       ['/connected-vehicle/v2/vehicles/…570982/requests/[text]', '/…111111/tyre-pressure/[text]/[text]'],
-    );
-  });
-
-  it('are logged if there is no answer, with each try of a read', async () => {
-    const requests = requestsTo(() => Promise.reject(new VehicleError('TIMEOUT', 'late')));
-    const failing = assert.rejects(requests.get(get), { code: 'TIMEOUT' });
-    await clock.advance(60_000);
-    await failing;
-    assert.deepEqual(
-      requests.recent().map(({ status, code }) => [status, code]),
-      Array.from({ length: 3 }, () => [null, 'TIMEOUT']),
     );
   });
 });

@@ -54,13 +54,6 @@ describe('shared reads', () => {
     assert.ok(all.slice(1).every(({ value, source }) => value === 'CLOSED' && source === 'shared'));
   });
 
-  it('are two requests where the keys differ', async () => {
-    const both = [ask('windows'), ask('doors')];
-    service.answer('CLOSED');
-    await Promise.all(both);
-    assert.deepEqual(service.asked, ['windows', 'doors']);
-  });
-
   it('answer later readers while the answer is fresh, with its age', async () => {
     const first = ask('windows');
     service.answer('CLOSED');
@@ -83,25 +76,6 @@ describe('shared reads', () => {
     const strict = ask('windows', { maxAgeMs: 0 });
     service.answer('OPEN');
     assert.deepEqual(await strict, { value: 'OPEN', source: 'live' });
-  });
-
-  it('take an answer in flight even where no age is accepted', async () => {
-    const both = [ask('windows', { maxAgeMs: 0 }), ask('windows', { maxAgeMs: 0 })];
-    service.answer('CLOSED');
-    await Promise.all(both);
-    assert.equal(service.asked.length, 1);
-  });
-
-  it('measure the age of an answer in monotonic time', async () => {
-    const first = ask('windows');
-    service.answer('closed');
-    await first;
-    clock.setTime(clock.now() - 3_600_000);
-    assert.equal((await ask('windows')).source, 'shared');
-    await clock.advance(5_000);
-    const second = ask('windows');
-    service.answer('open');
-    assert.equal((await second).value, 'open');
   });
 
   it('never hold what must not be kept, and still ask once', async () => {
@@ -134,14 +108,6 @@ describe('shared reads', () => {
     const again = ask('windows');
     service.answer('CLOSED');
     assert.equal((await again).source, 'live');
-  });
-
-  it('survive a load that throws before it begins', async () => {
-    const boom = (): never => {
-      throw new VehicleError('CONFIG', 'No.');
-    };
-    await assert.rejects(reads.read('windows', { maxAgeMs: 0 }, boom), { code: 'CONFIG' });
-    await assert.rejects(reads.read('windows', { maxAgeMs: 0 }, boom), { code: 'CONFIG' });
   });
 
   it('end only the wait of the one who gives up', async () => {

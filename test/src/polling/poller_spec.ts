@@ -1,9 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { isReadName, services, type AnyReadName, type Clock, type ReadName, type DuePoll } from '../../../src/index';
 import { callsOfRequests } from '../../../src/polling/calls';
-import { requestNameOf, resourceNames, type ApiName } from '../../../src/catalogue/reads';
+import { requestNameOf, type ApiName } from '../../../src/catalogue/reads';
 import { Poller, type PollerOptions, type PollerUser, type ReadsQuota } from '../../../src/polling/poller';
 import type { PolledFailure } from '../../../src/polling/profile';
 import type { SentRequests } from '../../../src/polling/slowdown';
@@ -88,20 +86,6 @@ describe('the poller of an account', () => {
     assert.equal(within('journal', clock.now() - 30 * minute), 30);
   });
 
-  it('forgets a car that nobody polls any more', () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
-    const heapUsed = (): number => {
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
-    };
-    open({ adaptive: true });
-    const before = heapUsed();
-    for (let i = 0; i < 20_000; i += 1) node('once', ['doors'], minute, `YV4952NA4F${10_000_000 + i}`)();
-    const grown = heapUsed() - before;
-    assert.ok(grown < 4 * 2 ** 20, `${grown} bytes`);
-  });
-
   it('calls back soon, and then at its interval', async () => {
     open();
     node('doors', ['doors'], minute);
@@ -149,18 +133,6 @@ describe('the poller of an account', () => {
     );
     assert.equal(polls.length, 1_000);
     assert.ok(Math.max(...perSecond) < 40, perSecond.join());
-  });
-
-  it('sends one request for nodes whose lists differ', async () => {
-    open();
-    node('doors', ['doors'], 5 * minute);
-    node('several', ['doors', 'fuelAmount'], 5 * minute);
-    node('guard', ['windows', 'doors', 'accessibility'], 10 * minute);
-    const stop = node('late', ['fuelAmount'], 5 * minute);
-    await clock.advance(60 * minute);
-    stop();
-    for (const name of ['several', 'late']) assert.deepEqual(timesOf(name), timesOf('doors'), name);
-    assert.ok(timesOf('guard').every((at) => timesOf('doors').includes(at)));
   });
 
   for (const [what, nodes] of [
@@ -235,16 +207,6 @@ describe('the poller of an account', () => {
     }
   }
 
-  it('spreads the first reads by the number of requests', async () => {
-    open({ availableInterfaces: ['extended-v1', 'connected-v2'] });
-    for (let i = 0; i < 6; i += 1) node(`${i}`, resourceNames, 15 * minute, `YV4952NA4F120${1000 + i}`);
-    await clock.advance(10 * minute);
-    const firsts = ['0', '1', '2', '3', '4', '5'].flatMap((name) => timesOf(name).slice(0, 1)).sort((a, b) => a - b);
-    assert.equal(firsts.length, 6);
-    for (const at of firsts)
-      assert.ok(firsts.filter((other) => other >= at && other < at + minute).length * 39 <= 96, firsts.join());
-  });
-
   it('accepts no shared answer that is as old as the last poll', async () => {
     const ages: number[] = [];
     const poll = ({ maxAgeMs }: DuePoll): void => void ages.push(maxAgeMs);
@@ -300,14 +262,6 @@ describe('the poller of an account', () => {
     failing = {};
     await clock.advance(minute);
     assert.equal(within('odometer', recovery), 1, 'the windows are answered again');
-  });
-
-  it('stops with its node', async () => {
-    open();
-    const stop = node('doors', ['doors'], minute);
-    stop();
-    await clock.advance(5 * minute);
-    assert.deepEqual(polls, []);
   });
 
   describe('with the adaptive profile', () => {
@@ -389,17 +343,6 @@ describe('the poller of an account', () => {
         .map(({ at, maxAgeMs }, i) => ({ gap: at - (polled[from + i]?.at ?? 0), maxAgeMs }));
       assert.ok(Math.min(...gaps.map(({ gap }) => gap)) < 10 * second, 'more often than before the command');
       for (const { gap, maxAgeMs } of gaps) assert.ok(maxAgeMs < gap, `${maxAgeMs} ms of ${gap} ms`);
-    });
-
-    it('calls a node of several reads with those that are due', async () => {
-      node('all', ['doors', 'windows', 'odometer'], minute);
-      node('engine', ['engineRunning'], 2 * minute);
-      await clock.advance(60 * minute);
-      const last = polls.filter(({ name }) => name === 'all').slice(-5);
-      assert.deepEqual(
-        last.map(({ due }) => due),
-        Array.from({ length: 5 }, () => ['doors']),
-      );
     });
 
     for (const [what, cars, perDay, longest] of [

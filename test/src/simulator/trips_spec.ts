@@ -36,11 +36,6 @@ describe('the location of a simulated car', () => {
       error: { message: 'FORBIDDEN', description: 'Client not allowed to access Location API' },
     });
   });
-
-  it('refuses positions that do not exist', () => {
-    for (const location of [{ latitude: 91 }, { longitude: -181 }, { heading: 400 }])
-      assert.throws(() => bench.simulator.car().set({ location }), { code: 'INPUT_INVALID' });
-  });
 });
 
 describe('a trip of a simulated car', () => {
@@ -75,29 +70,6 @@ describe('a trip of a simulated car', () => {
     assert.equal(car.resource('distanceToEmpty'), 500);
     const { body } = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount');
     assert.equal(body['resourceValue']?.['value'], 36);
-  });
-
-  it('takes the cable off, and charge instead of fuel', async () => {
-    await start(electricCar);
-    const car = bench.simulator.car().drive({ km: 78, minutes: 60 });
-    assert.equal(car.state.charger.connection, 'DISCONNECTED');
-    await bench.clock.advance(60 * 60_000);
-    // 18.2 kWh of 78.
-    assert.equal(Math.round(Number(car.state.battery.level)), 35);
-    assert.equal((await bench.get('/energy/v2/vehicles/{vin}/state')).body['batteryChargeLevel']?.['value'], 34);
-  });
-
-  it('is refused without a length, and during another trip', async () => {
-    await start(demoCar);
-    const car = bench.simulator.car();
-    for (const trip of [
-      { km: -1, minutes: 5 },
-      { km: 5, minutes: 0 },
-      { km: 5, minutes: 5, latitude: 91 },
-    ])
-      assert.throws(() => car.drive(trip), { code: 'INPUT_INVALID' });
-    car.drive({ km: 5, minutes: 5 });
-    assert.throws(() => car.drive({ km: 5, minutes: 5 }), /is driving already/);
   });
 });
 
@@ -158,13 +130,6 @@ describe('climate and engine of a simulated car', () => {
     await begin();
     car.set({ doors: { frontLeft: 'OPEN' } });
     assert.equal(car.climateUntil, null);
-  });
-
-  it('can say that a climatization was stopped while it goes on', async () => {
-    const car = bench.simulator.car().set({ ignoresClimatizationStop: true });
-    await bench.postV2('climatization-start');
-    assert.equal((await bench.postV2('climatization-stop')).body['data']?.['invokeStatus'], 'COMPLETED');
-    assert.notEqual(car.climateUntil, null);
   });
 
   it('says 410 for the extended vehicle where it was retired', async () => {
