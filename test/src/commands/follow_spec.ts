@@ -87,6 +87,21 @@ describe('the watch', () => {
     assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
   });
 
+  it('counts the time to open the tailgate from when the car acted where only v1 gave that time', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 100_000, status: 'COMPLETED' }));
+    const record = await client.send('unlock', { vin, interface: 'v1', unlockDuration: 90 });
+    assert.match(verdictOf(await follow(record)).reason, /tailgate can be opened now/);
+    const v2 = { ...record, interface: 'connected-v2' } as const;
+    assert.match(verdictOf(await follow(v2)).reason, /time to open the tailgate ended/);
+  });
+
+  it('waits ten seconds at most for a poll that is not answered when its time is up', async () => {
+    const record = await client.send('honk', { vin, interface: 'v1' });
+    service.faults.add({ match: { path: '/requests/' }, latencyMs: 3_600_000 });
+    const { outcome, elapsedMs } = verdictOf(await follow(record, { timeoutMs: 20_000 }));
+    assert.deepEqual([outcome, Math.round(elapsedMs / 1_000)], ['undetermined', 30]);
+  });
+
   it('ends in time though the clock is set back', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }));
     const record = await client.send('honk', { vin, interface: 'v1' });

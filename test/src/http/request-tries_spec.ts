@@ -176,6 +176,16 @@ describe('A request', () => {
     assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 3, 1.125]);
   });
 
+  it('that is refused for a time holds up all others with the key', async () => {
+    answers = [{ status: 429, headers: { 'retry-after': '61' } }];
+    await outcome(requestsOf().get(get));
+    answers = [{ status: 403, body: said('Out of call volume quota. It is refilled after 00:30:00.') }];
+    await outcome(requestsOf().get({ ...get, api: 'energy' }));
+    answers = [{ status: 503, headers: { 'retry-after': '61' } }];
+    await outcome(requestsOf().get(get));
+    assert.deepEqual(paused, ['RATE_LIMITED 61000 connected', 'QUOTA_SPENT 1800000 energy']);
+  });
+
   it('names the scopes that the token lacks, or all where it has them', async () => {
     answers = [{ status: 403, body: said('Access is denied') }];
     await assert.rejects(requestsOf().get(get), /lacks a scope that this needs: conve:doors_status\./);

@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { services } from '../../../src/index';
-import { type ReadName } from '../../../src/catalogue/reads';
+import { readNames, type ReadName } from '../../../src/catalogue/reads';
 import { callsOfRequests, callsPerDay } from '../../../src/polling/calls';
 import {
   pollGroupOf,
   PollingProfile,
+  activityFactorOf,
   activityFactors,
   type DueOptions,
   type VehicleActivity,
@@ -62,6 +63,18 @@ describe('the adaptive profile', () => {
     });
   const activityOf = (profile: PollingProfile, now: number, doorsMs: number | null = minute): VehicleActivity =>
     profile.activity(now, doorsMs);
+  const interval = (profile: PollingProfile, read: ReadName, now: number): number =>
+    activityFactorOf(pollGroupOf(read), activityOf(profile, now)) * baseIntervals[pollGroupOf(read)];
+
+  it('has a poll group for every read', () => {
+    for (const read of readNames) assert.ok(pollGroupOf(read) in activityFactors, read);
+    assert.equal(pollGroupOf('carLocked'), 'doors');
+    assert.equal(pollGroupOf('rearLeftWindowOpen'), 'windows');
+    assert.equal(pollGroupOf('engineRunning'), 'engine');
+    assert.equal(pollGroupOf('oilLevel'), 'levels');
+    assert.equal(pollGroupOf('details'), 'model');
+    assert.equal(pollGroupOf('kmToService'), 'rest');
+  });
 
   it('never reads the doors less often than the fixed schedule', () => {
     for (const [activity, factor] of Object.entries(activityFactors.doors)) assert.ok(factor <= 1, activity);
@@ -152,6 +165,45 @@ describe('the adaptive profile', () => {
   });
 
   describe('says when a read is due', () => {
+    it('as often as the fixed schedule while nothing is known', () => {
+      for (const read of ['doors', 'windows', 'engineRunning', 'odometer', 'bulbFailure'] as const) {
+        const base = baseIntervals[pollGroupOf(read)];
+        const at = due(profileAt(), read, noon);
+        assert.ok(at > noon && at <= noon + base + second, read);
+      }
+    });
+
+    it('seldom while the car is parked, except for the doors', () => {
+      const profile = parked();
+      assert.equal(interval(profile, 'doors', noon), minute);
+      assert.equal(interval(profile, 'windows', noon), 30 * minute);
+      assert.ok(due(profile, 'doors', noon) <= noon + minute);
+      assert.equal(due(profile, 'windows', noon), nextPoll('car', 30 * minute, noon));
+    });
+
+    it('every five intervals for the windows while one is open, and the others as if all were closed', () => {
+      const left = midnight - hour;
+      const leftWith = (open: string[]): PollingProfile => {
+        const profile = parked(left);
+        profile.observe('windows', windows(open), left);
+        profile.observe('engineRunning', engine(false), left + 6 * minute);
+        profile.observe('doors', doors(true), left + 10 * minute);
+        return profile;
+      };
+      const at = left + 11 * minute;
+      assert.equal(due(leftWith(['rearLeft']), 'windows', at), nextPoll('car', 5 * minute, at));
+      for (const read of ['engineRunning', 'fuelAmount', 'accessibility'] as const)
+        assert.equal(due(leftWith(['rearLeft']), read, at), due(leftWith([]), read, at), read);
+    });
+
+    it('every six intervals for what belongs to the model of the car, whatever the car does', () => {
+      const driving = parked();
+      driving.observe('engineRunning', engine(true), noon);
+      for (const profile of [profileAt(), parked(), driving])
+        for (const read of ['details', 'commands', 'chargingCapabilities'] as const)
+          assert.equal(due(profile, read, noon), nextPoll('car', 6 * hour, noon), read);
+    });
+
     it('at once for windows, engine and accessibility when the doors show a change, and not twice', () => {
       const profile = parked();
       const at = noon + 10 * minute;
@@ -240,6 +292,17 @@ describe('the adaptive profile', () => {
       const profile = parked();
       profile.observe('doors', doors(true, [], [], 'b'), noon + minute);
       assert.equal(due(profile, 'charging', noon + minute, { lastRead: noon }), noon + minute);
+    });
+
+    it('reads location, odometer and fuel at once when the engine has stopped, and not again', () => {
+      const profile = parked();
+      profile.observe('engineRunning', engine(true), noon);
+      const stopped = noon + 10 * minute;
+      assert.equal(due(profile, 'location', noon + minute, { lastRead: noon }), nextPoll('car', 6 * hour, noon));
+      profile.observe('engineRunning', engine(false), stopped);
+      for (const read of ['location', 'odometer', 'fuelAmount'] as const)
+        assert.equal(due(profile, read, stopped, { lastRead: noon }), stopped);
+      assert.ok(due(profile, 'location', stopped, { lastRead: stopped }) > stopped);
     });
 
     it('reads the location at once when the odometer of a parked car has moved, but not twice in a minute', () => {
