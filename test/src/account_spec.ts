@@ -64,26 +64,6 @@ describe('accounts', () => {
     assert.equal((await client.send('lock', { vin, interface: 'v2', precheck: true })).outcome, 'succeeded');
   });
 
-  it('let a command’s own question pass the same question of a flow that waits for the quota', async () => {
-    const clock = new ManualClock();
-    const { client } = openTestAccount(service, {
-      clock,
-      limits: { requestsPerDay: 1_000, requestsPerMinute: 10, commandsPerMinute: 10 },
-    });
-    for (let i = 0; i < 9; i += 1) await client.read('doors', { vin, maxAgeMs: 0 });
-    await clock.advance(10_000);
-    const waiting = client.read('accessibility', { vin });
-    await clock.advance(1_000);
-    const own = client.read('accessibility', { vin, forCommand: true });
-    await clock.advance(100);
-    assert.equal(service.requests.length, 10);
-    assert.equal((await own).vehicle.source, 'live');
-    // A flow that asks now waits no longer than the command's own question.
-    assert.equal((await client.read('accessibility', { vin })).vehicle.source, 'shared');
-    await clock.advance(60_000);
-    assert.equal((await waiting).vehicle.source, 'live');
-  });
-
   it('count a request when it is sent, however long its token takes', async () => {
     const clock = new ManualClock();
     let give = (_token: string): void => undefined;
@@ -134,20 +114,6 @@ describe('accounts', () => {
     assert.equal((await sent).outcome, 'undetermined');
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(await store.entries('command/'), []);
-  });
-
-  it('go on when another one is closed, even under a request that both waited for', async () => {
-    const [one, other] = [
-      openTestAccount(service, { tokenOwner: 'me' }),
-      openTestAccount(service, { tokenOwner: 'me' }),
-    ];
-    service.faults.add({ latencyMs: 60_000, times: 1 });
-    const first = one.client.read('windows', { vin });
-    const second = other.client.read('windows', { vin });
-    while (service.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const [, left] = await Promise.all([one.close(), first.catch((error: unknown) => error)]);
-    assert.equal((left as { code: string }).code, 'CANCELLED');
-    assert.equal((await second).vehicle.source, 'live');
   });
 
   it('know after a restart what was used, without the key in any file', async () => {

@@ -167,18 +167,6 @@ describe('The runner of guard and events', () => {
       assert.deepEqual(await unsentOf(first), []);
     });
 
-    it('returns what it has left itself where no other process has taken it over', async () => {
-      const first = await openAs(one);
-      await first.poll(['windows'], signal);
-      windows = 'OPEN';
-      const { events } = await first.poll(['windows'], signal);
-      one.end();
-      one.id = 'one again';
-      first.release(events);
-      assert.deepEqual(await unsentOf(first), events);
-      assert.ok(first.mayBeSent(events));
-    });
-
     it('leaves what was not sent at a deploy to the process that reads the car', async () => {
       one.isLeading = false;
       const first = await openAs(one);

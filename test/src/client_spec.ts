@@ -121,38 +121,6 @@ describe('the client', () => {
         assert.deepEqual([outcome, requestStatus, posts().length], ['undetermined', null, 1], JSON.stringify(fault));
       }
     });
-
-    it('have the outcome that the status word names, with any status of HTTP', async () => {
-      for (const status of [400, 403, 409, 422, 429, 500, 503, 504])
-        for (const [word, outcome] of [
-          ['COMPLETED', 'succeeded'],
-          ['REJECTED', 'failed'],
-          ['UNKNOWN', 'undetermined'],
-          ['TELEPORTED', 'undetermined'],
-          ['RUNNING', 'pending'],
-        ] as const) {
-          // Each with an account of its own: after a 429, the next command would wait.
-          ({ client } = openTestAccount(service, { clock: new ManualClock() }));
-          const body = { data: { vin, invokeStatus: word, message: 'as the service says' } };
-          service.faults.add({ match: { method: 'POST' }, times: 1, status, body });
-          const record = await client.send('lock', { vin });
-          assert.deepEqual(
-            [record.requestStatus, record.outcome, record.message],
-            [word, outcome, 'as the service says'],
-            `${status} ${word}`,
-          );
-        }
-    });
-
-    it('hand on no operation id that is none', async () => {
-      service.faults.add({
-        match: { method: 'POST' },
-        status: 200,
-        headers: { 'x-operationid': 'Bearer demo-token' },
-        body: { operationId: 'Bearer demo-token', data: { invokeStatus: 'REJECTED' } },
-      });
-      assert.equal((await client.send('lock', { vin })).operationId, null);
-    });
   });
 
   describe('links', () => {

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, type ReadName } from '../../../src/index';
-import { ManualClock } from '../../support/manual-clock';
 import { startSimulator, type Simulator } from '../../support/simulator';
 import { CarFacts } from '../../../src/car/facts';
 import { closeAccounts, openTestAccount } from '../../support/account';
@@ -244,19 +243,6 @@ describe('The last seven days of a car', () => {
     assert.equal(await line(start), undefined);
   });
 
-  it('end seven days ago, and take less than 8 KB', async () => {
-    for (let at = start; at <= start + 10 * day; at += hour)
-      for (const read of ['batteryChargeLevel', 'fuelAmount', 'electricRange', 'distanceToEmpty'] as const)
-        await facts.observe(vin, read, { value: 9_999.94 }, at);
-    const points = (await line(start + 10 * day)) ?? [];
-    assert.equal(points.length, 7 * 24);
-    assert.deepEqual([points[0]?.[0], points.at(-1)?.[0]], [start + 3 * day + hour, start + 10 * day]);
-    await level(1, start + 10 * day + 2 * hour);
-    assert.equal((await line(start + 10 * day + 2 * hour))?.length, 7 * 24 - 1);
-    const [entry] = await store.entries('car/');
-    assert.ok(JSON.stringify(entry?.value).length < 8_192, `${JSON.stringify(entry?.value).length} bytes`);
-  });
-
   it('survive a clock that is wrong for a while, in both directions, and leave out what was read meanwhile', async () => {
     await level(80, start);
     await level(1, 0);
@@ -267,43 +253,6 @@ describe('The last seven days of a car', () => {
       [start, 80],
       [start + hour, 70],
     ]);
-  });
-
-  const eventAt = (n: number) => ({ at: new Date(start + n * minute).toISOString(), text: `${n} ${'x'.repeat(200)}` });
-
-  it('are joined with what is stored of them where the store could not be read at first: an hour once, and 20 events', async () => {
-    await level(90, start - hour);
-    await level(80, start);
-    await facts.addEvents(
-      vin,
-      Array.from({ length: 15 }, (_, n) => eventAt(n)),
-    );
-    const read = store.read.bind(store);
-    store.read = () => Promise.reject(new Error('not readable'));
-    facts = new CarFacts(store, new ManualClock(start + hour));
-    await level(79, start + 30 * minute);
-    await facts.addEvents(
-      vin,
-      Array.from({ length: 10 }, (_, n) => eventAt(15 + n)),
-    );
-    store.read = read;
-    assert.deepEqual(await line(start + hour), [
-      [start - hour, 90],
-      [start, 79],
-    ]);
-    const { events } = await facts.known(vin, start + hour);
-    assert.deepEqual([events.length, events[0]?.text.slice(0, 2), events.at(-1)?.text.slice(0, 2)], [20, '5 ', '24']);
-    assert.deepEqual(await new CarFacts(store).known(vin, start + hour), await facts.known(vin, start + hour));
-  });
-
-  it('begin again where only something damaged is stored of them', async () => {
-    await level(80, start);
-    const [entry] = await store.entries('car/');
-    await store.write(entry?.key ?? '', { ...(entry?.value as object), history: [['x']], events: 7, equipment: null });
-    const damaged = new CarFacts(store);
-    assert.deepEqual(await damaged.known(vin, start), { equipment: {}, lines: {}, events: [] });
-    await damaged.observe(vin, 'batteryChargeLevel', { value: 70 }, start + hour);
-    assert.deepEqual(await line(start + hour, new CarFacts(store)), [[start + hour, 70]]);
   });
 });
 

@@ -130,25 +130,6 @@ describe('What a guard gives to its node:', () => {
     assert.deepEqual(parked.readsFor(), ['windows', 'accessibility']);
   });
 
-  it('the input of a poll has the answers, when they came, and the reads that failed', () => {
-    const readings = new Map([
-      ['windows' as const, { payload: open, vehicle: { receivedAt, unknown: ['sunroof'] } }],
-      ['accessibility' as const, { payload: { value: 'AVAILABLE' }, vehicle: { receivedAt: 'soon' } }],
-    ]);
-    // A reading of the client has more than the guard needs.
-    const polled = { readings, failed: ['doors'] } as unknown as Parameters<Guard['inputOf']>[0];
-    assert.deepEqual(guard.inputOf(polled), {
-      type: 'reading',
-      receivedAt: { windows: received },
-      windows: open,
-      hasSunroof: true,
-      inUse: false,
-      failed: ['doors'],
-    });
-    const lost = { readings: new Map(), failed: ['accessibility', 'windows'] } as Parameters<Guard['inputOf']>[0];
-    assert.deepEqual(guard.inputOf(lost), { type: 'reading', receivedAt: {}, inUse: null, failed: ['windows'] });
-  });
-
   it('every event can be stored and read, and a damaged one is none', () => {
     const opening = { kind: 'window', name: 'frontLeft' } as const;
     const at = '2026-06-01T10:00:00.000Z';

@@ -52,18 +52,6 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('counting', () => {
-    it('reports the next slot under a lowered limit', async () => {
-      const limiter = limiterOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
-      for (let i = 0; i < 5_000; i += 1) await acquire(limiter, 'read');
-      limiter.use({ ...usual, requestsPerDay: 1_000 });
-      const error = await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
-      const retryAt = error.retryAt?.getTime() ?? 0;
-      assert.ok(retryAt <= start + nextDay, error.message);
-      assert.match(error.message, /^The limit of 1,000 requests a day is reached\..* at 2 Jun, \d\d:\d\d\.$/);
-      await clock.advance(retryAt - start);
-      await acquire(limiter, 'read', { maxWaitMs: 0 });
-    });
-
     it('reports the age of what was sent in the last 24 hours to each API, the oldest first', async () => {
       const limiter = limiterOf();
       for (let i = 0; i < 3; i += 1) {
@@ -76,19 +64,6 @@ describe('the rate limiter of an API key', () => {
         [10, 1],
       ]);
       assert.deepEqual(limiter.sentToday('connected'), []);
-    });
-
-    it('counts commands in their own minute too', async () => {
-      const limiter = limiterOf({ commandsPerMinute: 2 });
-      await acquire(limiter, 'command');
-      await acquire(limiter, 'command');
-      const error = await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
-      assert.equal(
-        error.message,
-        `The limit of 2 commands a minute is reached. The next request can be sent at ${shown(start + nextMinute)}.`,
-      );
-      assert.equal(error.retryable, true);
-      await acquire(limiter, 'read', { maxWaitMs: 0 });
     });
   });
 
@@ -117,40 +92,12 @@ describe('the rate limiter of an API key', () => {
       assert.deepEqual(served, ['command 1', 'command 2', 'follow 1', 'read 1', 'read 2']);
     });
 
-    it('ends a wait when its caller gives up, and gives the place to the next', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const abort = new AbortController();
-      const given = watched(acquire(limiter, 'read', { maxWaitMs: hour, signal: abort.signal }));
-      const next = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
-      abort.abort();
-      await clock.advance(0);
-      assert.equal(code(given.error), 'CANCELLED');
-      await clock.advance(nextMinute);
-      assert.equal(next.done, true);
-      assert.equal(limiter.snapshot().usedToday, 2);
-    });
-
     it('leaves no listener on the signal of a caller', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       const { signal } = new AbortController();
       await acquire(limiter, 'read', { signal });
       await refused(acquire(limiter, 'read', { signal }), 'RATE_LIMITED');
       assert.equal(getEventListeners(signal, 'abort').length, 0);
-    });
-
-    it('wakes for the request that can be sent first, with one timer', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      block(limiter, 'QUOTA_SPENT', new Date(start + hour), 'energy');
-      const energy = watched(acquire(limiter, 'read', { api: 'energy', maxWaitMs: 2 * hour }));
-      await acquire(limiter, 'read');
-      const next = watched(acquire(limiter, 'read', { maxWaitMs: 2 * hour }));
-      await clock.advance(0);
-      assert.equal(clock.sleeping, 1);
-      await clock.advance(nextMinute);
-      assert.deepEqual([next.done, energy.done], [true, false]);
-      await clock.advance(hour);
-      assert.equal(energy.done, true);
     });
 
     it('holds a thousand waiting requests with one timer and loses none', async () => {
@@ -178,27 +125,6 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('a stop by the service', () => {
-    it('sends nothing until its time, then goes on with what waited', async () => {
-      const limiter = limiterOf();
-      block(limiter, 'RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { pausedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
-      const waiting = [
-        watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute })),
-        watched(acquire(limiter, 'command', { maxWaitMs: 2 * minute })),
-      ];
-      await clock.advance(minute - 1);
-      assert.deepEqual(
-        waiting.map(({ done }) => done),
-        [false, false],
-      );
-      await clock.advance(1);
-      assert.deepEqual(
-        waiting.map(({ done }) => done),
-        [true, true],
-      );
-      assert.deepEqual(pick(limiter), { pausedUntil: null, rateLimitCode: null });
-    });
-
     it('lasts at most a day, and a minute where its time makes no sense', () => {
       const long = limiterOf();
       block(long, 'QUOTA_SPENT', new Date(start + 400 * hour));
@@ -221,15 +147,6 @@ describe('the rate limiter of an API key', () => {
         writes += 1;
         return write(...given);
       };
-    });
-
-    it('knows a stop after a crash, whenever it comes', async () => {
-      const before = limiterOf({ store });
-      await acquire(before, 'read');
-      block(before, 'QUOTA_SPENT', new Date(start + 2 * hour));
-      await clock.advance(0);
-      const after = limiterOf({ store });
-      await refused(acquire(after, 'read'), 'QUOTA_SPENT');
     });
 
     it('knows after a clean end exactly what was used, the stop included', async () => {
@@ -290,17 +207,6 @@ describe('the rate limiter of an API key', () => {
           `${each} at a time: ${sent} sent, ${usedToday} counted`,
         );
       }
-    });
-
-    it('keeps the day of a process whose machine has its clock set forward while it does not run', async () => {
-      const before = limiterOf({ store, requestsPerDay: 20 });
-      for (let i = 0; i < 19; i += 1) await acquire(before, 'read');
-      await close(before);
-      clock = new ManualClock(clock.now() + minute);
-      clock.setTime(clock.now() + 30 * hour);
-      const after = limiterOf({ store, requestsPerDay: 20 });
-      await acquire(after, 'read');
-      await refused(acquire(after, 'read'), 'QUOTA_SPENT');
     });
 
     it('is not exceeded as the service counts, in random histories of crashes and of requests that are long on their way', async () => {
@@ -442,33 +348,9 @@ describe('the rate limiter of an API key', () => {
       await acquire(after, 'read');
       assert.equal(after.snapshot().usedToday, 89);
     });
-
-    for (const [what, value] of [
-      ['something else', { hello: [1, 2, 3] }],
-      ['odd numbers', { savedAt: 'yesterday', minute: [], commands: [[-4, 1]], apis: { connected: [] } }],
-    ] as const) {
-      it(`starts with empty counts if the store holds ${what}`, async () => {
-        await store.write('quota/key', value);
-        const limiter = limiterOf({ store });
-        await acquire(limiter, 'read');
-        assert.equal(limiter.snapshot().usedToday, 1);
-      });
-    }
   });
 
   describe('with several APIs', () => {
-    it('counts the day for each and the minute for all', async () => {
-      const limiter = limiterOf({ requestsPerDay: 2, requestsPerMinute: 5 });
-      for (const api of ['connected', 'energy'] as const)
-        for (let i = 0; i < 2; i += 1) await acquire(limiter, 'read', { api, maxWaitMs: 0 });
-      await refused(acquire(limiter, 'read', { api: 'energy', maxWaitMs: 0 }), 'QUOTA_SPENT');
-      await acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 });
-      await refused(acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 }), 'RATE_LIMITED');
-      const { apis, usedThisMinute } = limiter.snapshot();
-      assert.deepEqual([apis.connected.usedToday, apis.energy.usedToday, apis.location.usedToday], [2, 2, 1]);
-      assert.equal(usedThisMinute, 5);
-    });
-
     it('stops one API for a spent quota and all for a rate limit', async () => {
       const limiter = limiterOf();
       block(limiter, 'QUOTA_SPENT', new Date(start + hour), 'energy');
@@ -493,20 +375,6 @@ describe('the rate limiter of an API key', () => {
         await clock.advance(wait);
         await acquire(limiter, 'read', { maxWaitMs: 0 });
       }
-    });
-
-    it('back over a restart keeps the age of what was sent', async () => {
-      const store = new MemoryStateStore();
-      const before = limiterOf({ store });
-      await acquire(before, 'read');
-      await clock.advance(23 * hour);
-      await close(before);
-      clock = new ManualClock(start - 1000 * hour);
-      const after = limiterOf({ store });
-      await acquire(after, 'read');
-      assert.equal(after.snapshot().usedToday, 2);
-      await clock.advance(hour + 10 * minute);
-      assert.equal(after.snapshot().usedToday, 1);
     });
   });
 
@@ -595,9 +463,3 @@ async function refused(promise: Promise<void>, expected: ErrorCode): Promise<Veh
 }
 
 const code = (error: unknown): unknown => (error instanceof VehicleError ? error.code : error);
-const pick = (limiter: RateLimiter): object => {
-  const { pausedUntil, rateLimitCode } = limiter.snapshot();
-  return { pausedUntil, rateLimitCode };
-};
-/** The minute after, so that no attempt is too early. */
-const shown = (at: number): string => new Date(Math.ceil(at / 60_000) * 60_000).toTimeString().slice(0, 5);

@@ -67,17 +67,6 @@ describe('shared reads', () => {
     assert.equal(service.asked.length, 2);
   });
 
-  it('accept a maximum age for each reader', async () => {
-    const first = ask('windows', { maxAgeMs: 60_000 });
-    service.answer('CLOSED');
-    await first;
-    await clock.advance(30_000);
-    assert.equal((await ask('windows', { maxAgeMs: 30_001 })).source, 'shared');
-    const strict = ask('windows', { maxAgeMs: 0 });
-    service.answer('OPEN');
-    assert.deepEqual(await strict, { value: 'OPEN', source: 'live' });
-  });
-
   it('never hold what must not be kept, and still ask once', async () => {
     const both = [ask('details', { keep: false }), ask('details', { keep: false })];
     service.answer('https://image');

@@ -137,33 +137,6 @@ describe('transport', () => {
     }
   });
 
-  it('refuses what it cannot unpack', async () => {
-    const bodies = {
-      gzip: 'not gzip',
-      zstd: '(µ/ý',
-      'gzip, br': 'both',
-      constructor: 'odd',
-    };
-    for (const [coding, body] of Object.entries(bodies)) {
-      answer = (_request, response) => void response.writeHead(200, { 'content-encoding': coding }).end(body);
-      const error = await failure(ask());
-      assert.equal(error.code, 'BAD_RESPONSE', coding);
-      assert.match(error.message, /compressed and cannot be unpacked/);
-    }
-  });
-
-  it('recognises a socket that the peer ended during a request', async () => {
-    answer = (request) => request.socket.resetAndDestroy();
-    const before = await failure(ask());
-    assert.equal(before.code, 'NETWORK');
-    assert.ok(isReset(before));
-    answer = (request, response) => {
-      response.writeHead(200, { 'content-length': 100 });
-      response.write('{"half":', () => request.socket.destroy());
-    };
-    assert.ok(isReset(await failure(ask())));
-  });
-
   it('reports a failed connection without the address', async () => {
     const error = await failure(ask('/', { url: new URL('http://127.0.0.1:1/secret') }));
     assert.equal(error.code, 'NETWORK');
@@ -285,15 +258,6 @@ describe('transport', () => {
         }
       });
     }
-
-    it('leaves no socket when it is closed while connecting', async () => {
-      const asked = [failure(ask('/', { url })), failure(ask('/', { url, method: 'POST' }))];
-      while (accepted.size < 2) await clock.advance(0);
-      await transport.close();
-      for (const error of await Promise.all(asked)) assert.equal(error.code, 'CANCELLED');
-      while (accepted.size > 0) await clock.advance(0);
-      assert.equal(clock.sleeping, 0);
-    });
   });
 
   it('ends with its signal, before and after it was sent', async () => {

@@ -79,13 +79,6 @@ describe('the poller of an account', () => {
   const timesOf = (name: string): number[] => polls.filter((poll) => poll.name === name).map(({ at }) => at);
   const within = (name: string, from: number): number => timesOf(name).filter((at) => at >= from).length;
 
-  it('never slows reads that cost no request, such as the journal', async () => {
-    open({ adaptive: true });
-    node('journal', ['journal'], minute, '');
-    await clock.advance(60 * minute);
-    assert.equal(within('journal', clock.now() - 30 * minute), 30);
-  });
-
   it('calls back soon, and then at its interval', async () => {
     open();
     node('doors', ['doors'], minute);
@@ -119,20 +112,6 @@ describe('the poller of an account', () => {
     );
     assert.deepEqual(timesOf('windows'), timesOf('doors'));
     assert.ok(!timesOf('other car').some((at) => timesOf('doors').includes(at)));
-  });
-
-  it('spreads a thousand cars over the minute', async () => {
-    open();
-    for (let i = 0; i < 1_000; i += 1) node(`${i}`, ['doors'], minute, `YV4952NA4F120${1000 + i}`);
-    await clock.advance(2 * minute);
-    polls = [];
-    await clock.advance(minute);
-    const perSecond = Array.from(
-      { length: 60 },
-      (_, i) => polls.filter(({ at }) => Math.floor(at / second) % 60 === i).length,
-    );
-    assert.equal(polls.length, 1_000);
-    assert.ok(Math.max(...perSecond) < 40, perSecond.join());
   });
 
   for (const [what, nodes] of [
@@ -395,11 +374,6 @@ describe('the poller of an account', () => {
       await clock.advance(60 * minute);
       return from;
     };
-
-    it('does not slow the doors for many readings of charging, whose quota is another one', async () => {
-      const from = await pollManyChargingCars({ connected: 9_300, energy: 9_300 });
-      assert.equal(within('doors', from), 60);
-    });
 
     it('slows the readings of charging where their own quota does not last, and no other read', async () => {
       const from = await pollManyChargingCars({ energy: 9_000 });

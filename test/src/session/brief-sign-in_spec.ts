@@ -116,18 +116,6 @@ describe('A sign-in', () => {
       assert.deepEqual(sent, []);
     });
 
-    it('survives a 401 that the service gives at random, and repeats a request once in ten minutes', async () => {
-      await save();
-      assert.equal(await source.get(), 'brief');
-      const tries: boolean[] = [];
-      for (const minutes of [0, 1, 10]) {
-        await clock.advance(minutes * 60_000);
-        tries.push(await source.onUnauthorized('brief'));
-        assert.equal(await source.get(), 'brief');
-      }
-      assert.deepEqual([tries, sent], [[true, false, true], []]);
-    });
-
     it('takes the place of one with a refresh token, and gives it to the next', async () => {
       await save({ refreshToken: 'r', accessToken: 'lasting', expiresAt: start + 300_000 });
       assert.equal(await source.get(), 'lasting');

@@ -15,13 +15,12 @@ import { SealedStateStore } from '../../../src/state/sealed-store';
 import type { SimulatorOptions } from '../../support/simulator';
 import { closeAccounts } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
-import { saveSignIn, signInWith } from '../../support/saved-sign-in';
+import { saveSignIn } from '../../support/saved-sign-in';
 import { Identity } from './identity';
 import { removeFolder } from '../../support/remove-folder';
 
 const firstSeal = new Seal('credential secret');
 const minute = 60_000;
-const day = 86_400_000;
 
 describe('a refreshing access token', () => {
   let clock: ManualClock;
@@ -104,8 +103,6 @@ describe('a refreshing access token', () => {
     return work;
   };
 
-  const requestsMade = (count: number): Promise<void> => until(() => identity.requests.length === count);
-
   it('comes from the refresh token of a sign-in, with the life and scopes that the service gives it', async () => {
     await signIn(['openid', 'conve:vehicle_relation']);
     const token = source();
@@ -134,28 +131,6 @@ describe('a refreshing access token', () => {
     assert.deepEqual([(await whileTimePasses(token.get())) === first, reads > 0], [false, true]);
   });
 
-  it('holds a deploy for a few seconds where the service hangs, and uses the answer that comes after it', async () => {
-    await signIn();
-    const before = source();
-    const first = await before.get();
-    let answer = (): void => undefined;
-    identity.beforeAnswer = () => new Promise((resolve) => (answer = resolve));
-    const waiting = before.onUnauthorized(first);
-    await requestsMade(2);
-    let isClosed = false;
-    const closing = before.close().then(() => (isClosed = true));
-    await clock.advance(2_900);
-    assert.equal(isClosed, false);
-    await clock.advance(200);
-    await closing;
-    const after = source();
-    const second = after.onUnauthorized(first).then(() => after.get());
-    answer();
-    assert.ok(await identity.accepts(await second));
-    await waiting;
-    assert.equal(identity.requests.length, 2);
-  });
-
   it('is not held by a service that cannot be reached, and the next process asks with the same refresh token', async () => {
     await signIn();
     const connecting: typeof identity.send = ({ signal }) =>
@@ -174,30 +149,6 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('keeps its pauses right while the clock is set back', async () => {
-    let ahead = 365 * day;
-    const wrong = {
-      now: () => clock.now() + ahead,
-      monotonic: () => clock.monotonic(),
-      uptime: () => clock.uptime(),
-      after: (ms: number, callback: () => void) => clock.after(ms, callback),
-      sleep: clock.sleep.bind(clock),
-    };
-    const token = await signedIn({ session: newProcess({ clock: wrong }) });
-    identity.fault({ cut: 'before-headers' });
-    await assert.rejects(token.get(), { code: 'NETWORK' });
-    ahead = 0;
-    await clock.advance(2_000);
-    const first = await token.get();
-    ahead = 365 * day;
-    assert.equal(await token.onUnauthorized(first), true);
-    await assert.rejects(token.onUnauthorized(await token.get()), { code: 'SERVICE_ERROR' });
-    ahead = 0;
-    await clock.advance(2_000);
-    await until(() => token.describe().retryAt === null);
-    assert.equal(identity.requests.length, 4);
-  });
-
   for (const life of [1, 3, 20, 299, 1799, 3599]) {
     it(`never gives an ended token where a token lives ${life} s`, async () => {
       await serviceWith({ accessTokenLifeSeconds: life });
@@ -210,25 +161,6 @@ describe('a refreshing access token', () => {
       assert.ok(identity.requests.length <= 15, `${identity.requests.length} refreshes in some six lives`);
     });
   }
-
-  it('is not lost to a mistyped client secret that a dialog tries meanwhile', async () => {
-    const deployed = await signedIn();
-    await deployed.get();
-    await clock.advance(5 * minute);
-    const tried = source({ client: { ...identity.client, clientSecret: 'mistyped' } });
-    await assert.rejects(tried.get(), { code: 'SIGN_IN_REQUIRED', message: /client secret/ });
-    await tried.close();
-    assert.equal(deployed.describe().signInRequiredSince, null);
-    assert.ok(await identity.accepts(await deployed.get()));
-  });
-
-  it('gives way to a sign-in that is finished while its answer is on its way', async () => {
-    const token = await signedIn();
-    const later = signInWith('later', clock.now(), { accessToken: 'signed-in', expiresAt: clock.now() + 5 * minute });
-    identity.beforeAnswer = () => session.save(ownKey(), later);
-    assert.equal(await token.get(), 'signed-in');
-    assert.equal((await newStore().read(ownKey()))?.grant.refreshToken, 'later');
-  });
 
   it('that could not be saved is saved when its configuration closes, without another request', async () => {
     const token = await signedIn();

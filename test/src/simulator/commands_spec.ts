@@ -145,27 +145,4 @@ describe('a v2 command to the simulated car', () => {
       await start(dialect);
     });
   }
-
-  it('says on the real service how long the tailgate can be opened', async () => {
-    await start('real');
-    assert.deepEqual((await bench.postV2('unlock')).body, {
-      data: { vin: bench.vin, invokeStatus: 'COMPLETED', message: '', readyToUnlock: true, readyToUnlockUntil: 120 },
-    });
-  });
-
-  it('waits five times as long for a car that does not answer, at most for 150 s', async () => {
-    await start('real');
-    const waits: number[] = [];
-    for (const answerAfterMs of [1500, 60_000, 155_000]) {
-      bench.simulator.car().set({ asleep: true, commandPlan: { answerAfterMs } });
-      const from = bench.clock.now();
-      const reply = bench.postV2('lock');
-      await bench.clock.whenSleeping();
-      const { endsAt = 0 } = bench.simulator.car().invocations.at(-1) ?? {};
-      await bench.clock.advance(endsAt - from);
-      assert.equal((await reply).body['data']?.['invokeStatus'], 'VEHICLE_IN_SLEEP');
-      waits.push(endsAt - from);
-    }
-    assert.deepEqual(waits, [7500, 150_000, 155_000]);
-  });
 });

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { classicCar, demoCar, electricCar, quirkyCar } from '../../../src/simulator';
+import { classicCar, demoCar, electricCar } from '../../../src/simulator';
 import type { CarOptions } from '../../../src/simulator';
 import { chargingMemberNames } from '../../../src/catalogue/reads';
 import { Bench, type Json } from './support';
@@ -65,23 +65,6 @@ describe('the energy interface of the simulated service', () => {
     });
   });
 
-  it('waits without power, for its time, and with a fault at the charger', async () => {
-    await start(electricCar);
-    const car = bench.simulator.car();
-    const words = async () => {
-      const { chargerConnectionStatus, chargingStatus, chargerPowerStatus } = await values();
-      return [chargerConnectionStatus, chargingStatus, chargerPowerStatus];
-    };
-    car.set({ charger: { hasPower: false } });
-    assert.deepEqual(await words(), ['CONNECTED', 'IDLE', 'NO_POWER_AVAILABLE']);
-    car.set({ charger: { hasPower: true, scheduled: true } });
-    assert.deepEqual(await words(), ['CONNECTED', 'SCHEDULED', 'POWER_AVAILABLE_BUT_NOT_ACTIVATED']);
-    car.set({ charger: { connection: 'FAULT' } });
-    assert.deepEqual(await words(), ['FAULT', 'ERROR', 'FAULT']);
-    await bench.clock.advance(24 * hour);
-    assert.equal((await values())['batteryChargeLevel'], 53);
-  });
-
   it('says what the car supports, with the one name that differs', async () => {
     await start(electricCar);
     const { getEnergyState } = (await bench.get(capabilities)).body as unknown as { getEnergyState: Json };
@@ -112,24 +95,6 @@ describe('the energy interface of the simulated service', () => {
       message: 'Resource is not supported for this vehicle',
       details: [],
     });
-  });
-
-  it('has a car that denies a member with a value, and ends a charge with a fault', async () => {
-    await start(quirkyCar);
-    const idle = await energy();
-    assert.equal(idle['chargingPower']?.['code'], 'PROPERTY_NOT_FOUND');
-    assert.equal(idle['chargingCurrentLimit']?.['value'], 32);
-    assert.deepEqual((await bench.get(capabilities)).body['getEnergyState']?.['chargingCurrentLimit'], {
-      isSupported: false,
-    });
-    bench.simulator.car().set({ charger: { connection: 'CONNECTED' } });
-    assert.equal((await values())['chargingPower'], 11_000);
-    await bench.clock.advance(24 * hour);
-    const done = await values();
-    assert.deepEqual(
-      [done['chargingStatus'], done['chargerPowerStatus'], done['batteryChargeLevel']],
-      ['DONE', 'FAULT', 90],
-    );
   });
 
   it('says that version 1 is gone', async () => {

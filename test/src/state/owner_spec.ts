@@ -190,16 +190,6 @@ describe('The use of a directory', () => {
     assert.deepEqual(files(), ['owner-2']);
   });
 
-  it('removes what former processes left', async () => {
-    for (let count = 0; count < 3; count += 1) await kill(await start());
-    const foreign = ['guard', 'owner-1.note', 'owner-9.0123456789ab', 'xowner-1'];
-    for (const name of foreign) writeFileSync(join(directory, 'state', name), '');
-    const owner = await owned();
-    assert.equal(files().length, 2 + foreign.length);
-    await owner.end();
-    assert.deepEqual(files(), ['guard', 'owner-1.note', 'owner-4', 'owner-9.0123456789ab', 'xowner-1']);
-  });
-
   it('is nobody’s where the file of the last process cannot be read', async () => {
     mkdirSync(markOf(3), { recursive: true });
     const owner = await owned({ clock: new ManualClock() });
@@ -289,14 +279,6 @@ describe('The use of a directory', () => {
       });
     });
 
-  it('is lost with its socket', async () => {
-    const first = await owned({ isLocal: () => Promise.resolve(false), clock: new ManualClock() });
-    assert.equal(files().length, 2);
-    leave(2, JSON.stringify({ socket: null, beats: true }));
-    await assert.rejects(first.confirm(), DirectoryInUse);
-    assert.deepEqual(files(), ['owner-1', 'owner-2']);
-  });
-
   it('is nobody’s where the folder cannot be written, and everything else goes on', async () => {
     writeFileSync(directory, 'a file in the way');
     const clock = new ManualClock();
@@ -317,16 +299,5 @@ describe('The use of a directory', () => {
     rmSync(markOf(1));
     await assert.rejects(owner.confirm(), DirectoryInUse);
     assert.deepEqual(files(), []);
-  });
-
-  it('goes on after a person has emptied the folder', async () => {
-    const owner = await owned();
-    const store = new FileStateStore({ directory, owner });
-    await store.write('guard/a', 1);
-    rmSync(join(directory, 'state'), { recursive: true });
-    await store.write('guard/a', 2);
-    assert.equal((await new FileStateStore({ directory }).read('guard/a'))?.value, 2);
-    await store.write('guard/a', 3);
-    assert.ok(existsSync(markOf(1)));
   });
 });

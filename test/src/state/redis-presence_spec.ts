@@ -233,6 +233,16 @@ describe('the presence of a process in a shared store', () => {
     await pass(2_000, [a, b]);
   });
 
+  it('joins the commands of other copies where it has a group, unless it does not want to', () => {
+    const joins = (more: object): boolean => new RedisPresence({ store, clock: a.clock, ...more }).joinsCommands;
+    assert.deepEqual([{}, { joinsCommands: true }, { group: 'g' }, { group: 'g', joinsCommands: false }].map(joins), [
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
   it('knows who it is, and who has ended', async () => {
     await pass(6_000, [a, b]);
     const { id } = a.presence;
