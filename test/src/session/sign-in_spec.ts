@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { VehicleError } from '../../../src/errors';
+import type { ErrorCode, VehicleError } from '../../../src/errors';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { Session } from '../../../src/session/session';
 import { GrantStore } from '../../../src/session/grant-store';
@@ -204,125 +204,89 @@ describe('a sign-in from the editor', () => {
       assert.equal((await signIns.finish({ redirected, configNodeId: 'config-1' })).configNodeId, 'config-1');
     });
 
-  const refusals: Record<
-    string,
-    { redirected: () => Promise<string>; configNodeId?: string; code: string; says: RegExp }
-  > = {
-    'was declined': {
-      redirected: async () => decide((await begin()).url, 'deny'),
-      code: 'SIGN_IN_REQUIRED',
-      says: /declined/,
-    },
-    'asks for a scope that the application lacks': {
-      redirected: async () => decide((await begin({ scopes: ['openid', 'nothing'] })).url),
-      code: 'SCOPE_MISSING',
-      says: /Untick under “Allow”/,
-    },
-    'asks for a scope that the application turns out to lack at the last step': {
-      redirected: async () => {
-        identity.fault({ status: 400, body: { error: 'invalid_scope' } });
-        return decide((await begin()).url);
-      },
-      code: 'SCOPE_MISSING',
-      says: /published without a scope .*Untick under “Allow”/,
-    },
-    'comes back with a word that plain objects know': {
-      redirected: async () => `?error=constructor&state=${(await begin()).state}`,
-      code: 'SIGN_IN_REQUIRED',
-      says: /refused the sign-in \(constructor\)/,
-    },
-    'comes back with an unknown error': {
-      redirected: async () => `?error=odd_thing&state=${(await begin()).state}`,
-      code: 'SIGN_IN_REQUIRED',
-      says: /\(odd_thing\)/,
-    },
-    'comes back with an error and no state': {
-      redirected: async () => '?error=access_denied',
-      code: 'SIGN_IN_REQUIRED',
-      says: /declined/,
-    },
-    'has another state': {
-      redirected: async () => (await decide((await begin()).url)).replace(/state=[^&]+/, 'state=other'),
-      code: 'INPUT_INVALID',
-      says: /not belong to a sign-in that was started here/,
-    },
-    'has no state': {
-      redirected: async () => '?code=abc',
-      code: 'INPUT_INVALID',
-      says: /not belong to a sign-in that was started here/,
-    },
-    'is no address at all': {
-      redirected: async () => 'Hello',
-      code: 'INPUT_INVALID',
-      says: /contains no sign-in code/,
-    },
-    'has no code': {
-      redirected: async () => `?state=${(await begin()).state}`,
-      code: 'INPUT_INVALID',
-      says: /whole address/,
-    },
-    'has another code': {
-      redirected: async () => (await decide((await begin()).url)).replace(/code=[^&]+/, 'code=other'),
-      code: 'SIGN_IN_REQUIRED',
-      says: /code/,
-    },
-    'is late': {
-      redirected: async () => {
-        const { state } = await begin();
-        await clock.advance(600_001);
-        return `?code=abc&state=${state}`;
-      },
-      code: 'INPUT_INVALID',
-      says: /ten minutes/,
-    },
-    'is for a deleted config node': {
-      redirected: async () => {
-        const address = await decide((await begin()).url);
-        await signIns.refuseAnswers('config-1');
-        return address;
-      },
-      code: 'INPUT_INVALID',
-      says: /deleted/,
-    },
-    'is brought to another config node': {
-      redirected: async () => decide((await begin()).url),
-      configNodeId: 'config-2',
-      code: 'INPUT_INVALID',
-      says: /another vehicle configuration/,
-    },
-    'has a wrong client secret': {
-      redirected: async () => decide((await begin({ client: { ...identity.client, clientSecret: 'wrong' } })).url),
-      code: 'SIGN_IN_REQUIRED',
-      says: /client secret/,
-    },
-    'finds the sign-in service away': {
-      redirected: async () => {
-        identity.fault({ cut: 'before-headers' });
-        return decide((await begin()).url);
-      },
-      code: 'NETWORK',
-      says: /Start the sign-in again/,
-    },
-    'is given no token that can be sent': {
-      redirected: async () => {
-        identity.fault({ members: { refresh_token: 'missing', access_token: { json: 'two words' } } });
-        return decide((await begin()).url);
-      },
-      code: 'SERVICE_ERROR',
-      says: /no usable access token\. Start the sign-in again/,
-    },
+  const answered = async (options: Partial<SignInStart> = {}, decision: 'allow' | 'deny' = 'allow'): Promise<string> =>
+    decide((await begin(options)).url, decision);
+  const answeredAfter = (fault: Parameters<Identity['fault']>[0]): Promise<string> => {
+    identity.fault(fault);
+    return answered();
   };
-
-  for (const [what, { redirected, configNodeId, code, says }] of Object.entries(refusals)) {
+  const withState = async (text: string): Promise<string> => `${text}state=${(await begin()).state}`;
+  const late = async (): Promise<string> => {
+    const redirected = await withState('?code=abc&');
+    await clock.advance(600_001);
+    return redirected;
+  };
+  const deleted = async (): Promise<string> => {
+    const redirected = await answered();
+    await signIns.refuseAnswers('config-1');
+    return redirected;
+  };
+  const wrongSecret = (): Promise<string> => answered({ client: { ...identity.client, clientSecret: 'wrong' } });
+  const unusable = { members: { refresh_token: 'missing', access_token: { json: 'two words' } } } as const;
+  const refusals: [what: string, redirected: () => string | Promise<string>, code: ErrorCode, says: RegExp][] = [
+    ['was declined', () => answered({}, 'deny'), 'SIGN_IN_REQUIRED', /declined/],
+    [
+      'asks for a scope that the application lacks',
+      () => answered({ scopes: ['openid', 'nothing'] }),
+      'SCOPE_MISSING',
+      /Untick under “Allow”/,
+    ],
+    [
+      'asks for a scope that the application turns out to lack at the last step',
+      () => answeredAfter({ status: 400, body: { error: 'invalid_scope' } }),
+      'SCOPE_MISSING',
+      /published without a scope .*Untick under “Allow”/,
+    ],
+    [
+      'comes back with a word that plain objects know',
+      () => withState('?error=constructor&'),
+      'SIGN_IN_REQUIRED',
+      /refused the sign-in \(constructor\)/,
+    ],
+    ['comes back with an error and no state', () => '?error=access_denied', 'SIGN_IN_REQUIRED', /declined/],
+    [
+      'has another state',
+      async () => (await answered()).replace(/state=[^&]+/, 'state=other'),
+      'INPUT_INVALID',
+      /not belong to a sign-in that was started here/,
+    ],
+    ['has no state', () => '?code=abc', 'INPUT_INVALID', /not belong to a sign-in that was started here/],
+    ['is no address at all', () => 'Hello', 'INPUT_INVALID', /contains no sign-in code/],
+    ['has no code', () => withState('?'), 'INPUT_INVALID', /whole address/],
+    [
+      'has another code',
+      async () => (await answered()).replace(/code=[^&]+/, 'code=other'),
+      'SIGN_IN_REQUIRED',
+      /code/,
+    ],
+    ['is late', late, 'INPUT_INVALID', /ten minutes/],
+    ['is for a deleted config node', deleted, 'INPUT_INVALID', /deleted/],
+    [
+      'is brought to another config node',
+      () => answered({ configNodeId: 'config-2' }),
+      'INPUT_INVALID',
+      /another vehicle configuration/,
+    ],
+    ['has a wrong client secret', wrongSecret, 'SIGN_IN_REQUIRED', /client secret/],
+    [
+      'finds the sign-in service away',
+      () => answeredAfter({ cut: 'before-headers' }),
+      'NETWORK',
+      /Start the sign-in again/,
+    ],
+    [
+      'is given no token that can be sent',
+      () => answeredAfter(unusable),
+      'SERVICE_ERROR',
+      /no usable access token\. Start the sign-in again/,
+    ],
+  ];
+  for (const [what, redirected, code, says] of refusals)
     it(`says what to do where it ${what}, and saves nothing`, async () => {
-      const end = { redirected: await redirected(), ...(configNodeId !== undefined && { configNodeId }) };
-      await assert.rejects(
-        signIns.finish(end),
-        (error: VehicleError) => error.code === code && says.test(error.message),
-      );
+      const end = { redirected: await redirected(), configNodeId: 'config-1' };
+      await assert.rejects(signIns.finish(end), { code, message: says });
       assert.deepEqual(await grantFiles(), []);
     });
-  }
 
   it('takes the right address after one without a code, of another sign-in, or of the sign-in page was pasted', async () => {
     const { url, state } = await begin();

@@ -149,6 +149,22 @@ describe('the presence of a process in a shared store', () => {
     }
   });
 
+  it('asks the store for little while nothing happens', async () => {
+    let calls = 0;
+    const { read, write, entries, now } = store;
+    const counted =
+      <Given extends unknown[], Result>(call: (...given: Given) => Result) =>
+      (...given: Given): Result => {
+        calls += 1;
+        return call.apply(store, given);
+      };
+    Object.assign(store, { read: counted(read), write: counted(write), entries: counted(entries), now: counted(now) });
+    await pass(60_000, [a, b]);
+    Object.assign(store, { read, write, entries, now });
+    // A beat of two calls each 5 seconds, and a look at the others each 3 seconds.
+    assert.ok(calls <= 2 * (2 * 12 + 20), `${calls} calls in a minute`);
+  });
+
   it('lets another copy lead within 6 seconds after the last part that waits for the lead has ended, however many there are', async () => {
     const give = await bothSeekLead();
     const giveToo = a.seekLead();
