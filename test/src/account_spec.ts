@@ -116,6 +116,14 @@ describe('accounts', () => {
     assert.deepEqual(await store.entries('command/'), []);
   });
 
+  it('say that nobody is signed in, and not that another account commands the car', async () => {
+    const [one, other] = [openTestAccount(service), openTestAccount(service, { tokens: pastedToken('') })];
+    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
+    await one.dispatcher.send('lock', { vin, interface: 'v1' });
+    await assert.rejects(other.dispatcher.send('flash', { vin }), { code: 'TOKEN_MISSING' });
+    await assert.rejects(one.dispatcher.send('flash', { vin }), { code: 'VEHICLE_UNAVAILABLE' });
+  });
+
   it('know after a restart what was used, without the key in any file', async () => {
     const open = () => openTestAccount(service, { store: new FileStateStore({ directory }), tokenOwner: 'me' });
     const before = open();

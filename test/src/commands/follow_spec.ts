@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { type CommandRecord, type VehicleError } from '../../../src/index';
+import { asSentence, type CommandRecord, type VehicleError } from '../../../src/index';
 import type { FollowUpdate } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../support/simulator';
 import { closeAccounts, follow as watchCommand, openTestAccount, type SendingClient } from '../../support/account';
@@ -144,6 +144,59 @@ describe('the watch', () => {
       assert.equal(await watch(), true);
     });
   }
+
+  it('takes no measurement with a future timestamp for a proof', async () => {
+    service.car().set({
+      ...plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 3_000, status: 'TIMEOUT' }),
+      lock: 'LOCKED',
+    });
+    measureLock(clock.now() + 3_600_000);
+    assert.equal(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).verified, null);
+  });
+
+  it('reads the doors over the interface of the command', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    for (const version of ['v1', 'v2'] as const) {
+      service.clearRequests();
+      await follow({ ...record, interface: `connected-${version}` });
+      const doors = service.requests.filter(({ path }) => path.endsWith('/doors'));
+      assert.ok(doors.length > 0 && doors.every(({ path }) => path.includes(`/${version}/`)), version);
+      await clock.advance(10_000);
+    }
+  });
+
+  it('reads the doors again for the open one that kept the car from locking', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'UNABLE_TO_LOCK_DOOR_OPEN' }));
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    clock.after(3_000, () => void service.car().set({ doors: { hood: 'OPEN' } }));
+    const { outcome, reason } = verdictOf(await follow(record));
+    assert.equal(outcome, 'failed');
+    assert.match(reason, / Open: hood\.$/);
+  });
+
+  it('polls no sooner than a failed poll allows, and says at the end that it failed', async () => {
+    const record = await client.send('honk', { vin, interface: 'v1' });
+    const sentAt = clock.now();
+    service.faults.add({ match: { path: '/requests/' }, status: 503, retryAfter: 61 });
+    const { outcome, reason } = verdictOf(await follow(record, { timeoutMs: 65_000 }));
+    assert.equal(outcome, 'undetermined');
+    assert.match(reason, /waiting time of this node ended .* The last poll failed: /);
+    const polls = service.requests.filter(({ path }) => path.includes('/requests/'));
+    assert.deepEqual(
+      polls.map(({ at }) => (at - sentAt) / 1_000),
+      [2, 63, 65],
+    );
+  });
+
+  it('has a result that was reached before, without a request', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    service.clearRequests();
+    const settledAt = new Date(clock.now() + 7_000).toISOString();
+    const result = { outcome: 'failed', reason: asSentence('The car refused.'), verified: true, settledAt } as const;
+    const report = verdictOf(await follow(record, { result }));
+    assert.deepEqual([report.outcome, report.reason, report.verified], ['failed', 'The car refused.', true]);
+    assert.deepEqual([report.elapsedMs, service.requests.length], [7_000, 0]);
+  });
 
   it('refuses a link to another host before the first poll', async () => {
     const record = await client.send('lock', { vin, interface: 'v1' });

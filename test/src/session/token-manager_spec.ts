@@ -21,6 +21,7 @@ import { removeFolder } from '../../support/remove-folder';
 
 const firstSeal = new Seal('credential secret');
 const minute = 60_000;
+const day = 86_400_000;
 
 describe('a refreshing access token', () => {
   let clock: ManualClock;
@@ -210,6 +211,20 @@ describe('a refreshing access token', () => {
       assert.equal(token.describe().problem, null);
     });
   }
+
+  it('refreshes an unused grant every third day', async () => {
+    const token = await signedIn();
+    await clock.advance(1_000);
+    await until(() => clock.sleeping > 0);
+    await clock.advance(1_000);
+    await until(() => token.describe().lastRefreshAt !== null && clock.sleeping > 0);
+    for (let count = 2; count <= 20; count++) {
+      await clock.advance(3 * day);
+      await until(() => token.describe().lastRefreshAt === new Date(clock.now()).toISOString() && clock.sleeping > 0);
+      assert.equal(identity.requests.length, count);
+    }
+    assert.equal(identity.refusals, 0);
+  });
 
   it('waits longer and longer where the service refuses each new token, and asks for the next one by itself', async () => {
     const token = await signedIn();
