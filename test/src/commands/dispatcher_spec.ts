@@ -392,6 +392,14 @@ describe('the dispatcher', () => {
         assert.equal(await after(owner, 'lock-reduced-guard'), 1);
         assert.equal(await after(owner, 'lock', { interface: 'v1' }), 1);
       });
+
+    it('is not read again after another command, or after a lock that failed', async () => {
+      account = openTestAccount(service, { clock, tokenOwner: 'home' });
+      poll(account);
+      assert.equal(await after(account, 'flash', { interface: 'v1' }), 0);
+      service.car().set({ commandPlan: { answerAfterMs: 2_000, steps: [{ afterMs: 0, status: 'REJECTED' }] } });
+      assert.equal(await after(account, 'lock'), 0);
+    });
   });
 
   describe('the journal of the account', () => {

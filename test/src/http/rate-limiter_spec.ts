@@ -122,6 +122,11 @@ describe('the rate limiter of an API key', () => {
       await acquire(limiter, 'command', { maxWaitMs: 0 });
       await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
     });
+
+    it('leaves reads at least half of a tiny limit', async () => {
+      const limiter = limiterOf({ requestsPerDay: 1, reserveForCommands: 0.9 });
+      await acquire(limiter, 'read', { maxWaitMs: 0 });
+    });
   });
 
   describe('a stop by the service', () => {
