@@ -76,42 +76,6 @@ describe('The route of a command', () => {
       assert.ok(route.scopes.length > 0);
     });
 
-  it('of a command that only the list of the car names is its link', async () => {
-    const offers = [
-      { command: 'navi-poi', href: '/v2/vehicles/x/commands/navi-poi' },
-      { command: 'Bad Name', href: null },
-    ];
-    assert.deepEqual(await routed('navi-poi', {}, both, offers), {
-      command: 'navi-poi',
-      vin,
-      interface: 'connected-v2',
-      url: new URL('https://car.example/connected-vehicle/v2/vehicles/x/commands/navi-poi'),
-      contentType: json,
-      body: undefined,
-      unlockSeconds: undefined,
-      scopes: [],
-    });
-    await assert.rejects(
-      routed('dance', {}, both, offers),
-      /has no command “dance”\. Send one of its own list: navi-poi\./,
-    );
-    await assert.rejects(routed('dance', {}, both), /Send one of its own list: none\./);
-    await assert.rejects(routed('navi-poi', { interface: 'v1' }, both, offers), {
-      code: 'NOT_SUPPORTED',
-      message: /navi-poi is not part of v1/,
-    });
-  });
-
-  it('of such a command does not lead to one that needs arming, however its link is written', async () => {
-    for (const href of ['/v2/x/commands/unlock', '/v2/x/commands/%75nlock', '/v2/x/commands/engine-start'])
-      await assert.rejects(routed('wave', {}, both, [{ command: 'wave', href }]), {
-        code: 'INPUT_INVALID',
-        message: /^“wave” unlocks the vehicle or starts its engine/,
-      });
-    const odd = [{ command: 'wave', href: '/v2/x/commands/%zz' }];
-    assert.equal((await routed('wave', {}, both, odd)).url.pathname, '/connected-vehicle/v2/x/commands/%zz');
-  });
-
   it('needs a route of the chosen interface', async () => {
     const code = 'NOT_SUPPORTED';
     await assert.rejects(routed('climatization-start', { interface: 'v1' }, both), { code, message: /not part of v1/ });

@@ -163,6 +163,17 @@ describe('a refreshing access token', () => {
     });
   }
 
+  it('is not lost to a mistyped client secret that a dialog tries meanwhile', async () => {
+    const deployed = await signedIn();
+    await deployed.get();
+    await clock.advance(5 * minute);
+    const tried = source({ client: { ...identity.client, clientSecret: 'mistyped' } });
+    await assert.rejects(tried.get(), { code: 'SIGN_IN_REQUIRED', message: /client secret/ });
+    await tried.close();
+    assert.equal(deployed.describe().signInRequiredSince, null);
+    assert.ok(await identity.accepts(await deployed.get()));
+  });
+
   it('that could not be saved is saved when its configuration closes, without another request', async () => {
     const token = await signedIn();
     const write = files.write.bind(files);
@@ -188,6 +199,16 @@ describe('a refreshing access token', () => {
     ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
     ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
+  it('tries again at once when the client secret was corrected', async () => {
+    await signIn();
+    const wrong = source({ client: { ...identity.client, clientSecret: 'wrong' } });
+    await assert.rejects(
+      wrong.get(),
+      (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
+    );
+    assert.ok(await identity.accepts(await source().get()));
+  });
+
     it(`tries again after ${what}, with growing pauses and no loop`, async () => {
       const token = await signedIn();
       identity.fault(fault, 4);
