@@ -177,11 +177,11 @@ describe('The examples in trouble', function () {
       assert.deepEqual(pushes, [{ path: '/my-car-4711', title: 'Car', text: 'Rear-left window is open' }]);
     });
 
-    it('says that a message was not taken', async () => {
+    it('reports that ntfy did not accept a message', async () => {
       status = 429;
       await deploy('my-car-4711');
       await press('Try it');
-      assert.equal(await next('Not taken'), '{"error":"too many"}');
+      assert.equal(await next('Not accepted'), '{"error":"too many"}');
       assert.deepEqual(pushes, [{ path: '/my-car-4711', title: 'Car', text: 'A test from Node-RED' }]);
       assert.deepEqual(all('Sent'), []);
     });

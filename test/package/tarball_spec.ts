@@ -48,14 +48,14 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   'Notify when a window is open': [[null, 'Notify', /^"Rear-right window is open"$/]],
   'Lock when everybody left': [['Everybody left', 'Notify', /^"The car is locked\."$/]],
   'Read several values at once': [
-    ['Chosen in the node', 'Say it', /^"38 l, good for 520 km"$/],
+    ['Chosen in the node', 'Answer', /^"38 l, good for 520 km"$/],
     ['Named in msg.read', 'The values', /"engineRunning":\{"value":false/],
-    [null, 'Say it', /^"Engine off, -?\d+ °C"$/],
+    [null, 'Answer', /^"Engine off, -?\d+ °C"$/],
   ],
   'Send any command from a message': [
     ['no such command', 'Why', /"This vehicle has no command “fly”/],
     ['lock', 'Outcome', /^"lock: succeeded, verified"$/],
-    // The car takes one command at a time, whichever flow sends it.
+    // The car accepts one command at a time, whichever flow sends it.
     ['flash', 'Outcome', /^"flash: succeeded"$/],
     ['honk-flash, version 1', 'On the way', /^"WAITING"$/],
     [null, 'Outcome', /^"honk-flash: succeeded"$/],
@@ -90,7 +90,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Start, 10 minutes', 'Notify', /^"The engine is running"$/],
     ['Stop', 'Notify', /^"The engine is off"$/],
   ],
-  'Charged, tell me': [['How far is it?', 'Answer', /^"\d+ %, charging, \d h \d+ min left"$/]],
+  'Charged, tell me': [['State of charge?', 'Answer', /^"\d+ %, charging, \d h \d+ min left"$/]],
   'Plug in before the night': [
     ['At 21:00', 'Notify', /^"Electric demo car: Battery level: \d+ %, Charging cable: plugged in"$/],
   ],
