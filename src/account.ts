@@ -42,7 +42,7 @@ export interface AccountOptions {
   readOnly?: boolean;
   /** The id of the wallbox, as a person entered it. Default: none. */
   wallbox?: string | undefined;
-  /** The units of what `read` returns. Default: as the car gives them. */
+  /** The units of what `read` returns. Default: as the car reports them. */
   units?: UnitSystem;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
@@ -333,7 +333,7 @@ function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): 
     return last.parsed;
   };
   const reason = (): VehicleError =>
-    new VehicleError('CONFIG', 'The source of the price of the vehicle configuration does not answer.');
+    new VehicleError('CONFIG', 'The source of the price in the vehicle configuration does not answer.');
   return async () => {
     if (tariff === undefined) return null;
     try {

@@ -37,7 +37,10 @@ export function connectedVehicleGuard(own: FlowNode): void {
     const poll = carNode.ownPoll(msg);
     const { reading, snooze, ask } = poll === undefined ? parseGuardRequest(msg) : {};
     if (reading !== undefined && normalVin(reading.vin) !== vin)
-      throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
+      throw new VehicleError(
+        'INPUT_INVALID',
+        'This reading belongs to another vehicle. Use one guard for each vehicle.',
+      );
 
     // Events that could not be sent now are returned by a later step.
     const deliver = (events: readonly GuardEvent[]): Promise<void> =>

@@ -57,7 +57,7 @@ class SignInRoutes {
     if (service.authorizeUrl === '' || service.tokenUrl === '') {
       throw new VehicleError(
         'CONFIG',
-        'To sign in, enter the sign-in URL and the token URL first. Without them only pasted tokens work.',
+        'Without a sign-in URL and a token URL, only pasted tokens work. Enter both, then sign in.',
       );
     }
     // The client of a custom service may have no secret, or one with blanks.

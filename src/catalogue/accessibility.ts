@@ -18,7 +18,7 @@ const unavailableReasons: ReadonlyMap<unknown, { text: string; inUse?: boolean }
 
 /** Says why the car takes no commands, and that none was sent. */
 export const unavailableSentence = (reason: string | null): Sentence =>
-  sentence`The car accepts no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not say why')}. The command was not sent.`;
+  sentence`The car accepts no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not name the reason')}. The command was not sent.`;
 
 /**
  * Whether somebody uses the car (docs/internals/service.md 2.7); null if that is unknown.

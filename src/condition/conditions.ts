@@ -77,7 +77,8 @@ export function parseRow(
   }
   const operators = operatorsOf(value.type);
   const known = operators.find((one) => one === operator);
-  if (known === undefined) throw faulty('CONFIG', number, sentence`“${name}” is compared with one of: ${operators}.`);
+  if (known === undefined)
+    throw faulty('CONFIG', number, sentence`Choose one of these comparisons for “${name}”: ${operators}.`);
   // An age has a unit and a time already.
   if (known === 'older than') return { value, operator: known, unit: unitOfValue(value), forMinutes: 0 };
   return { value, operator: known, unit: unitOfRow(number, value, given), forMinutes };
@@ -89,7 +90,7 @@ function unitOfRow(number: number, value: ConditionValue, given: string): string
   const units = unitsBeside(own);
   const unit = unitInWords(given) ?? own;
   if (units.includes(unit)) return unit;
-  throw faulty('CONFIG', number, sentence`“${value.name}” has one of these units: ${units}.`);
+  throw faulty('CONFIG', number, sentence`Choose one of these units for “${value.name}”: ${units}.`);
 }
 
 /**

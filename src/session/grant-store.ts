@@ -140,7 +140,7 @@ async function withSentence<T>(work: () => Promise<T>): Promise<T> {
 
 const sentences = {
   damaged:
-    'The saved sign-in is damaged and cannot be read. Sign in again in the vehicle configuration. A backup does not help, because its refresh token has been used.',
+    'The saved sign-in is damaged and cannot be read. A backup does not help, because its refresh token has been used. Sign in again in the vehicle configuration.',
   foreign:
     "The saved sign-in was encrypted with another secret. Put the previous credentialSecret back into Node-RED's settings, or the previous store.key into its folder, or sign in again in the vehicle configuration.",
   newer:

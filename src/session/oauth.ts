@@ -204,7 +204,7 @@ function temporaryFailure(error: unknown): VehicleError {
 const refusals = new Map([
   [
     'invalid_grant',
-    'The service has ended the sign-in: its refresh token is expired, was used elsewhere (a restored backup holds one that was used), or is unknown. Sign in again in the vehicle configuration.',
+    'The service has ended the sign-in: its refresh token has expired, was used elsewhere (a restored backup contains a used one), or is unknown. Sign in again in the vehicle configuration.',
   ],
   [
     'invalid_client',
