@@ -164,7 +164,7 @@ const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8')
 
 const catalogue = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
-/** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), where each of them looks for its texts. */
+/** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), in the place in which each of them looks for its texts. */
 const sharedWords = {
   'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
     ...texts,
@@ -192,7 +192,7 @@ const sharedWords = {
     ...texts,
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
-  // A form can ask for a text only, not for an object. Only the help needs what is said of the properties of several nodes.
+  // A form can ask for a text only, not for an object. Only the help needs the descriptions of properties that several nodes have.
   // The catalogue of a language that the editor does not have holds the name of the language alone.
   'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command, service }) => ({
     ...texts,
@@ -237,7 +237,7 @@ const laterWords = {
     'emit payload ask one several gives hint single gone missing lacking noWallbox fromSource chosen',
 };
 
-/** Of these, what a form shows before they are loaded, and what a validator says. */
+/** Of these, what a form shows before they are loaded, and the reasons of validators. */
 const wordsAtStart = ({ dialog, hint }) => ({
   dialog: { loading: dialog.loading, check: { unreached: dialog.check.unreached } },
   hint: { moreScopes: hint.moreScopes },

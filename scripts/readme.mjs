@@ -63,7 +63,7 @@ const isAtVolvo = (name) => !isReadName(name) || routeOf(name, interfacesOfVolvo
 /** What a read gives, in the words of the form, with the fixed words of the service, and its unit. */
 function valueOf(name, values = wordsOf(name)) {
   const type = valueTypeOf(name);
-  // Of a car that is not locked, the service says `open`.
+  // For a car that is not locked, the service reports `open`.
   if (type?.words)
     return [
       `\`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`,
@@ -324,7 +324,7 @@ const tables = {
     const served = (kind, scope) =>
       [...scopesOf[kind]].filter(([, scopes]) => scopes.includes(scope)).map(([name]) => code(name));
     const used = Object.values(scopesOf).flatMap((kind) => [...kind.values()].flat());
-    // A scope that is asked for and that nothing uses yet is listed, too.
+    // A scope that is asked for and that nothing uses yet is also listed.
     const all = new Set([...used, ...optional.flatMap(({ scopes }) => scopes)]);
     const rows = [...all].sort().map((scope) => {
       const access = optional.find(({ scopes }) => scopes.includes(scope))?.access;
@@ -489,7 +489,7 @@ tables.recipes = async () => {
 
 await rewrite('README.md', withReleasedLinks);
 
-/** A part that is written here: what it is, and the names that it needs, in quotes where they have blanks. */
+/** A part that is written here: what it is, and the names that it needs, in quotes if they have spaces. */
 const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
 for (const file of await readdir(pathTo('docs'), { recursive: true })) {

@@ -323,7 +323,7 @@ export const openAccount = (options: AccountOptions): Account => new Account(opt
 /** What gives no price within this time has none. */
 const tariffLimitMs = 5_000;
 
-/** The tariff that applies now. A fault of it is told once, until it is corrected. */
+/** The tariff that applies now. A fault of it is reported once, until it is corrected. */
 function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
   let told = '';
   let last: { given: string; parsed: Tariff } | null = null;

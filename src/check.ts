@@ -112,7 +112,7 @@ async function checkAccess(account: Account, { vin, nodes, signal }: CheckOption
   const failure = answer instanceof VehicleError ? answer : null;
   const listed = answer instanceof VehicleError ? null : answer.payload.map((vehicle) => vehicle.vin);
   const token = account.token();
-  // A new token is requested by itself after a 401, so the code says that the service is at fault.
+  // A new token is requested automatically after a 401, so the code means a fault of the service.
   const isTokenRefused = failure?.code === 'SERVICE_ERROR' && failure.httpStatus === 401;
   const reached = failure === null ? 'scopes' : isTokenRefused ? 'token' : (aboutOf[failure.code] ?? 'service');
   const isAnswered = failure === null || failure.httpStatus !== null;
@@ -190,7 +190,7 @@ const bad = (about: Finding['about'], error: VehicleError, more: Partial<Finding
 
 export interface FoundVehicle {
   vin: string;
-  /** Empty if the service does not say. */
+  /** Empty if the service does not name it. */
   model: string;
   year: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What an error says: an English template with numbered places (`{0}`), and the values that fill
+ * The text of an error: an English template with numbered places (`{0}`), and the values that fill
  * them. It is plain data, so it can be stored, sent to a browser, and translated for the reader.
  */
 export interface Sentence {

@@ -36,7 +36,7 @@ function offerListed(): void {
 
 const nameOf = (): string => (/^(str|other)$/.test(textOf(field('commandType'))) ? textOf(field('command')) : '');
 
-/** Says what the command does, what it needs, and which interface has it. */
+/** Shows what the command does, what it needs, and which interface has it. */
 function showCommand(): void {
   const name = nameOf();
   const interfaces = serviceInterfaces();

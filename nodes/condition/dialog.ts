@@ -36,8 +36,8 @@ const ofEvents = wordsOf('connected-vehicle-event');
 type Operand = Pick<Row, 'operand' | 'operandType' | 'unit'>;
 
 /**
- * Adds the unit of the operand, to choose if there are several: that of the value, that of the vehicle configuration, and the one of the
- * row. The operand of a stored row has the unit with which it was stored, so that it means the same whatever the configuration says.
+ * Adds the unit of the operand, to choose if there are several: that of the value, that of the vehicle configuration, and the unit of the
+ * row. The operand of a stored row has the unit with which it was stored, so that it means the same with any configuration.
  */
 function addUnit(cell: JQuery, row: Row, value: Value | undefined): () => string | undefined {
   const unit = unitOf(row, value);

@@ -32,7 +32,7 @@ export const choiceLine = (value: string, text: string, isChosen: boolean, kind:
 export const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((name) => other.includes(name));
 
-/** The text of an input or a dropdown, without blanks around it. */
+/** The text of an input or a dropdown, without spaces around it. */
 export const textOf = (element: JQuery): string => String(element.val() ?? '').trim();
 
 export const optionElements = (choices: readonly Choice[]): JQuery[] =>
@@ -102,9 +102,9 @@ function describeFields(form: JQuery): void {
 const stateOf = (input: JQuery): unknown => (input.is('[type=checkbox]') ? input.prop('checked') : input.val());
 
 /**
- * Takes away the blanks around a pasted address, key or token, and stores numbers as such: the
+ * Removes the spaces around a pasted address, key or token, and stores numbers as such: the
  * editor would store a changed one as text. The editor keeps a text that is not a number
- * (`${NAME}`, a blank). The field of a property that the node lacks is taken away if it still shows
+ * (`${NAME}`, a space). The field of a property that the node lacks is removed if it still shows
  * the default, so that closing a form changes nothing.
  */
 export function saveProperties(node: AnyNode, field: Field): void {
@@ -142,7 +142,7 @@ export const listIn = <Item>(stored: Item | readonly Item[] | undefined): Item[]
 export const namedPlaces = (vehicle = ''): Place[] =>
   listIn(RED.nodes.node(vehicle)?.places).flatMap((place) => parsePlace(place) ?? []);
 
-/** The label of a node that says what it does, with its car if the flows have several: “Lock · Wife car”. */
+/** The label of a node: what it does, with its car if the flows have several: “Lock · Wife car”. */
 export function labelOf(vehicle: string | undefined, text: string): string {
   const found = vehicles();
   const car = found.find(({ id }) => id === vehicle);

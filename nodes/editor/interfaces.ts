@@ -31,7 +31,7 @@ export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): reado
   return (profiles[service] ?? services.custom).availableInterfaces;
 }
 
-/** Says what reads or commands need: scopes, permissions that the configuration leaves out, and an interface. */
+/** Shows what reads or commands need: scopes, permissions that the configuration leaves out, and an interface. */
 export function showNeeds(needs: readonly Needs[]): void {
   const car = RED.nodes.node(textOf(nodeField('vehicle')));
   const { service = 'demo', access: allowed = defaultAccess } = car ?? {};
@@ -49,7 +49,7 @@ export function showNeeds(needs: readonly Needs[]): void {
 }
 
 /**
- * Says what the choice of an interface means (`auto` is the newest that the service has,
+ * Shows what the choice of an interface means (`auto` is the newest that the service has,
  * docs/internals/contract.md 3), as a warning if the chosen version does not serve what is asked
  * for. A service with one version leaves nothing to choose.
  */

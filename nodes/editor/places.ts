@@ -22,7 +22,7 @@ type AskPosition = (done: Parameters<typeof askValues>[1]) => void;
 const askPosition: AskPosition = (done) => askValues({ reads: ['location'] }, done);
 
 /**
- * Adds a field for each part of a place, under its name and unit, and a button that fills in where the car is.
+ * Adds a field for each part of a place, under its name and unit, and a button that fills in the position of the car.
  * @param place as it is stored; anything but an object is a new place
  * @returns what the fields hold
  */

@@ -175,13 +175,13 @@ declare const RED: {
   };
   tray: { resize(): void };
   clipboard: {
-    /** @param message key of what the editor says beside the element */
+    /** @param message key of what the editor shows beside the element */
     copyText(text: string, element?: JQuery, message?: string): void;
   };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     getType(type: string): { defaults: Record<string, { value: unknown }> };
-    /** Whether something is not deployed; with a value, says so. */
+    /** Whether something is not deployed; sets it if called with a value. */
     dirty(isDirty?: boolean): boolean;
     /** The nodes as they are deployed. */
     originalFlow(): readonly { id: string }[] | undefined;

@@ -54,7 +54,7 @@ export const askValues = (
 
 /**
  * Whether the car of the form is one that is read only after a deploy, and was not deployed yet.
- * Says so below the buttons.
+ * Shows this below the buttons.
  */
 export function waitsForDeploy(): boolean {
   const id = textOf(nodeField('vehicle'));

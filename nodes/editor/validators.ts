@@ -10,7 +10,7 @@ import { sharedText } from './texts';
 export type Validity = true | string;
 
 /**
- * docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them
+ * docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, spaces around them
  * allowed. Empty: it is named elsewhere.
  */
 export const validateVin = (value = ''): Validity => {

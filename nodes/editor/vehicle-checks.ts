@@ -7,7 +7,7 @@ import type { Validity } from './validators';
 
 /**
  * The form of the configuration uses these checks before its dialog is loaded; other forms and the
- * tab “Cars” use them, too.
+ * tab “Cars” also use them.
  */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);

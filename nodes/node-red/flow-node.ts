@@ -106,7 +106,7 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * The account, and the VIN that a message names, else the one of the node: as it was given, not
+   * The account, and the VIN of the message, else that of the node: as it was given, not
    * validated yet.
    * @throws VehicleError CONFIG, INPUT_INVALID
    */

@@ -1,5 +1,5 @@
 /**
- * What the runtime says to people, in their language. `runtime.json` has its texts: node statuses
+ * The texts of the runtime for people, in their language. `runtime.json` has its texts: node statuses
  * with values, warnings, the sentences of guard, events and conditions. They are apart from the
  * message catalogues, because Node-RED sends those to every editor; and Node-RED's `RED._` takes as
  * much CPU time as a read, so the runtime looks its texts up in its own map. The library has the

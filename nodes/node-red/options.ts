@@ -20,7 +20,7 @@ export const text = z._default(
 const converted = <Shape extends z.ZodMiniType>(convert: (value: unknown) => unknown, shape: Shape) =>
   z.pipe(z.pipe(z.optional(z.unknown()), z.transform(convert)), shape);
 
-/** Names of a list, each once. An environment variable gives them as text, with commas or blanks between them. */
+/** Names of a list, each once. An environment variable gives them as text, with commas or spaces between them. */
 export const listOf = <Name extends string>(names: readonly Name[], fallback: readonly Name[]) =>
   converted(
     (value) => {
@@ -52,7 +52,7 @@ export const number = (fallback: number, minimum: number, maximum = Number.MAX_S
 export const poll = (fallback: number) =>
   number(fallback, 0).check(z.refine((seconds) => seconds === 0 || seconds >= 1));
 
-/** When guard and event node send by themselves; the library checks it (`HoursSettings`). */
+/** When guard and event node send without being asked; the library checks it (`HoursSettings`). */
 export const hours = () => ({
   hours: z._default(z.unknown(), 'not'),
   quietHours: z._default(z.unknown(), ''),

@@ -111,7 +111,7 @@ export async function clickDemoCar(RED: NodeAPI, vin: string, click: unknown): P
 /** The address of the demo car's own page. */
 export const demoPage = async (RED: NodeAPI): Promise<string | null> => (await demoService(RED))?.url ?? null;
 
-/** Signals each change of a demo car and of the faults from any source, and the next change that the car makes by itself. */
+/** Signals each change of a demo car and of the faults from any source, and the next change that the car makes without a request. */
 class DemoSignals {
   readonly #notify: () => void;
   #followed: Simulator | undefined;

@@ -33,7 +33,7 @@ export const faultOfPlace = (input: unknown): Sentence =>
     ? sentence`The vehicle configuration has no place “${input.trim()}”. Add it there, or choose another place.`
     : asSentence(placeRule);
 
-/** A number, or the text of a field with one, in which a comma separates the decimals, too; NaN for anything else. */
+/** A number, or the text of a field with one, in which a comma can separate the decimals; NaN for anything else. */
 export function numberIn(input: unknown): number {
   if (typeof input === 'number') return input;
   return typeof input === 'string' && input.trim() !== '' ? Number(input.replace(',', '.')) : Number.NaN;

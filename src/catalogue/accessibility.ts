@@ -16,7 +16,7 @@ const unavailableReasons: ReadonlyMap<unknown, { text: string; inUse?: boolean }
   ['OTA_INSTALLATION_IN_PROGRESS', { text: 'it installs new software' }],
 ]);
 
-/** Says why the car takes no commands, and that none was sent. */
+/** Explains why the car accepts no commands, and that none was sent. */
 export const unavailableSentence = (reason: string | null): Sentence =>
   sentence`The car accepts no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not name the reason')}. The command was not sent.`;
 

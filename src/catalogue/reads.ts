@@ -373,7 +373,7 @@ function connectedRow(request: ConnectedReadName, path: string, scope: string): 
   return { theme: 'connected', routes: [routeTo('connected-v2', request, path, [scope])], hasVersions: true };
 }
 
-/** Version 1 has windows and doors, too, with a media type of its own. */
+/** Version 1 also has windows and doors, with their own media type. */
 function openingsRow(name: OpeningRead): ReadRow {
   const route = groupRoute(name);
   const accept = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.v1+json';

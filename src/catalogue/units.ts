@@ -105,7 +105,7 @@ const metric: Readonly<Record<Quantity, string>> = {
   energyPerDistance: 'kilowatt-hours per 100 kilometers',
 };
 
-/** Fuel is sold in liters in the United Kingdom, too, and electric cars there and in the United States show miles per kilowatt-hour. */
+/** The United Kingdom also sells fuel in liters, and electric cars there and in the United States show miles per kilowatt-hour. */
 const uk: typeof metric = {
   ...metric,
   distance: 'miles',

@@ -38,7 +38,7 @@ export class CommandAttempt {
   /** Aborted when its sender is closed. */
   readonly closing: AbortSignal | undefined;
   readonly #own = new AbortController();
-  /** Aborted when the command must not be sent any more. It means nothing once it was sent. */
+  /** Aborted when the command must no longer be sent. It means nothing once it was sent. */
   readonly signal: AbortSignal;
   readonly #unlink: () => void;
   #limit: { ms: number; now: number; monotonic: number; stopTimer: () => void } | null = null;

@@ -68,7 +68,7 @@ export class Dispatcher {
   }
 
   /**
-   * Sends a command once, and waits for its turn and the car as the options say.
+   * Sends a command once, and waits for its turn and the car as the options define.
    * @returns the invocation record; `undetermined` if the command may have reached the service and no answer came
    * @throws VehicleError VEHICLE_UNAVAILABLE while another command is in progress, if the car did
    * not become available, or if the longest wait has passed; CANCELLED if a newer command or a
@@ -109,7 +109,7 @@ export class Dispatcher {
     // A command that is refused up to here does not affect the commands that wait or are in progress.
     const route = await commandRoute(name, given, client, { signal, now: clock.now() });
     const isForCar = route.wallbox === undefined;
-    // Whether the car sleeps says nothing of the wallbox.
+    // A sleeping car says nothing about the wallbox.
     const options: DispatchOptions = isForCar ? given : { ...given, precheck: false, whenUnavailable: 'fail' };
     const turn = await this.#takeTurn(route, options, attempt);
     if (turn.joined !== null) return turn.joined;

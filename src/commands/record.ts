@@ -64,7 +64,7 @@ interface Sending {
   sentAt: number;
 }
 
-/** What became of a command that was sent. */
+/** The outcome of a command that was sent. */
 export interface CommandEnd {
   record: CommandRecord;
   /** `over`: an answer or a refusal ended it. `open`: the car may still act. */
@@ -130,7 +130,7 @@ export function recordOf(
   };
 }
 
-/** What is said of a command that was sent and has no answer, yet or at all. */
+/** The sentence about a command that was sent and has no answer, yet or at all. */
 export function noAnswer(failure?: VehicleError, command = ''): Sentence {
   if (isOfWallbox(command)) return noAnswerOfWallbox(failure);
   if (failure === undefined)

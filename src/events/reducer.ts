@@ -292,7 +292,7 @@ const sessionEvent = (session: WallboxSession, between: VehicleEvent['between'])
   session,
 });
 
-/** To which level the car charges, and until when, as far as it says so; null: it does not charge. */
+/** To which level the car charges, and until when, as far as it reports it; null: it does not charge. */
 function chargeOf(charging: unknown): Pick<VehicleEvent, 'target' | 'doneAt'> | null {
   const valueOf = (name: string): unknown => memberOf(memberOf(charging, name), 'value');
   if (valueOf('chargingStatus') !== 'CHARGING') return null;

@@ -131,7 +131,7 @@ export const isAllClosed = (state: GuardState, keys: readonly OpeningKey[]): boo
 
 /**
  * Whether these closed ones are everything that the car has, except the lock. Optional equipment
- * counts only if its state was ever known.
+ * counts only if its state was known once.
  */
 export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): boolean =>
   openingKeys.every(

@@ -195,7 +195,7 @@ class ProxyConnections extends Pool {
   }
 }
 
-/** The requests in flight. They share a timer, because each read would need two that seldom fire. */
+/** The requests in flight. They share a timer, because each read would need two that rarely fire. */
 class InFlight {
   readonly #clock: Clock;
   readonly #exchanges = new Set<Exchange>();

@@ -13,7 +13,7 @@ const grantSchema = z.lazy(() =>
     refreshToken: z.string(),
     /** Empty if the last answer gave none. */
     accessToken: z.string(),
-    /** Null if the service does not say. */
+    /** Null if the service does not name it. */
     expiresAt: z.nullable(z.number()),
     scopes: z.nullable(z.array(z.string())),
     /** The last refresh, or the sign-in. */
@@ -50,7 +50,7 @@ export interface GrantStoreOptions {
   onSecret?: (secret: string) => void;
 }
 
-/** The grants of sign-ins in the state store. Every fault of the store is CONFIG and says what to do. */
+/** The grants of sign-ins in the state store. Every fault of the store is CONFIG and states what to do. */
 export class GrantStore {
   /** Encrypts what it stores. */
   readonly state: StateStore;
@@ -147,7 +147,7 @@ const sentences = {
     'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration.',
 };
 
-/** Says what to do about a sign-in that cannot be read or written; a shared store says it itself. */
+/** States what to do about a sign-in that cannot be read or written; a shared store states it itself. */
 function unreadable(fault: StateFault): VehicleError {
   if (fault.fault === 'unavailable') return fault;
   const problem =

@@ -28,7 +28,7 @@ export interface OAuthClient {
   clientSecret: string;
 }
 
-/** People paste blanks around a value. */
+/** People paste spaces around a value. */
 export const trimmed = (client: OAuthClient): OAuthClient => ({
   ...client,
   tokenUrl: client.tokenUrl.trim(),
@@ -221,7 +221,7 @@ const refusals = new Map([
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);
 
-/** The sentence that says what to do after a refusal, of the token endpoint or of the sign-in page. */
+/** The sentence that states what to do after a refusal, of the token endpoint or of the sign-in page. */
 export const refusalSentence = ({ refusal }: Refusal): string | Sentence =>
   refusals.get(refusal) ??
   sentence`The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;

@@ -37,7 +37,7 @@ export interface Presence {
   ageOf(stored: { savedAt: number; uptime: number }): number;
   /** Whether this process may still act under an id that it had: asked in the last statement before something is sent. */
   isStill(id: string): boolean;
-  /** Whether a process has ended, so that what it left may be taken over. True for an empty id: the process has given it up. @throws StateFault */
+  /** Whether a process has ended, so that what it left may be taken over. True for an empty id: the process has released it. @throws StateFault */
   hasEnded(id: string): Promise<boolean>;
   /** Makes sure after a pause of this process that it may act. @throws StateFault */
   renew(): Promise<void>;

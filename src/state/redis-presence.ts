@@ -38,7 +38,7 @@ interface Seen {
  * This process among those that use a store on Redis or Valkey. The record `process/<id>` is
  * written every 5 seconds. A process that finds the record of another one unchanged for 15 seconds
  * of its own monotonic time removes it on condition of its version. A process whose own record was
- * removed begins again with another id. No key expires by itself (`PX`, `EXISTS`): that would be
+ * removed begins again with another id. No key has an expiry (`PX`, `EXISTS`): that would be
  * counted by the wall clock of the store, and a step forward of that clock would end processes that
  * live.
  *

@@ -49,7 +49,7 @@ export interface RedisStateStoreOptions {
 /** What *Check* shows of the store. */
 interface RedisReport {
   version: string;
-  /** Null if the server does not say. */
+  /** Null if the server does not report it. */
   appendonly: boolean | null;
   appendfsync: string | null;
   maxmemoryPolicy: string | null;
@@ -220,7 +220,7 @@ export class RedisStateStore implements SharedStore {
   /** @throws StateFault `unavailable` */
   async report(): Promise<RedisReport> {
     const client = await this.#connected();
-    // A hosted server may refuse these, which says nothing of the store.
+    // A hosted server may refuse these, which shows nothing about the store.
     const list = (...args: string[]): Promise<unknown[]> =>
       this.#inTime(client.sendCommand(args)).then(listOf, () => []);
     const config = async (name: string): Promise<string | null> => {
@@ -278,7 +278,7 @@ export class RedisStateStore implements SharedStore {
     const { url, load, tls } = this.#options;
     const client = load().createClient({
       url: url.replace(/^valkey/, 'redis'),
-      // Redis 6 has the newer protocol, too, but some of its proxies have not.
+      // Redis 6 also has the newer protocol, but some of its proxies do not.
       RESP: 2,
       disableClientInfo: true,
       maintNotifications: 'disabled',

@@ -11,7 +11,7 @@ export const isRedirectUrl = (input: string): boolean =>
 
 /**
  * What is wrong with an address that keys, tokens or a sign-in go to; null if nothing is. Browsers
- * use it, too.
+ * also use it.
  */
 export function addressFault(
   input: string,

@@ -5,8 +5,8 @@ import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './r
 import { parseMeasured, type Measured } from './schemas';
 
 /**
- * One member of the energy state (docs/internals/contract.md 3). Its unit is null if the service
- * does not say kilometers or miles.
+ * One member of the energy state (docs/internals/contract.md 3). Its unit is null if the
+ * service names neither kilometers nor miles.
  */
 interface ChargingMember extends Measured {
   /**

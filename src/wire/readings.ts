@@ -32,7 +32,7 @@ import {
  */
 export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
-/** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
+/** A parsed answer: what goes into `msg.payload`, when the car measured it, and its summary for openings. */
 export interface Parsed<Payload> {
   payload: Payload;
   /** The oldest timestamp in it: nothing in the reading is older. Null if there is none. */
@@ -76,7 +76,7 @@ export function unwrapList(body: unknown, name: string): unknown[] {
   return list;
 }
 
-/** What an answer does not say, but what its meaning depends on. */
+/** What an answer does not contain, although its meaning depends on it. */
 export interface AnswerContext {
   interface: InterfaceName;
   /** Whether the car has the window or lid that not every car has; null if that is not known. */
@@ -126,7 +126,7 @@ export function parseOpenings(
   };
 }
 
-/** The spelling of a member that says something; nothing if two say different things. */
+/** The spelling of a member that has a value; nothing if two have different ones. */
 export function measuredIn(data: Record<string, unknown>, spellings: readonly string[]): Measured {
   let best: Measured | null = null;
   for (const name of spellings) {
@@ -138,7 +138,7 @@ export function measuredIn(data: Record<string, unknown>, spellings: readonly st
   return best ?? notMeasured;
 }
 
-/** How much a value says: nothing, that it is not specified, or something. */
+/** How much a value contains: nothing, that it is not specified, or something. */
 const worthOf = ({ value }: Measured): 0 | 1 | 2 => (value === null ? 0 : value === 'UNSPECIFIED' ? 1 : 2);
 
 /** The earlier one of two ISO-8601 times; null if there is none. */

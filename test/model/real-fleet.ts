@@ -255,7 +255,7 @@ export async function runRealFleet(random: Random, options: RealFleetOptions): P
   }
 }
 
-/** Not a disturbance: none is under way any more. */
+/** Not a disturbance: none is still in progress. */
 const allWell = 'all are well';
 
 class RealFleet {
@@ -434,7 +434,7 @@ class RealFleet {
     await Promise.all(under);
   }
 
-  /** @returns what goes on after it */
+  /** @returns what continues after it */
   async #event(name: string, until: AbortSignal): Promise<Promise<unknown>[]> {
     const random = this.#random;
     const signal = this.#ending.signal;

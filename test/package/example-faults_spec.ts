@@ -245,7 +245,7 @@ describe('The examples in trouble', function () {
   });
 
   it('Morning report in one sentence: says what could not be read', async () => {
-    // Pressed when the service has its faults, and not by itself at each deploy.
+    // Pressed when the service has its faults, and not automatically at each deploy.
     nodes = await deployExample(nodeRed, service, 'Morning report in one sentence', (node) =>
       node.type === 'inject' ? { ...node, once: false } : node,
     );

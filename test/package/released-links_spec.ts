@@ -17,7 +17,7 @@ const released = new RegExp(
   `^https://(?:github\\.com/${name}/blob|raw\\.githubusercontent\\.com/${name})/([^/]+)/([^#]+)(?:#(.+))?$`,
 );
 
-/** Why a link leads nowhere for who has this version; undefined where it leads on. */
+/** Why a link is dead for a user of this version; undefined if it works. */
 function faultOf(address: string): string | undefined {
   const [, tag, path = '', anchor] = released.exec(address) ?? [];
   if (tag === undefined) return address.startsWith('https://') ? undefined : 'is no address of the Web';

@@ -20,10 +20,10 @@ async function isShown(expected: Expected, sidebar: DebugSidebar, debug: string,
   else while (!expected(sidebar.all(debug, ...ids))) await sidebar.more();
 }
 
-/** What the demo car does not tell: no warning has a trigger, and a sensor is missing, as in the vendor's demo car. */
+/** What the demo car does not report: no warning has a trigger, and a sensor is missing, as in the vendor's demo car. */
 const neverReported = ['serviceWarningTrigger', 'frontLeftTyrePressure', 'washerFluidLevel'];
 
-/** Every read of the service once, none of them missing, and each with a value but those that the car does not tell. */
+/** Every read of the service once, none of them missing, and each with a value but those that the car does not report. */
 function isWholeCar(shown: unknown[]): boolean {
   const parts = shown as { values: Record<string, unknown>; missing: unknown[] }[];
   const values = new Map(parts.flatMap((part) => Object.entries(part.values)));
@@ -288,7 +288,7 @@ describe('The packed tarball', function () {
         const tabs = flows.filter(({ type }) => type === 'tab');
         const isClicked = (z: string | undefined, name: string | undefined): boolean =>
           (clicks[tabs.find(({ id }) => id === z)?.label ?? ''] ?? []).some(([button]) => button === name);
-        // What a button sends a second after the start, too, could come after its click.
+        // What a button also sends a second after the start could come after its click.
         const held = flows.map((node) =>
           node.type === 'inject' && isClicked(node.z, node.name) ? { ...node, once: false } : node,
         );

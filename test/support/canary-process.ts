@@ -136,7 +136,7 @@ class Run {
       await this.#useSome();
       this.#service.faults.clear();
     }
-    // The service's last word was to stop for a day: begin afresh.
+    // The service's last word was to stop for a day: begin again.
     this.#collect();
     await this.#flow.end();
     this.#flow = new Flow();
@@ -383,7 +383,7 @@ class Run {
     return secret;
   }
 
-  /** Learns from the wire which tokens there were, and takes up what was said and written since. */
+  /** Learns from the wire which tokens there were, and takes up what was sent and written since. */
   #collect(): void {
     for (const { headers, body, path } of this.#service.requests) {
       this.#track(/^(?:Bearer|Basic) (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '');
@@ -423,7 +423,7 @@ class Run {
       // A file that is being replaced exists for a moment under its new name, and then is searched under its own.
       const text = textOf(file);
       if (text === null) continue;
-      // The pack's own memory of commands under way names the vehicle, for the owner's eyes only.
+      // The pack's own memory of commands in progress names the vehicle, for the owner's eyes only.
       const isPrivate = ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0;
       this.#look(
         `file ${file.slice(process.cwd().length)}`,
@@ -449,7 +449,7 @@ function errorsToo(_key: string, value: unknown): unknown {
   return { ...value, name: value.name, message: value.message, stack: value.stack, cause: value.cause };
 }
 
-/** Null where the file has gone. */
+/** Null if the file has gone. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');

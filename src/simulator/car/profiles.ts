@@ -6,8 +6,8 @@ export const optionalCommands = ['climatization-start', 'climatization-stop', 'e
 const climate = ['climatization-start', 'climatization-stop'];
 
 /**
- * The petrol car of the demo: locked and closed, but somebody forgot a window. Cars of 2019 list every command
- * (docs/internals/vendor-api.md 15). The vendor's demo car cannot tell its washer fluid and a tire either (14.4, 14.5).
+ * The petrol car of the demo: locked and closed, but a window was left open. Cars of 2019 list every command
+ * (docs/internals/vendor-api.md 15). The vendor's demo car does not report its washer fluid and a tire either (14.4, 14.5).
  */
 export const demoCar: CarOptions = {
   vin: 'YV4952NA4F120DEMO',

@@ -156,7 +156,7 @@ export const values = {
   plugIn: first(flag, false),
   /** The id of its wallbox; null: it has none. */
   wallbox: first(text, null),
-  /** A car that answers `climatization-stop` with success and goes on (docs/internals/vendor-api.md 15.1). */
+  /** A car that answers `climatization-stop` with success and continues (docs/internals/vendor-api.md 15.1). */
   ignoresClimatizationStop: first(flag, false),
   inUse: first(flag, false),
   asleep: first(flag, false),

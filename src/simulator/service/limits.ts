@@ -42,7 +42,7 @@ export class Limits {
     this.#clock = clock;
   }
 
-  /** Counts a request, or says why it is not let through. */
+  /** Counts a request, or returns why it is not let through. */
   take(api: ApiName, isCommand: boolean): Excess | null {
     const { requestsPerMinute = Infinity, commandsPerMinute = Infinity, requestsPerDay = Infinity } = this.#limits;
     const now = this.#clock.now();

@@ -95,7 +95,7 @@ export class SimulatorServer {
     if (answer.stream !== undefined) {
       response.writeHead(answer.status, { ...answer.headers, 'cache-control': 'no-store' }).flushHeaders();
       const end = answer.stream((text) => void response.write(text));
-      // An answer that waits for another one on its connection is not told of the end of it.
+      // An answer that waits for another one on its connection is not notified of its end.
       const { socket } = response.req;
       if (socket.destroyed) end();
       else socket.setMaxListeners(0).once('close', end);

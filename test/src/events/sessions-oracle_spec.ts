@@ -92,7 +92,7 @@ function answersOf(random: Random, charges: readonly Charge[]): Answered[] {
 const energyIn = ({ chargedEnergy: kWh }: Raw): number | null =>
   kWh === null || Number.isNaN(Number(kWh)) || Number(kWh) < 0 ? null : Number(kWh);
 
-/** A line for each session that has ended since the first answer, at the answer that says so first. */
+/** A line for each session that has ended since the first answer, at the first answer that shows it. */
 function expectedLines(answers: readonly Answered[]): string[] {
   const known = new Set<string>();
   let begin: number | null = null;

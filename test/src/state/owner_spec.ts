@@ -177,7 +177,7 @@ describe('The use of a directory', () => {
   });
 
   it('stays that of a process that can take no connection now', async function () {
-    // Only Linux tells a full queue from a process that has ended.
+    // Only Linux distinguishes a full queue from a process that has ended.
     if (process.platform !== 'linux') this.skip();
     leave(3, JSON.stringify({ socket: 'owner-3.0123456789ab', beats: false }));
     const code = `require('node:net').createServer().listen({ path: process.argv[1], backlog: 1 }, () => {

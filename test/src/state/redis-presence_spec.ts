@@ -10,7 +10,7 @@ class Process {
   readonly clock: ManualClock;
   readonly presence: RedisPresence;
   readonly end: () => Promise<void>;
-  /** What it was told about the lead. */
+  /** What it has heard about the lead. */
   readonly told: boolean[] = [];
 
   constructor(
@@ -133,7 +133,7 @@ describe('the presence of a process in a shared store', () => {
     const { id } = a.presence;
     await pass(40_000, [b]);
     assert.ok(b.presence.isLeading);
-    // The process goes on: its clock has run on, and nothing else has happened yet.
+    // The process continues: its clock has run on, and nothing else has happened yet.
     a.clock.setTime(a.clock.now() + 41_000);
     assert.equal(a.presence.isStill(id), false);
     await pass(2_000, [a, b]);

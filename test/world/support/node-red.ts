@@ -32,7 +32,7 @@ export interface NodeRedProgram {
  * @param nodes files for its folder `nodes`
  * @param settings more of its settings.js
  * @param settingsFile a file that settings.js includes; `settings` overwrite it
- * @param beside the folder of this one is used, too
+ * @param beside the folder of this one is also used
  */
 export async function startNodeRedProgram({
   env = {},

@@ -74,7 +74,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   clockTolerance: 0,
   cookies: { keys: ['a key of the tests'] },
   features: { devInteractions: { enabled: false }, introspection: { enabled: true }, revocation: { enabled: true } },
-  // The grant goes on when the driver's browser has forgotten the sign-in.
+  // The grant continues when the driver's browser has forgotten the sign-in.
   expiresWithSession: () => false,
   findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
   interactions: { url: (_, { uid }) => `/interaction/${uid}` },

@@ -43,7 +43,7 @@ for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, () => proc
 
 /**
  * Starts a program in a process group of its own and waits until it listens.
- * @throws Error with its log where it ended or did not listen within 90 s
+ * @throws Error with its log if it ended or did not listen within 90 s
  */
 export async function startProgram({
   name,
