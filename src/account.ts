@@ -32,7 +32,7 @@ import { createTransport, type Transport } from './http/transport';
 export interface AccountOptions {
   /** What it shares with other accounts. Default: nothing. */
   pack?: Pack;
-  /** As `resolveService` gives it. */
+  /** As `resolveService` returns it. */
   service: ServiceProfile;
   apiKey: string;
   /** A function is called when the other options have been checked. */
@@ -48,7 +48,7 @@ export interface AccountOptions {
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
   shareForMs?: number;
-  /** `adaptive` polls as often as the activity of the car gives reason to (src/polling/profile.ts). Default `fixed`. */
+  /** `adaptive` polls as often as the activity of the car requires (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';
   /** Closed with the account. */
   transport?: Transport;
@@ -320,7 +320,7 @@ const pollerOf = (
  */
 export const openAccount = (options: AccountOptions): Account => new Account(options);
 
-/** What gives no price within this time has none. */
+/** A source without an answer within this time has no price. */
 const tariffLimitMs = 5_000;
 
 /** The tariff that applies now. A fault of it is reported once, until it is corrected. */

@@ -292,7 +292,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /**
    * Stores the last state, its times too.
    * @param hasWorked false if another process of the group works for the node: only what waits here
-   * for its sending is given back
+   * for its sending is released
    */
   async end(hasWorked = true): Promise<void> {
     this.#hasEnded = true;

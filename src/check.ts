@@ -104,7 +104,7 @@ const unverified =
   'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: anyone between this machine and the service can read the key and the token. Remove the variable and restart Node-RED.';
 
 async function checkAccess(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
-  // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.
+  // The token comes first, so that a failure of the sign-in service is not mistaken for one of the vehicle service.
   const noToken = await account.refreshToken(signal).then(() => null, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
   const read = account.client.read('vehicles', { maxAgeMs: 0, ...(signal && { signal }) });
@@ -199,7 +199,7 @@ export interface FoundVehicle {
 const maxDetails = 10;
 
 /**
- * The vehicles of the account, with model and year if the service gives them
+ * The vehicles of the account, with model and year if the service has them
  * (docs/internals/vendor-api.md 1.4: not for every car).
  * @throws VehicleError
  */

@@ -101,7 +101,7 @@ export class VehicleError extends Error {
     this.status = details.status ?? null;
   }
 
-  /** Node-RED gives this text to a Catch node. The class in front of it would mean nothing to a driver. */
+  /** Node-RED passes this text to a Catch node. The class in front of it would mean nothing to a driver. */
   override toString(): string {
     return this.message;
   }

@@ -90,7 +90,7 @@ export function settingOf(input: unknown): 'unlockDuration' | 'ampere' | 'schedu
 /** Whether a command needs arming: unlocking and starting the engine, and any name that contains one of these. */
 export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
 
-/** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum if nothing is given. */
+/** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum if nothing is set. */
 export const parseUnlockDuration = (input: unknown): number =>
   parseWhole(input, unlockDurationLimits, 'The unlock duration must be a whole number of seconds');
 

@@ -60,7 +60,7 @@ function showCommand(): void {
 }
 
 /**
- * Only version 1 takes a duration, so entering one chooses it. The editor reports a change also
+ * Only version 1 accepts a duration, so entering one chooses it. The editor reports a change also
  * when it opens a form.
  */
 function chooseVersion(before: string): void {

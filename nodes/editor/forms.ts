@@ -115,7 +115,7 @@ export function saveProperties(node: AnyNode, field: Field): void {
     const holdsNumber = input.is('[inputmode]') || textOf(field(`${name}Type`)) === 'num';
     const text = textOf(input);
     if (node[name] === undefined && input.data(shownDefault) === String(stateOf(input))) input.remove();
-    // The editor compares loosely: it takes "10" for the 10 that is stored.
+    // The editor compares loosely: "10" equals the 10 that is stored.
     else if (holdsNumber && text !== '' && !Number.isNaN(Number(text)) && node[name] !== text)
       node[name] = Number(text);
   }
@@ -176,7 +176,7 @@ function defaultVehicle(type: string, tab: string | undefined): string | undefin
 }
 
 /**
- * Gives a node that comes from the palette the default vehicle. A node that is pasted or imported
+ * Sets the default vehicle in a node that comes from the palette. A node that is pasted or imported
  * is in the flows already.
  */
 export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {

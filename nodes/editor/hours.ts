@@ -40,6 +40,6 @@ export function validateHours(this: Hours, value: string | undefined, _opt: unkn
 
 /** The validator of the property `timeZone`. */
 export function validateTimeZone(value: string | undefined, _opt: unknown): Validity {
-  // An offset like +02:00 knows no summer time, and Node.js 20 does not take it.
+  // An offset like +02:00 knows no summer time, and Node.js 20 does not accept it.
   return !value?.trim() || /^[^+-]/.test(timeZoneOf(value) ?? '') || sharedText('reason.timeZone');
 }

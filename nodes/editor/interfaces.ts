@@ -3,7 +3,7 @@ import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
 /**
- * The versions of the connected interface that have a read or a command; `v1First`: `auto` takes
+ * The versions of the connected interface that have a read or a command; `v1First`: `auto` is
  * version 1 of the two.
  */
 interface Versions {

@@ -112,7 +112,7 @@ interface JQuery<TElement = HTMLElement> {
   editableList(name: 'addItem', item: unknown): this;
   editableList(name: 'addItems', items: readonly unknown[]): this;
   editableList(name: 'items'): JQuery;
-  /** Undefined once the list is taken away. */
+  /** Undefined once the list is removed. */
   editableList(name: 'instance'): object | undefined;
   autoComplete(options: { search(typed: string): { value: string; label: string }[] }): this;
   typedInput(name: 'types', types: readonly unknown[]): this;
@@ -221,7 +221,7 @@ declare const RED: {
   };
 };
 
-/** The build gives its text, minified. */
+/** The build inserts its text, minified. */
 declare module '*.css' {
   const text: string;
   export default text;

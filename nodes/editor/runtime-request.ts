@@ -27,7 +27,7 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
     data,
   })
     .done(done)
-    // A failure is an answer with `error`, of the runtime if that gave one.
+    // A failure is an answer with `error`, of the runtime if it sent one.
     .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
 }
 

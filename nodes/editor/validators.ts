@@ -4,7 +4,7 @@ import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
 /**
- * Validators of the forms: true, or the reason in words. The editor itself takes `${NAME}` for valid before it asks, so
+ * Validators of the forms: true, or the reason in words. The editor itself treats `${NAME}` as valid before it asks, so
  * a form need not do it.
  */
 export type Validity = true | string;

@@ -119,7 +119,7 @@ export class FlowNode implements NodeOfFlow {
     return { account, vin };
   }
 
-  /** The name that people give to a car of this node, or of another configuration. */
+  /** The name for people of a car of this node, or of another configuration. */
   carName(vin: unknown, id = this.#vehicle): string {
     return carName(this.RED, id, vin, wordsOf(this.RED, id));
   }

@@ -95,7 +95,7 @@ function flat(path: string, value: unknown): [string, Text][] {
 
 /** The translations of a language by English template, and the labels of the vehicle configuration by property. */
 function translationsOf(language: string): ReadonlyMap<string, string> {
-  // A sentence that names a property is shown with the label of its field. The build takes them
+  // A sentence that names a property is shown with the label of its field. The build copies them
   // from the texts of the editor.
   const labels = read<Record<string, string>>(language, 'labels.json');
   const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');

@@ -16,7 +16,7 @@ const settingsSchema = z.lazy(() =>
     prefix: z.optional(trimmedText),
     /** `each`: the same command from the same node of two copies is sent twice. */
     commands: z.optional(z.enum(['joined', 'each'])),
-    /** As `tls.connect` takes them. */
+    /** As `tls.connect` accepts them. */
     tls: z.optional(z.looseObject({})),
   }),
 );

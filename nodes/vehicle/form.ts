@@ -6,7 +6,7 @@ const { configField: field, sharedText: say, textOf, ...shared } = connectedVehi
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
-/** A validator of a property: the editor takes a reason only of one with two parameters. */
+/** A validator of a property: the editor accepts a reason only from one with two parameters. */
 type Validate<Value> = (this: Partial<VehicleOptions>, value: Value | undefined, opt: unknown) => Validity;
 
 /** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */

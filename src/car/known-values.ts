@@ -6,7 +6,7 @@ export interface KnownValue<Value = unknown> {
   value: Value;
   /** When the car is known to have had the value: the service's timestamp, or when the answer was received. */
   at: number;
-  /** The newest timestamp of the service; null if it gave none. */
+  /** The newest timestamp of the service; null if it sent none. */
   measuredAt: number | null;
   /** When the answer with it was received. */
   receivedAt: number;

@@ -39,7 +39,7 @@ export function numberIn(input: unknown): number {
   return typeof input === 'string' && input.trim() !== '' ? Number(input.replace(',', '.')) : Number.NaN;
 }
 
-/** A place with what was given; a part that is missing or wrong is an empty name or no number. The radius is `defaultRadius` if there is none. */
+/** A place from its input: a part that is missing or wrong becomes an empty name or no number. The radius is `defaultRadius` if there is none. */
 function readPlace(input: unknown): Place {
   const { name, latitude, longitude, radius } = isRecord(input) ? input : {};
   return {
@@ -59,7 +59,7 @@ function wrongPart({ name, latitude, longitude, radius }: Place): keyof Place | 
 }
 
 /**
- * A place as a form or a message gives it: its parts, or the name of one of the vehicle configuration.
+ * A place as a form or a message has it: its parts, or the name of a place of the vehicle configuration.
  * @returns null if a part is missing or wrong, or if there is none of this name
  */
 export function parsePlace(input: unknown, named: readonly Place[] = []): Place | null {

@@ -80,7 +80,7 @@ export function withValue(
         },
       ];
   }
-  // The service gives the time of the change.
+  // The service reports the time of the change.
   const from = Math.max(run.from, last.from);
   return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, { ...run, from }].slice(-maxRuns);
 }

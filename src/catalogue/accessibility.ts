@@ -2,7 +2,7 @@ import { isRecord } from '../util/json';
 import { asSentence, sentence, type Sentence } from '../sentence';
 
 /**
- * The reasons that the service is known to give (docs/internals/vendor-api.md 1.8); the set is
+ * The known reasons of the service (docs/internals/vendor-api.md 1.8); the set is
  * open. `inUse`: a car that saves power has been parked for days; the reasons without it do not
  * show whether somebody uses the car.
  */

@@ -57,7 +57,7 @@ export interface GroupedNumber extends GroupMember {
   whole?: 'down';
   /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
   withoutFuel?: readonly string[];
-  /** Some cars give another unit (docs/internals/vendor-api.md 6.2), so a number without a unit is unknown. */
+  /** Some cars report another unit (docs/internals/vendor-api.md 6.2), so a number without a unit is unknown. */
   mixedUnits?: true;
 }
 

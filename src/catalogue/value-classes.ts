@@ -5,8 +5,8 @@ import { isReadName, isResourceName, reads, valueTypeOf, type ReadName } from '.
 import { warningClasses } from './warnings';
 
 /**
- * What kind each value is (docs/internals/contract.md 3.1), with the device class and the state class that home automation gives such a
- * value: the words are those that Home Assistant publishes (test/fixtures/home-assistant.json).
+ * What kind each value is (docs/internals/contract.md 3.1), with the device class and the state class that such a value has in home
+ * automation: the words are those that Home Assistant publishes (test/fixtures/home-assistant.json).
  */
 export interface ValueClass {
   kind: 'number' | 'boolean' | 'word' | 'time';

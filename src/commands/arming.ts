@@ -10,7 +10,7 @@ interface ArmingOptions {
   clock: Clock;
   /** Called when an arming of this process ends without having been used here. */
   onEnd?: () => void;
-  /** Given if copies of a flow share the arming of a node; by default it ends with the process. */
+  /** Set if copies of a flow share the arming of a node; by default it ends with the process. */
   shared?: {
     store: StateStore;
     /** Its `sharedId`. */

@@ -28,7 +28,7 @@ export class CommandAttempt {
    * (docs/several-node-reds.md); null if it may be sent.
    */
   unarmed: VehicleError | null = null;
-  /** Why the car takes no command now: the error if the deadline passes meanwhile. */
+  /** Why the car accepts no command now: the error if the deadline passes meanwhile. */
   unavailable: VehicleError | null = null;
   /** Whether its first byte may have left this machine. */
   isSent = false;

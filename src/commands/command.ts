@@ -125,7 +125,7 @@ export class Command {
   readonly sentBy: string | null;
   /** With the newest status. */
   record: CommandRecord;
-  /** Why the record has no answer, which its message says in English; null if the service gave one. */
+  /** Why the record has no answer, in English in its message; null if the service sent one. */
   fault: Sentence | null = null;
   /** `sent`: no answer came yet. `open`: the car may still act. `over`: it no longer acts. */
   status: Stored['status'];
@@ -224,7 +224,7 @@ export class Command {
 
   /**
    * Calls back once: at once if the car no longer acts on the command; otherwise when its
-   * link gives a final status, here (`addStatus`) or in another process (`merge`).
+   * link has a final status, here (`addStatus`) or in another process (`merge`).
    */
   whenOver(callback: () => void): void {
     if (this.mayAct) this.#onFinal.push(callback);
@@ -251,7 +251,7 @@ export class Command {
     this.verdict = { outcome: 'failed', reason: sentence, verified: null, settledAt: iso(now) };
   }
 
-  /** Adds a status that its link has given. */
+  /** Adds a status of its link. */
   addStatus({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
     if (requestStatus === null || requestStatus === this.record.requestStatus) return;
     const { outcome, sentence } = meaningOf(requestStatus, this.record.command);

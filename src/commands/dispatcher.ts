@@ -20,7 +20,7 @@ export interface DispatchOptions extends CommandInput, Sender {
    * car. Default `refuse`.
    */
   whenBusy?: 'refuse' | 'queue';
-  /** Whether a command waits while the car takes none. Default `fail`: it is sent anyway, unless `precheck` fails. */
+  /** Whether a command waits while the car accepts none. Default `fail`: it is sent anyway, unless `precheck` fails. */
   whenUnavailable?: 'fail' | 'wait';
   /** The longest wait for the turn, the car and the quota together, in milliseconds. Default 600 000. */
   waitMs?: number | undefined;
@@ -54,7 +54,7 @@ const defaultWaitMs = 600_000;
 const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
 
 /**
- * Sends the commands of an account: one at a time to each car, when the car can take them, and
+ * Sends the commands of an account: one at a time to each car, when the car is available, and
  * enters each into the log. A waiting command does not survive a restart, because a car must not
  * unlock because a computer started.
  */
@@ -211,7 +211,7 @@ export class Dispatcher {
   }
 
   /**
-   * Waits until the car can take a command. An unknown accessibility also ends the wait
+   * Waits until the car is available. An unknown accessibility also ends the wait
    * (docs/internals/service.md 2.7).
    */
   async #untilAvailable(

@@ -437,7 +437,7 @@ export class Turns {
     return holder.status === 'answered' && leftAt !== null ? leftAt + maxActingMs - this.#clock.monotonic() : Infinity;
   }
 
-  /** Waits until the slot is given back in this process, or the next look is due. */
+  /** Waits until the slot is released in this process, or the next look is due. */
   async #pause(turn: Turn, signal: AbortSignal): Promise<void> {
     const { car } = turn;
     if (turn.frees !== car.frees) {
@@ -694,7 +694,7 @@ export class Turns {
     return car;
   }
 
-  /** A wallbox has a turn of its own: the car can take a command meanwhile, and several cars have one wallbox. */
+  /** A wallbox has a turn of its own: the car can accept a command meanwhile, and several cars have one wallbox. */
   #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
     return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
   }

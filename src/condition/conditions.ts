@@ -26,7 +26,7 @@ type Truth = boolean | null;
 export interface Condition {
   value: ConditionValue;
   operator: Operator;
-  /** As `parseOperand` gives it. */
+  /** As `parseOperand` returns it. */
   operand: unknown;
   /** The unit of the operand and of the value that is compared with it, in words; null for what is no number. */
   unit: string | null;
@@ -156,7 +156,7 @@ function ageOf({ measuredAt }: Fact, now: number): number | null {
 }
 
 function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unknown, age: number | null): Truth {
-  // `parseOperand` gives each operator an operand of its type, and each operator fits the kind of the value.
+  // `parseOperand` returns an operand of the type of its operator, and each operator fits the kind of the value.
   const [number, position] = [is as number, is as Position];
   const [limit, words, place] = [operand as number, operand as unknown[], operand as Place];
   switch (operator) {

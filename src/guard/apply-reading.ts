@@ -11,7 +11,7 @@ interface Answer {
   vehicle: { receivedAt?: unknown; unknown?: unknown };
 }
 
-/** @param failed reads that gave no answer, or only a kept one */
+/** @param failed reads without an answer, or only a kept one */
 export function readingOf(
   answers: Iterable<readonly [read: GuardRead, answer: Answer]>,
   failed: readonly GuardRead[],
@@ -29,7 +29,7 @@ export function readingOf(
     const asked = askedAtOf(vehicle);
     if (asked !== undefined) (reading.askedAt ??= {})[read] = asked;
     if (read === 'accessibility') reading.inUse = inUseOf(payload);
-    // The client gives windows and doors as members, and each member is checked when it is applied.
+    // The client returns windows and doors as members, and each member is checked when it is applied.
     else reading[read] = payload as OpeningMembers;
     // A sunroof that alone is unknown is there: a reading leaves out the sunroof of a car that has
     // none. If other windows are also unknown, that shows nothing.

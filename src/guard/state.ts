@@ -47,14 +47,14 @@ const guardState = z.lazy(() =>
     inUseAskedAt: z.catch(instant, null),
     /** When the car was last seen to change from in use to anything else. */
     parkedAt: z.catch(instant, null),
-    /** When the last alert was given without a question. */
+    /** When the last alert was sent without a question. */
     alertedAt: z.catch(instant, null),
     /**
      * Kept after its time until an alert follows it, because that one is due even if nothing is
      * repeated.
      */
     snooze: z.catch(z.nullable(snooze), null),
-    /** An alert was given, and no all clear since. */
+    /** An alert was sent, and no all clear since. */
     clearPending: z.catch(z.boolean(), false),
   }),
 );

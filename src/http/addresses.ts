@@ -89,7 +89,7 @@ export const mediaType = (service: ServiceProfile, template: string): string =>
   template.replace('{vendor}', service.mediaTypeVendor);
 
 /**
- * A link that the service gave, if a token may follow it: same origin only. Relative ones of the command list lack the
+ * A link of the service, if a token may follow it: same origin only. Relative ones of the command list lack the
  * interface's first part (docs/internals/vendor-api.md 1.7).
  * @throws VehicleError UNTRUSTED_LINK
  */

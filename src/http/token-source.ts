@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../util/clock';
 import type { Signal } from '../util/cancellation';
 import { parseJson } from '../util/json';
 
-/** Gives each request its bearer token (docs/internals/service.md 5). */
+/** Returns the bearer token of each request (docs/internals/service.md 5). */
 export interface TokenSource {
   /**
    * The token to send now, refreshed first if it must be.

@@ -49,7 +49,7 @@ export const maxBodyBytes = 2 ** 20;
 export const readConnections = 6;
 
 /**
- * How long each address of a name but the last may take. Node's 250 ms give up a slow network after
+ * How long each address of a name but the last may take. With Node's 250 ms, a slow network fails after
  * one lost packet, and if the other addresses do not answer, the request fails.
  */
 const addressTimeoutMs = 2_500;
@@ -154,7 +154,7 @@ class Connections {
   #connector(proxy: Proxy | null): buildConnector.connector {
     const { clock, connector } = this.#options;
     return (target, callback) => {
-      // undici would take the name of an https proxy from the header `host`, or its address.
+      // undici would read the name of an https proxy from the header `host`, or its address.
       const peer = proxy === null ? target : { ...target, servername: '' };
       // The declared type leaves out that the connector returns its socket.
       const socket: unknown = connector(peer, (...[error, connected]) => {

@@ -71,7 +71,7 @@ const maxLastingFailures = 3;
 const lastingRetryMs = hour;
 const night = { from: 22, to: 6 };
 
-/** A reading as the client gives it. */
+/** A reading as the client returns it. */
 export interface PolledReading {
   payload: unknown;
   /** Default of `receivedAt`: when it is observed. */
@@ -157,8 +157,8 @@ const observedReads: Partial<Record<string, ObservedGroup>> = {
 
 /**
  * The adaptive profile of one vehicle: from what was last observed it decides when each read is
- * due. Time is a parameter, in milliseconds of a clock that never goes back. What is not known is
- * never taken for parked, locked or closed.
+ * due. Time is a parameter, in milliseconds of a clock that never goes back. What is not known
+ * never counts as parked, locked or closed.
  */
 export class PollingProfile {
   readonly #id: string;

@@ -11,7 +11,7 @@ const grantSchema = z.lazy(() =>
     generation: z.int(),
     /** Empty if the sign-in returned none: then it ends with its access token. */
     refreshToken: z.string(),
-    /** Empty if the last answer gave none. */
+    /** Empty if the last answer had none. */
     accessToken: z.string(),
     /** Null if the service does not name it. */
     expiresAt: z.nullable(z.number()),

@@ -12,14 +12,14 @@ import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '.
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
 
-/** The application at the identity service, as the developer portal gives it (docs/internals/vendor-api.md 4.3). */
+/** The application at the identity service, as the developer portal shows it (docs/internals/vendor-api.md 4.3). */
 export interface OAuthClient {
   /** The origin of the service that its tokens are for. */
   audience: string;
   /** https, or http on a loopback address. */
   tokenUrl: string;
   /**
-   * If its document answers, tokens are asked for at the address that it gives. The stored sign-in
+   * If its document answers, tokens are requested at its address. The stored sign-in
    * is that of `tokenUrl`.
    */
   issuer?: Issuer | null;
@@ -60,7 +60,7 @@ export interface Tokens {
 
 /** A definite refusal: asking again changes nothing (docs/internals/vendor-api.md 4.2). */
 export interface Refusal {
-  /** The error code of RFC 6749 5.2; empty if the service gave none. */
+  /** The error code of RFC 6749 5.2; empty if the service sent none. */
   refusal: string;
 }
 

@@ -39,7 +39,7 @@ const lookAgainMs = 1_000;
 export class SharedGrant {
   readonly #options: SharedGrantOptions;
   #known: Grant | null = null;
-  /** A rotated grant that the store did not take: kept until it does. */
+  /** A rotated grant that the store did not accept: kept until it does. */
   #unsaved: Grant | null = null;
   #isForgotten = false;
 

@@ -391,7 +391,7 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
 /**
  * Whether the issuer that an answer names (RFC 9207) is the service that was asked. Not every
  * profile has an issuer, so its origin is compared with those of the sign-in address and the token
- * address, which the issuer itself may have given.
+ * address, which the issuer itself may have sent.
  */
 function isOf({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';

@@ -67,7 +67,7 @@ export class FileStateStore implements StateStore {
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
   #earlier: Promise<number | null> | null = null;
-  /** The highest version that was given, of any key: one that was removed and comes back gets another version. */
+  /** The highest version that was used, of any key: one that was removed and comes back gets another version. */
   #version = 0;
 
   constructor(options: FileStateStoreOptions) {

@@ -180,7 +180,7 @@ export class DirectoryOwner {
     }
   }
 
-  /** @returns `busy` if it lives and can take no connection now */
+  /** @returns `busy` if it lives and can accept no connection now */
   async #connect(socket: string): Promise<Socket | 'refused' | 'busy'> {
     const address = await addressOf(this.#folder, socket);
     try {
@@ -233,7 +233,7 @@ export class DirectoryOwner {
         await this.#sweep().catch(() => undefined);
         return true;
       }
-      // A process that was stopped since it looked takes a number that was given long ago.
+      // A process that was stopped since it looked takes a number that was used long ago.
       if (isFirst) await diskFiles.unlink(this.#pathOf(number));
       this.#unlisten();
       return false;
@@ -374,6 +374,6 @@ async function isLocalFolder(folder: string): Promise<boolean> {
   // A network drive is named by its full path and not by its letter.
   if (process.platform === 'win32') return !(await diskFiles.realpath(folder)).startsWith('\\\\');
   const { type } = await diskFiles.statfs(folder, { bigint: true });
-  // Some systems give the number with a sign.
+  // Some systems return the number with a sign.
   return localTypes[process.platform]?.includes(Number(BigInt.asUintN(32, type))) ?? false;
 }

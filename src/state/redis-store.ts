@@ -73,7 +73,7 @@ const replicaMs = 1_000;
 /**
  * One hash for each collection, a field for each key, named by the keyed hash of the key. Its value
  * is `<version> <sealed JSON>`. A version is a counter of the server and a random text of the
- * writer, so that none is given twice, not even by a server that forgot its last writes. A write
+ * writer, so that none is used twice, not even by a server that forgot its last writes. A write
  * that is repeated over a new connection is recognized by its random text. What another secret or a
  * newer version of the pack wrote is not overwritten. `write` returns the version and the number of
  * replicas. It refuses to write if the replication ID of the server has changed since this process
@@ -539,7 +539,7 @@ const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
 
 const unavailable = (problem: Sentence): StateFault => new StateFault('unavailable', problem);
 
-/** The client gives an error reply as an error without a code, whose text begins with a word in capitals. */
+/** The client returns an error reply as an error without a code, whose text begins with a word in capitals. */
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && systemCodeOf(error) === '' && /^[A-Z]{3,} /.test(error.message);
 

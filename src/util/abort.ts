@@ -28,7 +28,7 @@ export function raceAbort<Value>(work: Promise<Value>, signal: Signal | undefine
 
 /**
  * A signal that is aborted as soon as one of `signals` is, until `unlink` is called.
- * `AbortSignal.any` does not do: on Node 20 each call leaves a record behind that lives as long as
+ * `AbortSignal.any` is not suitable: on Node 20 each call leaves a record behind that lives as long as
  * its signals, and the signal of a node lives for months.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): { signal: AbortSignal; unlink(): void } {

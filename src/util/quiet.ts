@@ -76,7 +76,7 @@ function quietHours({ from, to }: { from: number; to: number }, timeZone?: strin
     return Number(hours) * 60 + Number(minutes);
   };
   return {
-    // Intl gives the local time of that instant, so a change to or from summer time needs no arithmetic.
+    // Intl has the local time of that instant, so a change to or from summer time needs no arithmetic.
     holdsAt(at) {
       const now = minuteOfDay(at);
       return from < to ? from <= now && now < to : from <= now || now < to;

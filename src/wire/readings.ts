@@ -41,8 +41,8 @@ export interface Parsed<Payload> {
 }
 
 /**
- * Its unit is in words: that of docs/internals/service.md 2.8, or another one that the service
- * gave; null for words and booleans.
+ * Its unit is in words: that of docs/internals/service.md 2.8, or another one of the
+ * service; null for words and booleans.
  */
 export interface ResourceReading extends Measured {
   /** The service's own value, if the type of docs/internals/service.md 2.8 cannot hold all of it. */
@@ -50,7 +50,7 @@ export interface ResourceReading extends Measured {
 }
 
 interface CommandOffer {
-  /** In the form that the command node takes: `honk-flash`. */
+  /** In the form that the command node accepts: `honk-flash`. */
   command: string;
   /** Verbatim. */
   href: string | null;
@@ -187,7 +187,7 @@ export function typedReading(type: Resource | MemberKind, { value: raw, unit, ti
   };
 }
 
-/** JSON booleans, their text, and the words that the specification gives to them; anything else is unknown. */
+/** JSON booleans, their text, and the words of the specification for them; anything else is unknown. */
 function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean | null {
   if (typeof raw === 'boolean') return raw;
   const word = typeof raw === 'string' ? raw.trim().toLowerCase() : '';

@@ -58,7 +58,7 @@ export const notMeasured: Measured = { value: null, unit: null, timestamp: null 
 export const isMeasured = (input: unknown): boolean =>
   input === null || (typeof input === 'object' && 'value' in input);
 
-/** Every read parses many of them, so this takes no schema. */
+/** Every read parses many of them, so this needs no schema. */
 export function parseMeasured(input: unknown): Measured {
   if (!isRecord(input)) return { ...notMeasured };
   const { value, unit, timestamp } = input;

@@ -60,7 +60,7 @@ export class Car {
     return this.#state;
   }
 
-  /** The commands that the service took for this car, oldest first. */
+  /** The commands that the service accepted for this car, oldest first. */
   get invocations(): readonly Invocation[] {
     this.#runDue();
     return [...this.#invocations.values()];
@@ -182,7 +182,7 @@ export class Car {
 
   /**
    * Somebody pulls at the tailgate (docs/internals/service.md 4.2 rules 1 and 2). On a locked car
-   * it opens only within the time that an unlock command gave, and the other doors unlock with it.
+   * it opens only within the time of an unlock command, and the other doors unlock with it.
    * @returns whether it opened
    */
   openTailgate(): boolean {
@@ -219,7 +219,7 @@ export class Car {
     return { value: 'AVAILABLE', unavailableReason: null };
   }
 
-  /** The service takes a command. The car does it, or not, when it is due. */
+  /** The service accepts a command. The car does it, or not, when it is due. */
   invoke(request: InvocationRequest): Invocation {
     this.#runDue();
     const { commandPlan } = this.#state;

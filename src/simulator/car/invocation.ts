@@ -34,7 +34,7 @@ export class Invocation implements InvocationRequest {
   readonly runtimeMinutes: number;
   readonly receivedAt: number;
   readonly timeline: readonly TimelineStep[];
-  /** The word that the car's rules gave, once they did. */
+  /** The word by the rules of the car, once it is decided. */
   ruling: string | null = null;
   /** When the car did it; null: it has not. */
   actedAt: number | null = null;

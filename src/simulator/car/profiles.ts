@@ -1,6 +1,6 @@
 import type { CarChanges, CarOptions } from './changes';
 
-/** Commands that only some cars take, so each car names its own (docs/internals/vendor-api.md 15). */
+/** Commands that only some cars accept, so each car names its own (docs/internals/vendor-api.md 15). */
 export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;
 
 const climate = ['climatization-start', 'climatization-stop'];

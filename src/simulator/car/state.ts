@@ -39,7 +39,7 @@ const text = z.nullable(z.string({ error: 'a text, or null' }));
 
 /** A step in the course of a command. */
 const step = z.strictObject({
-  /** Counted from when the service took the command. */
+  /** Counted from when the service accepted the command. */
   afterMs: wait,
   /** Any word, or `BY_RULE`. */
   status: z.string({ error: 'a status word, or BY_RULE' }),

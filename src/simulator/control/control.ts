@@ -32,7 +32,7 @@ interface ControlParts {
   pageToken: string;
 }
 
-/** @param json parses the body of the request; who takes it checks it */
+/** @param json parses the body of the request; the caller checks it */
 type Handler = (parameters: Record<string, string>, json: () => unknown) => Answer;
 
 const controlPath = '/control';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../util/clock';
 import type { ApiName } from '../../catalogue/reads';
 
-/** The limits of docs/internals/vendor-api.md 5. One that is not given does not apply. */
+/** The limits of docs/internals/vendor-api.md 5. A limit that is not set does not apply. */
 export interface LimitOptions {
   requestsPerMinute?: number;
   commandsPerMinute?: number;
