@@ -1,7 +1,7 @@
-// Writes what the documents say a second time from its one place: tables from the catalogue, the properties, inputs and outputs of a
+// Writes what the documents repeat from its one place: tables from the catalogue, the properties, inputs and outputs of a
 // node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
-// example flows cost from their nodes (into their infos, too), the drawing of the car into the example of a dashboard, and into the
-// links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
+// example flows cost from their nodes (also into their infos), the drawing of the car into the example of a dashboard, and into the
+// links of README.md the version: `npm run readme`. With --check it only reports whether they are up to date.
 import { fillHelp } from './fill-help.mjs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';

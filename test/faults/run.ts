@@ -16,7 +16,7 @@ interface FaultReport {
   faults: number;
   /** How often each outcome or code was reported. */
   told: Record<string, number>;
-  /** Empty where every invariant holds. */
+  /** Empty if every invariant holds. */
   broken: string[];
 }
 

@@ -123,7 +123,7 @@ const parked: CarState = {
 /** From the car to the service. */
 const pushDelay = 2 * second;
 
-/** Runs one schedule for one day. */
+/** Runs one schedule for a whole day. */
 export function live(day: Day, schedule: Schedule, id: string): Outcome {
   const car = new Cloud(day);
   const profile = new PollingProfile(id, (now) => Math.floor((now % (24 * hour)) / hour));

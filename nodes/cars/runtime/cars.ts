@@ -137,7 +137,7 @@ export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal)
 
 /**
  * The last position that a flow has read, `latitude/longitude`.
- * @throws VehicleError CONFIG if the car is not known any more
+ * @throws VehicleError CONFIG if the car is no longer known
  */
 export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> =>
   (await knownCar(RED, key)).facts.location?.value ?? null;

@@ -68,7 +68,7 @@ export async function startNodeRedProgram({
   credentialSecret: 'a secret of the tests',
   uiHost: '127.0.0.1',
   uiPort: ${port},
-  // Recorded at once, also where the process is killed next.
+  // Recorded at once, even if the process is killed next.
   functionGlobalContext: {
     record: (entry) => require('node:fs').appendFileSync(${JSON.stringify(records)}, JSON.stringify(entry) + '\\n'),
   },
