@@ -77,7 +77,7 @@ export class Account {
   readonly dispatcher: Dispatcher;
   /** How requests reach the service. */
   readonly connection: ConnectionNotes;
-  /** In which people see the values; what the pack keeps has the units of the car. */
+  /** The units that people see; what the pack keeps has the units of the car. */
   readonly units: UnitSystem;
   readonly #id: string;
   readonly #pack: Pack;

@@ -290,7 +290,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   }
 
   /**
-   * Stores the last state, its times too.
+   * Stores the last state and its times.
    * @param hasWorked false if another process of the group works for the node: only what waits here
    * for its sending is released
    */

@@ -18,7 +18,7 @@ const held = 'dialog';
 
 /**
  * Prepares an open form as soon as its code and its texts are loaded. Until then its fields are
- * hidden, and saving keeps what the node has (`saveForm`). They keep their place: Node-RED makes
+ * hidden, and saving keeps what the node has (`saveForm`). They keep their space: Node-RED makes
  * the form as wide as they are.
  */
 export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Dialog<Options>>): void {

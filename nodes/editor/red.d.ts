@@ -24,7 +24,7 @@ interface EditorProperty<Options, Value> {
   value: Value;
   /** Type of the config node that the property names. */
   type?: string;
-  /** Names the property in the editor's own complaints. */
+  /** Names the property in the editor's own error messages. */
   label?: string;
   /** Two declared parameters: only such a validator may return its reason as a string. */
   validate?(

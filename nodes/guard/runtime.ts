@@ -97,7 +97,7 @@ async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }
       ? await runner.initialRead(guard.readsFor(), signal)
       : null;
   const hasRead = initial !== null;
-  /** The result of the first read after the start, once: the first message carries it on. */
+  /** The result of the first read after the start, once: the first message passes it on. */
   const takeInitial = () => {
     const taken = initial;
     initial = null;

@@ -13,7 +13,7 @@ import type { NodeAPI } from 'node-red';
 import { isRecord, wordSentence, type Sentence } from '../../src/index';
 import { partOf } from '../per-node-red';
 
-/** The values of a text, by the names of their places. */
+/** The values of a text, by the names of their placeholders. */
 export type Values = Record<string, string | number>;
 
 /** The texts of the runtime in one language. */
@@ -21,7 +21,7 @@ export interface Words {
   /** BCP 47 tag. */
   readonly language: string;
   /**
-   * A text with its places filled, `armed for __seconds__ s`; `defaultValue` of the values if there
+   * A text with its placeholders filled, `armed for __seconds__ s`; `defaultValue` of the values if there
    * is none.
    * @param key in `runtime.json`
    */
@@ -30,7 +30,7 @@ export interface Words {
   translate(sentence: Sentence): string;
 }
 
-/** The parts of a text: words, the name of a place, words, and so on. */
+/** The parts of a text: words, the name of a placeholder, words, and so on. */
 type Text = readonly string[];
 
 /** The build puts the locales beside the bundle. */

@@ -66,7 +66,7 @@ interface State {
   demoPage: string | null;
 }
 
-/** Hides lines that are about other values. They keep their place: a form that moves under the pointer loses the click that left the field. */
+/** Hides lines that are about other values. They keep their space: a form that moves under the pointer loses the click that left the field. */
 const hideLines = (name: string): void => void part(name).css('visibility', 'hidden');
 
 /** The redirect URL that the application at the portal has to list. */

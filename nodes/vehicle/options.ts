@@ -6,7 +6,7 @@ import { flag, listOf, number, text } from '../node-red/options';
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,
-    /** In which people see the values; `car`: as the car reports them. */
+    /** The units that people see; `car`: as the car reports them. */
     units: z._default(z.enum(unitSystems), 'car'),
     service: z._default(z.enum(serviceNames), 'demo'),
     baseUrl: text,

@@ -25,7 +25,7 @@ export interface FollowUpdate {
   /** True once, for the last update: the result. */
   settled: boolean;
   report: FollowReport;
-  /** The reason of the report, to be worded for each reader. */
+  /** The reason of the report, to be translated for each reader. */
   reason: Sentence;
 }
 

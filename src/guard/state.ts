@@ -10,7 +10,7 @@ const openingShape = z.lazy(() =>
   z.object({
     /** null: not known to be open. */
     openSince: z._default(instant, null),
-    /** The last instant at which it is known to have been closed; with `openSince` null too: never known. */
+    /** The last instant at which it is known to have been closed; if `openSince` is also null: never known. */
     closedAt: z._default(instant, null),
     /** The newest timestamp among the values that counted. */
     measuredAt: z._default(instant, null),

@@ -73,7 +73,7 @@ export function parseAddress(input: string, what: string, { mayHaveQuery = false
   );
 }
 
-/** The address of a path of an interface, its places filled in and escaped. */
+/** The address of a path of an interface, its placeholders filled in and escaped. */
 export function addressOf(
   service: ServiceProfile,
   iface: InterfaceName,

@@ -31,7 +31,7 @@ const lookAgainMs = 1_000;
  * grant has not changed, and the mark of a process that has ended is taken over.
  *
  * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer
- * is lost on the way or with the process. But a server may accept a rotated token for some more
+ * is lost on the way or with the process. However, a server may accept a rotated token for some more
  * seconds (PingFederate, which serves the real sign-in, calls it the rolling grace period).
  * Therefore the mark of a refresh without an answer stays, without a name, and any process repeats
  * the refresh.

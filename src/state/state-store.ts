@@ -21,7 +21,7 @@ export interface WriteCondition {
 
 /**
  * Everything that outlives a restart: a small key-value store with compare-and-set. A key is a collection and a name,
- * `command/4f3c`; the collection is a fixed word of the pack, the name can be any text. No two writes of a key get the same version,
+ * `command/4f3c`; the collection is a fixed word of the pack, the name is any text. No two writes of a key get the same version,
  * not even when it was removed in between.
  */
 export interface StateStore {

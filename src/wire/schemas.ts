@@ -113,7 +113,7 @@ export const detailsShape = z.lazy(() =>
     gearbox: text,
     fuelType: text,
     externalColour: text,
-    /** Kilowatt-hours; only there if the service gives it (docs/internals/service.md 2.2). */
+    /** Kilowatt-hours; absent if the service does not send it (docs/internals/service.md 2.2). */
     batteryCapacityKWH: z.optional(number),
     images: z.catch(images, noImages),
     descriptions: z.catch(descriptions, noDescriptions),

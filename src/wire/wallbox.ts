@@ -24,7 +24,7 @@ export interface WallboxSession {
 
 /** `reason` only if `value` is null: that of a session, or `OPEN_FOR_DAYS`. */
 interface WallboxReading extends Omit<Measured, 'timestamp'> {
-  /** The service gives no time. */
+  /** The service sends no time. */
   timestamp: null;
   reason?: string;
 }
@@ -46,7 +46,7 @@ export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation
   return { requestStatus, operationId: null, message: null, async: null, readyUntil: null };
 }
 
-/** The newest first, and in one order however the service gives them. */
+/** The newest first, and in one order, whatever the order of the service. */
 export function parseWallboxSessions(body: unknown): Parsed<WallboxSession[]> {
   return { payload: unwrapList(body, 'sessions').map(sessionOf).sort(newestFirst), measuredAt: null };
 }
