@@ -28,7 +28,7 @@ const compile = (project, name) =>
   });
 
 /**
- * What is loaded later has a file of its own: the runtime with the first node, the simulated service with the first demo vehicle. Both
+ * What is loaded later has its own file: the runtime with the first node, the simulated service with the first demo vehicle. Both
  * load the errors from one file, because an error of one must be an instance of the other's class.
  */
 const filesOfTheirOwn = {
@@ -104,7 +104,7 @@ async function bundleRuntime() {
   await writeFile(`${to}LICENSES`, [lines.join('\n'), ...licenses].join('\n\n'));
 }
 
-/** What is loaded when it is first shown has a file of its own: the panel of the tab "Cars", and the dialog of each node. */
+/** What is loaded when it is first shown has its own file: the panel of the tab "Cars", and the dialog of each node. */
 const dialogOf = (type) => `${type}-dialog.mjs`;
 const apart = (type) => ({
   name: 'apart',

@@ -192,7 +192,7 @@ async function properties(type, heading) {
 
 /** Lines `: name (type) : meaning` of a help as a table. */
 async function members(type, heading) {
-  // The page has examples of its own.
+  // The page has its own examples.
   const help = (await helpOf(type, heading)).replace(/^For example[^\n]*\n\n(?: {4}[^\n]*\n)+\n?/m, '');
   return help.replace(/(?:^: .+ : .+\n?)+/gm, (lines) => {
     const rows = lines

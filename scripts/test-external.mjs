@@ -48,7 +48,7 @@ async function testWith({ node, nodeRed, folders }) {
 async function testAgainst(specs) {
   const { makeAuthority } = require('../dist/test/world/support/certificates.js');
   const folder = mkdtempSync(join(tmpdir(), 'world-'));
-  // squid works as a user of its own.
+  // squid works as its own user.
   chmodSync(folder, 0o711);
   try {
     const authority = join(folder, 'authority');

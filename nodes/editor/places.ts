@@ -56,7 +56,7 @@ export function addPlaceFields(row: JQuery, place: unknown, ask = askPosition): 
 
 /**
  * Adds a choice of the places of the vehicle configuration, and the fields for another one. Without such places there are only the fields.
- * @param place as it is stored: a name, or a place of its own; anything else is a new one
+ * @param place as it is stored: a name, or a place with coordinates; anything else is a new one
  */
 export function addPlaceChoice(row: JQuery, place: unknown): () => ShownPlace {
   const select = $('<select>').attr('aria-label', sharedText('place.choice')).appendTo(row);

@@ -11,7 +11,7 @@ interface OwnType {
   options?: { value: string; label: string }[];
 }
 
-/** The sources that every typed property of a node offers besides a value of its own. */
+/** The sources that every typed property of a node offers besides its own value. */
 export const sources = ['msg', 'flow', 'global', 'env', 'jsonata'] as const;
 
 /**

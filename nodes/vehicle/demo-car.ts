@@ -7,7 +7,7 @@ import { clock } from '../node-red/time';
 import { editorsOf } from '../node-red/editors';
 import { partOf } from '../per-node-red';
 
-/** The code of the simulated service. The build keeps it in a file of its own, which only demo vehicles load. */
+/** The code of the simulated service. The build keeps it in its own file, which only demo vehicles load. */
 export const simulator = (): typeof import('../../src/simulator/index') =>
   require('../../src/simulator/index') as typeof import('../../src/simulator/index');
 

@@ -66,7 +66,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       // If the property is missing, `defaultAccess` holds; a new configuration also asks for
       // charging and position.
       value: ['lock', 'unlock', 'honk-flash', 'charging', 'location'],
-      // A property without a field of its own: the form marks the fields of the credentials.
+      // A property without its own field: the form marks the fields of the credentials.
       validate(_value, _opt) {
         return serviceOf(this) === 'demo' || shared.validateCredentials(this);
       },

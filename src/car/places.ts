@@ -68,7 +68,7 @@ export function parsePlace(input: unknown, named: readonly Place[] = []): Place 
   return wrongPart(place) === null ? place : null;
 }
 
-/** What is wrong with a list of places; null if each is complete and has a name of its own. */
+/** What is wrong with a list of places; null if each is complete and has its own name. */
 export function faultIn(places: readonly unknown[]): { at: number; part: keyof Place | 'twice' } | null {
   const names = new Set<string>();
   for (const [at, place] of places.map(readPlace).entries()) {

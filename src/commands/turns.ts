@@ -694,7 +694,7 @@ export class Turns {
     return car;
   }
 
-  /** A wallbox has a turn of its own: the car can accept a command meanwhile, and several cars have one wallbox. */
+  /** A wallbox has its own turn: the car can accept a command meanwhile, and several cars have one wallbox. */
   #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
     return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
   }

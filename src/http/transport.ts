@@ -16,7 +16,7 @@ export interface TransportRequest {
   url: URL;
   headers: Record<string, string>;
   body?: string;
-  /** From the first byte sent to the last byte of the answer; connecting has a limit of its own. */
+  /** From the first byte sent to the last byte of the answer; connecting has its own limit. */
   timeoutMs: number;
   signal?: Signal | undefined;
   /**
@@ -86,7 +86,7 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
       const { origin } = request.url;
       const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is
-      // not, so each has a connection of its own.
+      // not, so each has its own connection.
       const connections =
         (isCommand ? undefined : pools.get(origin)) ??
         new Connections(origin, isCommand ? 1 : readConnections, options);
@@ -112,7 +112,7 @@ interface ConnectionOptions {
   connector: buildConnector.connector;
 }
 
-/** The connections to one origin, directly or each through a tunnel of its own. */
+/** The connections to one origin, directly or each through its own tunnel. */
 class Connections {
   readonly dispatcher: Dispatcher;
   /** `Dispatcher.destroy` leaves a socket alone that is still connecting, so all of them are kept here. */

@@ -78,7 +78,7 @@ export interface SignedIn {
 
 /** A person has ten minutes to type a password and a code from the phone. */
 const stateLifetimeMs = 10 * 60_000;
-/** Until then, a late or repeated answer gets a sentence of its own. */
+/** Until then, a late or repeated answer gets its own sentence. */
 const keptMs = 2 * stateLifetimeMs;
 /** Bounds the place that unfinished sign-ins take. */
 const maxPending = 100;

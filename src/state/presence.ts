@@ -18,7 +18,7 @@ export interface Presence {
   readonly role: Role;
   /** Why this process may not act, if a user can end it: a shared store that is away, or another process that uses the directory. */
   readonly fault: VehicleError | null;
-  /** Names the copies of the same flows; null if each process has flows of its own. */
+  /** Names the copies of the same flows; null if each process has its own flows. */
   readonly group: string | null;
   /** Whether the same command from the same node of two copies is one command. */
   readonly joinsCommands: boolean;

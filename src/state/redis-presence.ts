@@ -8,7 +8,7 @@ interface RedisPresenceOptions {
   store: SharedStore;
   /** The name of this process for people: *Check* in another Node-RED shows it. */
   name?: string;
-  /** Names the copies of the same flows; null, the default, if each process has flows of its own. */
+  /** Names the copies of the same flows; null, the default, if each process has its own flows. */
   group?: string | null;
   /** Whether the same command from the same node of two copies is one command. Default: true in a group. */
   joinsCommands?: boolean;

@@ -35,7 +35,7 @@ function keepAccount(): void {
   const nameOf = (target: unknown): string =>
     target instanceof Element ? target.localName : Object.prototype.toString.call(target).slice(8, -1);
 
-  // Each listener of each target has a key of its own.
+  // Each listener of each target has its own key.
   const keys = new WeakMap<object, Map<string, object>>();
   const keyOf = (target: object, type: string, listener: unknown, isCapturing: boolean): object => {
     const ofTarget = keys.get(target) ?? new Map<string, object>();

@@ -12,7 +12,7 @@ const { repository, homepage, bugs, version } = packageJson as typeof packageJso
 const [, name = ''] = /^git\+https:\/\/github\.com\/(.+)\.git$/.exec(repository.url) ?? [];
 const home = `https://github.com/${name}`;
 
-/** A file of the repository at the tag of a release, in a page of its own or as it is. */
+/** A file of the repository at the tag of a release, in its own page or as it is. */
 const released = new RegExp(
   `^https://(?:github\\.com/${name}/blob|raw\\.githubusercontent\\.com/${name})/([^/]+)/([^#]+)(?:#(.+))?$`,
 );

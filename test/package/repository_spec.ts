@@ -153,7 +153,7 @@ describe('The repository', () => {
   });
 
   it('says which bundle contains which package, with its license', () => {
-    /** A text of its own in the code of each package. */
+    /** A distinctive text in the code of each package. */
     const marks = { undici: 'UND_ERR_CONNECT_TIMEOUT', zod: '~standard' };
     const licenses = readText('dist/nodes/LICENSES');
     const bundles = filesBelow('dist/nodes').filter((file) => file.endsWith('.js'));

@@ -30,7 +30,7 @@ const uniqueVin = (): string => `CN${randomBytes(8).toString('hex').toUpperCase(
 const mayHoldVin = new Set(['vin', 'href', 'exteriorImageUrl', 'internalImageUrl']);
 
 /**
- * A process of its own that sends secrets and VINs that exist nowhere else through every success and every failure, and searches logs,
+ * A separate process that sends secrets and VINs that exist nowhere else through every success and every failure, and searches logs,
  * messages, statuses, answers to the editor and files. Arguments: `whole` for every read, every command and every fault, `some` for some
  * of each, `leak` to leak a secret of each kind in every way; the folder that the process works in. It sends a `CanaryRun` to its parent,
  * which searches what the process wrote to stdout and stderr.

@@ -14,7 +14,7 @@ interface Timer {
  */
 const requests = new Map<unknown, number>();
 const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
-// The bundle of the nodes has an undici of its own, which has the same channels.
+// The bundle of the nodes has its own undici, which has the same channels.
 subscribe('undici:request:create', (message) => void requests.set(requestOf(message), 200));
 for (const end of ['undici:request:trailers', 'undici:request:error'])
   subscribe(end, (message) => void requests.delete(requestOf(message)));

@@ -44,7 +44,7 @@ export const describeOnRedis = (title: string, suite: (this: Mocha.Suite) => voi
 export const itOnRedis = (title: string, test: Mocha.AsyncFunc): Mocha.Test =>
   (isMissing ? it.skip : it)(title + note, test);
 
-/** A `redis-server` of its own, on a free port of this machine and with its own folder. */
+/** A separate `redis-server`, on a free port of this machine and with its own folder. */
 export class RedisServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'redis-'));
   readonly #options: readonly string[];

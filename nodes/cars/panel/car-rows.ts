@@ -23,7 +23,7 @@ interface CarRowGroup {
 
 type ShownValues = CarSummary['facts'];
 
-/** All but the lock, which has a line of its own. */
+/** All but the lock, which has its own line. */
 const isOpening = (name: ShownName): name is OpeningName => name !== 'carLocked' && Object.hasOwn(openings, name);
 const openingsIn = (read: 'windows' | 'doors') =>
   openingKeys.filter((key) => isOpening(key) && openings[key].read === read);

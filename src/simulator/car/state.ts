@@ -55,7 +55,7 @@ export const position = {
   heading: z.nullable(between(0, 360, 'a number of degrees from 0 to 360, or null')),
 };
 
-/** Parts of `details` that have members of their own. */
+/** Parts of `details` that have their own members. */
 export const detailParts = {
   /** Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2). */
   images: { exteriorImageUrl: first(text, null), internalImageUrl: first(text, null) },

@@ -2,7 +2,7 @@ import type { Random } from '../../support/random';
 
 /**
  * The events once more, by brute force: from the whole history of one fact it works out what must be reported. It shares no code with
- * src/events, and has a table of its own.
+ * src/events, and has its own table.
  */
 export interface HistoryReading {
   at: number;

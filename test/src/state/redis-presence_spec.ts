@@ -5,7 +5,7 @@ import { sentence } from '../../../src/sentence';
 import { ManualClock } from '../../support/manual-clock';
 import { SharedMemory } from '../../support/shared-memory';
 
-/** A process with a clock of its own: one that is stopped does not advance. */
+/** A process with its own clock: one that is stopped does not advance. */
 class Process {
   readonly clock: ManualClock;
   readonly presence: RedisPresence;

@@ -27,7 +27,7 @@ export interface NodeRedProgram {
 }
 
 /**
- * Starts Node-RED in a folder of its own, without flows.
+ * Starts Node-RED in its own folder, without flows.
  * @param env more of its environment, such as HTTPS_PROXY
  * @param nodes files for its folder `nodes`
  * @param settings more of its settings.js

@@ -1,4 +1,4 @@
-// oidc-provider as the identity service, in a process of its own. Argument: its settings as JSON (`ProviderSettings`, oidc-provider.ts).
+// oidc-provider as the identity service, in its own process. Argument: its settings as JSON (`ProviderSettings`, oidc-provider.ts).
 import { createServer } from 'node:http';
 
 const { port, clients, lifeSeconds, aheadMs, graceSeconds, scopes, discovery, needsOfflineAccess } = JSON.parse(

@@ -152,7 +152,7 @@ export async function freePort(): Promise<number> {
   throw new Error('There is no free port.');
 }
 
-/** A folder of its own below the folder for temporary files; removed after the tests of the file. */
+/** A separate folder below the folder for temporary files; removed after the tests of the file. */
 export async function newFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `world-${name}-`));
   folders.push(folder);
