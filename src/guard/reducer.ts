@@ -35,8 +35,8 @@ import {
  * Each step decides from what is known then:
  * - An alert is sent when an opening has been open for its time. It names all such openings, and
  *   comes again after `repeat`.
- * - `since` is the timestamp of the first value that reports it open, because that is when the car was
- *   asked (docs/internals/service.md 2.3). If the timestamp is missing, in the future, over a year
+ * - `since` is the timestamp of the first value that reports it open, because the car was asked
+ *   then (docs/internals/service.md 2.3). If the timestamp is missing, in the future, over a year
  *   old, or before the opening was last known closed, it is the time of the reading.
  * - A value with an older timestamp than one already applied changes nothing
  *   (docs/internals/vendor-api.md 6.2).
