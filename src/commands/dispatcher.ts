@@ -39,7 +39,6 @@ interface DispatcherOptions {
   /** The name of the account in the log. */
   account: string;
   clock: Clock;
-  /** Called when a command has locked the car. */
   onLocked: (vin: string) => void;
   /** Called when a command could not be stored. */
   onSaveFailed?: () => void;

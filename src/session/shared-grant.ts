@@ -7,7 +7,6 @@ import type { Grant, GrantStore } from './grant-store';
 import { requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
 export interface SharedGrantOptions {
-  /** The key of the grant in the store. */
   key: string;
   store: GrantStore;
   /** Must work after the configuration is closed, because a refresh may outlive it. */

@@ -119,7 +119,6 @@ describe('Node-RED as a service manager runs it, with the packed tarball', funct
   ];
 
   const isOpen = (): boolean => service.car(watched).state.windows.frontLeft === 'OPEN';
-  /** Opens the window, or closes it. */
   const changeCar = (): unknown => service.car(watched).set({ windows: { frontLeft: isOpen() ? 'CLOSED' : 'OPEN' } });
   const showsWindow = (recorded: Recorded[]): boolean =>
     eventsIn(recorded).at(-1)?.['event'] === (isOpen() ? 'window-opened' : 'window-closed');

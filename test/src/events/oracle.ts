@@ -7,7 +7,6 @@ import type { Random } from '../../support/random';
 export interface HistoryReading {
   at: number;
   payloads: Record<string, unknown>;
-  /** When each read was answered. */
   receivedAt: Record<string, number>;
   /** When each read was asked for: an answer to a later question can come first. */
   askedAt?: Record<string, number>;

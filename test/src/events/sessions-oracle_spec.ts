@@ -21,7 +21,6 @@ interface Charge {
   /** Infinity: it is stuck. */
   to: number;
   kWh: unknown;
-  /** When the wallbox reports that it has ended. */
   toldAt: number;
   /** The wallbox reports its begin only with its end. */
   isSecret: boolean;
