@@ -31,7 +31,7 @@ describe('the client', () => {
       service.car().set({ commandPlan: { answerAfterMs: 0 }, extraCommands });
       ({ client } = openTestAccount(service));
     });
-    /** A client of another Node-RED, which knows of no command that may still be under way. */
+    /** A client of another Node-RED, which knows of no command that may still be in progress. */
     const another = (more: Parameters<typeof openTestAccount>[1] = {}): SendingClient =>
       openTestAccount(service, { store: new MemoryStateStore(), ...more }).client;
 

@@ -273,6 +273,6 @@ describe('The reads trips and charges', () => {
     const asked = account.read('trips', { vin: car });
     await clock.advance(10 * minute);
     assert.equal(((await asked).payload as unknown[]).length, 1);
-    assert.deepEqual(warnings, ['The source of the price of the vehicle configuration does not answer.']);
+    assert.deepEqual(warnings, ['The source of the price in the vehicle configuration does not answer.']);
   });
 });
