@@ -121,6 +121,16 @@ describe('the client', () => {
         assert.deepEqual([outcome, requestStatus, posts().length], ['undetermined', null, 1], JSON.stringify(fault));
       }
     });
+
+    it('hand on no operation id that is none', async () => {
+      service.faults.add({
+        match: { method: 'POST' },
+        status: 200,
+        headers: { 'x-operationid': 'Bearer demo-token' },
+        body: { operationId: 'Bearer demo-token', data: { invokeStatus: 'REJECTED' } },
+      });
+      assert.equal((await client.send('lock', { vin })).operationId, null);
+    });
   });
 
   describe('links', () => {

@@ -104,6 +104,8 @@ describe('a refreshing access token', () => {
     return work;
   };
 
+  const requestsMade = (count: number): Promise<void> => until(() => identity.requests.length === count);
+
   it('comes from the refresh token of a sign-in, with the life and scopes that the service gives it', async () => {
     await signIn(['openid', 'conve:vehicle_relation']);
     const token = source();
@@ -130,6 +132,28 @@ describe('a refreshing access token', () => {
     assert.deepEqual([await token.get(), reads], [first, 0]);
     await clock.advance(299_000);
     assert.deepEqual([(await whileTimePasses(token.get())) === first, reads > 0], [false, true]);
+  });
+
+  it('holds a deploy for a few seconds where the service hangs, and uses the answer that comes after it', async () => {
+    await signIn();
+    const before = source();
+    const first = await before.get();
+    let answer = (): void => undefined;
+    identity.beforeAnswer = () => new Promise((resolve) => (answer = resolve));
+    const waiting = before.onUnauthorized(first);
+    await requestsMade(2);
+    let isClosed = false;
+    const closing = before.close().then(() => (isClosed = true));
+    await clock.advance(2_900);
+    assert.equal(isClosed, false);
+    await clock.advance(200);
+    await closing;
+    const after = source();
+    const second = after.onUnauthorized(first).then(() => after.get());
+    answer();
+    assert.ok(await identity.accepts(await second));
+    await waiting;
+    assert.equal(identity.requests.length, 2);
   });
 
   it('is not held by a service that cannot be reached, and the next process asks with the same refresh token', async () => {
@@ -199,15 +223,15 @@ describe('a refreshing access token', () => {
     ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
     ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
-  it('tries again at once when the client secret was corrected', async () => {
-    await signIn();
-    const wrong = source({ client: { ...identity.client, clientSecret: 'wrong' } });
-    await assert.rejects(
-      wrong.get(),
-      (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
-    );
-    assert.ok(await identity.accepts(await source().get()));
-  });
+    it('tries again at once when the client secret was corrected', async () => {
+      await signIn();
+      const wrong = source({ client: { ...identity.client, clientSecret: 'wrong' } });
+      await assert.rejects(
+        wrong.get(),
+        (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
+      );
+      assert.ok(await identity.accepts(await source().get()));
+    });
 
     it(`tries again after ${what}, with growing pauses and no loop`, async () => {
       const token = await signedIn();
@@ -270,6 +294,31 @@ describe('a refreshing access token', () => {
     }
     assert.deepEqual(pauses, [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
   });
+
+  for (const [when, isAnswered] of [
+    ['before it is requested', false],
+    ['while the answer is saved', true],
+  ] as const) {
+    it(`is not stored where its configuration is deleted ${when}`, async () => {
+      await signIn();
+      const { store } = session;
+      const read = store.read.bind(store);
+      let isDeleted = false;
+      store.read = async (key) => {
+        const stored = await read(key);
+        const isItsTurn = identity.requests.length === Number(isAnswered);
+        if (key !== ownKey() || !isItsTurn || isDeleted) return stored;
+        isDeleted = true;
+        await session.signIns.removeGrant({ client: identity.client, configNodeId: 'config-1' });
+        return stored;
+      };
+      await source()
+        .get()
+        .catch(({ code }: VehicleError) => assert.equal(code, 'CANCELLED'));
+      assert.deepEqual([isDeleted, await grantFiles()], [true, []]);
+      assert.equal(identity.requests.length, Number(isAnswered));
+    });
+  }
 
   it('gives every token to the redactor before it is used, also one that a former process stored', async () => {
     const token = await signedIn();

@@ -239,6 +239,19 @@ describe('the state store', () => {
     }
   });
 
+  it('removes what was put aside together with its key, also what a former process put aside', async () => {
+    await open().write('guard/a', 1);
+    const file = onlyFileOf('guard');
+    const store = open();
+    for (const writer of [open(), store]) {
+      writeFileSync(file, '{');
+      await writer.write('guard/a', 2);
+    }
+    assert.equal(filesOf('guard').length, 3);
+    await store.remove('guard/a');
+    assert.deepEqual(filesOf('guard'), []);
+  });
+
   it('reads a file again that could not be read for a moment, and overwrites it not before', async () => {
     await open().write('guard/a', 'kept');
     const name = basename(onlyFileOf('guard'));
