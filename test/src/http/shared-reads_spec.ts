@@ -67,6 +67,18 @@ describe('shared reads', () => {
     assert.equal(service.asked.length, 2);
   });
 
+  it('measure the age of an answer in monotonic time', async () => {
+    const first = ask('windows');
+    service.answer('closed');
+    await first;
+    clock.setTime(clock.now() - 3_600_000);
+    assert.equal((await ask('windows')).source, 'shared');
+    await clock.advance(5_000);
+    const second = ask('windows');
+    service.answer('open');
+    assert.equal((await second).value, 'open');
+  });
+
   it('never hold what must not be kept, and still ask once', async () => {
     const both = [ask('details', { keep: false }), ask('details', { keep: false })];
     service.answer('https://image');

@@ -177,6 +177,25 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual([leaders(), a.told, b.told], [['b'], [], [false, true]]);
   });
 
+  it('gives the lead up that it could not give up before, when the store is back', async () => {
+    const give = await bothSeekLead();
+    store.fault = away();
+    give();
+    store.fault = null;
+    await pass(11_000, [a, b]);
+    assert.deepEqual(leaders(), ['b']);
+  });
+
+  it('does not give up the lead that it has again meanwhile', async () => {
+    const give = await bothSeekLead();
+    store.fault = away();
+    give();
+    store.fault = null;
+    a.seekLead();
+    await pass(30_000, [a, b]);
+    assert.deepEqual([leaders(), b.told], [['a'], [false]]);
+  });
+
   it('lets another copy lead within 3 seconds when it ends', async () => {
     await bothSeekLead();
     await pass(10_000, [a, b]);
