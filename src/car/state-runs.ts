@@ -69,7 +69,7 @@ export function withValue(
       return runs.with(runs.length - 1, { ...last, ...seen, ...range });
     }
   }
-  // The service gives the time of the change.
+  // The service reports the time of the change.
   const from = Math.max(begin, last.from);
   const run: StateRun = { value, from, to: receivedAt, measuredAt, askedAt };
   return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, run].slice(-maxRuns);
@@ -88,7 +88,7 @@ export function mergedRuns(one: readonly StateRun[], other: readonly StateRun[])
     else {
       runs[runs.length - 1] = { ...last, to: run.from };
       runs.push(run);
-      // A copy, as this run can be cut, too.
+      // A copy, because this run can also be cut.
       if (last.to > run.to) left.push({ ...last, from: last.to });
       left.sort(byTime);
     }
