@@ -11,7 +11,7 @@ import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
-import { isClockKnown, timesOf } from './times';
+import { isClockKnown, timesOf, type ValueTimes } from './times';
 
 /** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
 export interface CarEvent {
@@ -111,12 +111,19 @@ export class CarFacts {
     const at = now + skewMs;
     const receivedAt = times.receivedAt + skewMs;
     const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
+    // The values of an answer mostly have one time.
+    const timesOfStamp = new Map<string | null, ValueTimes>();
+    const timesIn = (timestamp: string | null): ValueTimes => {
+      const found = timesOfStamp.get(timestamp) ?? timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
+      timesOfStamp.set(timestamp, found);
+      return found;
+    };
     return withCar(this.#of(vin), (car) => {
       const { states } = car.facts;
       let isNews = Math.abs(now - car.statesStoredAt) >= hourMs;
       for (const [name, value, timestamp] of values) {
         const before = states[name] ?? [];
-        const runs = withValue(before, value, timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt }), at);
+        const runs = withValue(before, value, timesIn(timestamp), at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
         if (runs !== before) car.hasNewStates = true;
         states[name] = runs;
