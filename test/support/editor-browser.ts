@@ -231,23 +231,27 @@ export async function closeForm(page: Page, button: 'ok' | 'cancel' = 'cancel'):
   await page.waitForSelector('.red-ui-tray', { state: 'detached' });
 }
 
-/** Deploys other flows, and shows them in an open editor as it shows those of another project: it is not loaded again. */
+/** Shows other flows in an open editor, as it shows those of another project, and deploys them: it is not loaded again. */
 export async function showFlows(page: Page, nodeRed: RealNodeRed, flows: readonly object[]): Promise<void> {
-  // An editor of no version says nothing of flows that somebody else has deployed.
-  await page.evaluate(() => (globalThis as unknown as { RED: Editor }).RED.nodes.version(null));
-  await nodeRed.admin('POST', 'flows', { flows });
+  // First: it forgets the status of a node that it does not have.
   await page.evaluate(
-    ({ flows: stored, rev }) => {
+    (shown) => {
       const { RED } = globalThis as unknown as { RED: Editor };
+      // An editor of no version says nothing of flows that somebody else has deployed.
+      RED.nodes.version(null);
       RED.nodes.clear();
       RED.history.clear();
-      RED.nodes.version(rev);
-      RED.nodes.import(stored);
-      RED.nodes.dirty(false);
-      RED.view.redraw(true);
+      RED.nodes.import(shown);
     },
-    (await nodeRed.admin('GET', 'flows')) as { flows: object[]; rev: string },
+    flows.map(({ credentials: _secret, ...node }: { credentials?: object }) => node),
   );
+  const { rev } = (await nodeRed.admin('POST', 'flows', { flows })) as { rev: string };
+  await page.evaluate((revision) => {
+    const { RED } = globalThis as unknown as { RED: Editor };
+    RED.nodes.version(revision);
+    RED.nodes.dirty(false);
+    RED.view.redraw(true);
+  }, rev);
 }
 
 /** Shows the editor in a dark theme, that of Node-RED 5 or one for 4.1, and light again. */
