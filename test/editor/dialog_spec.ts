@@ -71,7 +71,14 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await page.waitForSelector('#node-config-dialog-cancel', { state: 'detached' });
   };
   const part = (name: string) => partOf(page, name);
-  const press = (name: string) => page.locator(`[data-ask="${name}"]`).click();
+  // A page behind the window of a sign-in draws, and so takes clicks, once a second.
+  const toFront = (): Promise<void> => page.bringToFront();
+  beforeEach(toFront);
+  const press = async (name: string): Promise<void> => {
+    await toFront();
+    await page.locator(`[data-ask="${name}"]`).click();
+  };
+
   it('says before the sign-in that there is no token', async () => {
     await press('check');
     await part('result')
@@ -127,6 +134,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await picture(page, 'paste-back');
     let asked = 0;
     page.on('request', (request) => (asked += Number(request.url().endsWith('/sign-in-finish'))));
+    await toFront();
     await page.locator('[data-ask=sign-in-finish]').dblclick();
     await part('signIn').getByText('Signed in. Deploy what you changed.').waitFor();
     assert.equal(asked, 1, 'a double click asks once');
