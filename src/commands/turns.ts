@@ -199,9 +199,8 @@ export class Turns {
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
   readonly #cars = new Map<string, Car>();
-  /** Finds the commands of an account that may be in progress from before this process. */
-  readonly #restoring = new Set<() => Promise<readonly Command[] | null>>();
-  readonly #restores = new Serial();
+  /** Fulfilled when the commands are known that may be in progress from before this process. */
+  #restored: Promise<unknown> = Promise.resolve();
 
   constructor(options: TurnsOptions) {
     const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
@@ -231,20 +230,18 @@ export class Turns {
   restorePending(find: () => Promise<readonly Command[] | null>): void {
     // A stored slot has outlived the process.
     if (this.#options.store !== undefined) return;
-    this.#restoring.add(find);
-    void this.#restoreAll();
+    this.#restored = Promise.all([this.#restored, this.#restoreAll(find)]);
   }
 
-  #restoreAll(): Promise<void> {
-    return this.#restores.run(async () => {
-      for (const find of this.#restoring) {
-        const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
-        const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
-        if (found === null) continue;
-        for (const one of found) await this.#restore(one);
-        this.#restoring.delete(find);
-      }
-    });
+  async #restoreAll(find: () => Promise<readonly Command[] | null>): Promise<void> {
+    const look = (): Promise<readonly Command[] | null> =>
+      find().catch((error: unknown) => (error instanceof StateFault ? null : []));
+    let found = await look();
+    while (found === null && this.#clock.monotonic() < this.#restoresUntil) {
+      await this.#clock.sleep(lookMs);
+      found = await look();
+    }
+    for (const one of found ?? []) await this.#restore(one);
   }
 
   async #restore(restored: Command): Promise<void> {
@@ -274,10 +271,7 @@ export class Turns {
     const { attempt, route } = request;
     const { signal } = attempt;
     const asked = this.#clock.monotonic();
-    while (this.#restoring.size > 0) {
-      await raceAbort(this.#restoreAll(), signal);
-      if (this.#restoring.size > 0) await this.#clock.sleep(lookMs, signal);
-    }
+    await raceAbort(this.#restored, signal);
     signal.throwIfAborted();
     // After a pause of this process; and the store may have lost who has a slot.
     await this.#presence.renew();
