@@ -256,8 +256,8 @@ export class Turns {
     const turn = new Turn(car, null, { ...given, ...times, status: 'answered', givesWayTo: 'none' });
     Object.assign(turn, { command: restored, leftAt: this.#clock.monotonic() - age, mayBeStored: true });
     const { own } = car;
-    const isNewest = own === null || (own.attempt === null && (own.leftAt ?? 0) < (turn.leftAt ?? 0));
-    if (own?.id === id || !isNewest) return;
+    // The command of this process, or a newer one of before.
+    if (own !== null && (own.attempt !== null || (own.leftAt ?? 0) >= (turn.leftAt ?? 0))) return;
     car.own = turn;
     await this.#change(car, ({ slot }) => ({ ...slot, holder: turn.holder }));
     restored.whenOver(() => void this.end(turn));
@@ -315,14 +315,15 @@ export class Turns {
   /** @returns null when it has the slot; else the record of the same command, which another copy of the flow sends */
   async #enter(turn: Turn, request: TurnRequest): Promise<CommandRecord | null> {
     const { attempt, whenBusy, client } = request;
+    const { unarmed } = attempt;
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
       const first = await this.#look(turn, true);
-      if (first.kind === 'busy' && whenBusy === 'queue') car.line.push(turn);
+      if (first.kind === 'busy' && whenBusy === 'queue' && unarmed === null) car.line.push(turn);
       return first;
     });
     turn.waited = found.kind !== 'taken';
-    if (attempt.unarmed !== null) return this.#enterUnarmed(turn, request, found);
+    if (unarmed !== null) return this.#joinOnly(turn, request, unarmed, found);
     for (let wasPolled = false; found.kind !== 'taken';) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
@@ -340,24 +341,23 @@ export class Turns {
   }
 
   /** @throws VehicleError `unarmed`, if no armed copy of the flow sends the same command */
-  async #enterUnarmed(turn: Turn, request: TurnRequest, first: Found): Promise<CommandRecord> {
-    const { attempt, whenBusy } = request;
-    // It first stands in line: the armed copy may do so, too. Then that one may not have its turn yet, if both got the message at the same moment.
-    let standsInLine = first.kind === 'busy' && whenBusy === 'queue';
+  async #joinOnly(
+    turn: Turn,
+    { attempt, whenBusy }: TurnRequest,
+    unarmed: VehicleError,
+    first: Found,
+  ): Promise<CommandRecord> {
+    // The armed copy may wait for its turn, and has none yet if both got the message at the same moment.
     let looks = lookMs / joinEveryMs;
-    for (let found = first; ;) {
+    for (let found = first; ; found = await this.#look(turn)) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
         if (joined !== null) return joined;
-        found = await this.#look(turn);
-      } else if (standsInLine || (found.kind === 'busy' && whenBusy === 'queue')) {
-        if (found.kind === 'free') standsInLine = false;
-        found = await this.#waitInLine(turn, request, found);
-      } else {
-        if ((looks -= 1) < 0) throw attempt.unarmed;
-        await this.#clock.sleep(joinEveryMs, attempt.signal);
-        found = await this.#look(turn);
+        continue;
       }
+      const mayComeLater = found.kind === 'busy' && whenBusy === 'queue';
+      if (!mayComeLater && (looks -= 1) < 0) throw unarmed;
+      await this.#clock.sleep(joinEveryMs, attempt.signal);
     }
   }
 

@@ -633,6 +633,22 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['unlock']);
     });
 
+    it('need one arming together, also while both wait for another command, and delay no other one', async () => {
+      const waits = { interface: 'v2', whenBusy: 'queue', waitMs: 120 * second } as const;
+      all.service.car.set({ commandPlan: { answerAfterMs: 20 * second } });
+      const before = send(one, 'lock', { interface: 'v2' });
+      await all.clock.advance(second);
+      const armed = send(one, 'unlock', waits);
+      const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
+      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const joined = send(other, 'unlock', waits, attempt);
+      const behind = send(other, 'honk', waits);
+      await all.clock.advance(70 * second);
+      assert.equal((await joined).id, (await armed).id);
+      assert.deepEqual(posts(), ['lock', 'unlock', 'honk']);
+      await Promise.all([before, behind]);
+    });
+
     it('need one arming together, also where both copies get them at the same moment', async () => {
       for (const { line } of [one, other]) line.answersInMs = 20;
       const arming = armingOf(one, 'unlock').arm(30);
