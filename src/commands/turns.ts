@@ -209,7 +209,6 @@ export class Turns {
     this.#store = store;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
-    if (options.store === undefined) return;
     // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots, new AbortController().signal);
