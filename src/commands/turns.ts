@@ -40,6 +40,11 @@ const joinedMs = 10_000;
 const recentMs = 60_000;
 /** A waiting holder is overtaken this time after its last moment. */
 const overdueMs = 60_000;
+/**
+ * No command of a process that runs has the slot for longer after it was sent: a store that went back to an older copy names one that has
+ * ended.
+ */
+const staleMs = 2 * maxActingMs;
 /** How often a command that joined another one looks whether that one is answered. */
 const joinEveryMs = 1_000;
 
@@ -188,8 +193,8 @@ interface TurnsOptions {
  * (v1), or if none came, it keeps it until any reader of its link gets a final status, or for 150 s (docs/internals/contract.md 4).
  *
  * Waiting commands stand in line in their process. No clock of a store decides whether a car may still act: a holder that was sent blocks the
- * car while its process runs, and then for 150 s of the monotonic time of each process that knows of it. A holder whose slot the store has
- * lost writes it again; so a process that finds no slot while others run waits for that before it sends.
+ * car while its process runs, for 300 s at most, and for 150 s if its process has ended, of the monotonic time of each process that knows of
+ * it. A holder whose slot the store has lost writes it again; so a process that finds no slot while others run waits for that before it sends.
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -422,7 +427,7 @@ export class Turns {
     if (car.own?.id === id) return this.#actsForMs(car.own) <= 0;
     const hasEnded = await this.#presence.hasEnded(by);
     if (status === 'waiting') return hasEnded || this.#presence.now() > until + overdueMs;
-    return hasEnded && this.#clock.monotonic() - car.sentSince >= maxActingMs;
+    return this.#clock.monotonic() - car.sentSince >= (hasEnded ? maxActingMs : staleMs);
   }
 
   /** For how long the car may still act on a command of this process. */
