@@ -188,8 +188,8 @@ interface TurnsOptions {
 }
 
 /**
- * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and gives back by a conditional write.
- * A command that was sent keeps it until an answer says what became of it (v2 answers when the car has). If the answer is only an acceptance
+ * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and releases by a conditional write.
+ * A command that was sent keeps it until an answer shows the outcome (v2 answers when the car has). If the answer is only an acceptance
  * (v1), or if none came, it keeps it until any reader of its link gets a final status, or for 150 s (docs/internals/contract.md 4).
  *
  * Waiting commands stand in line in their process. No clock of a store decides whether a car may still act: a holder that was sent blocks the
@@ -435,7 +435,7 @@ export class Turns {
     return holder.status === 'answered' && leftAt !== null ? leftAt + maxActingMs - this.#clock.monotonic() : Infinity;
   }
 
-  /** Waits until the slot is given back in this process, or the next look is due. */
+  /** Waits until the slot is released in this process, or the next look is due. */
   async #pause(turn: Turn, signal: AbortSignal): Promise<void> {
     const { car } = turn;
     if (turn.frees !== car.frees) {
@@ -523,7 +523,7 @@ export class Turns {
     await this.#presence.eventually(() => this.#hold(turn));
   }
 
-  /** Gives the slot back. Another copy of the flow that asks for the same finds what became of the command. */
+  /** Releases the slot. Another copy of the flow that asks for the same finds the outcome of the command. */
   async end(turn: Turn): Promise<void> {
     const { car, id, attempt, command } = turn;
     const isSent = attempt === null || attempt.isSent;
@@ -584,7 +584,7 @@ export class Turns {
     );
   }
 
-  /** Makes the slot of a command free. @param isKept whether another process may have to know what became of it */
+  /** Makes the slot of a command free. @param isKept whether another process may need its outcome */
   #release(car: Car, id: string, record: CommandRecord | null, why: Ended['why'], isKept?: boolean): Promise<Known> {
     return this.#change(car, ({ slot }) =>
       slot.holder?.id === id
@@ -653,7 +653,7 @@ export class Turns {
     return car.known;
   }
 
-  /** Reads the link of the holder, in one process at a time; a poll that fails says nothing about the command. */
+  /** Reads the link of the holder, in one process at a time; a failed poll shows nothing about the command. */
   async #poll(car: Car, client: TurnRequest['client'], signal: AbortSignal): Promise<void> {
     const { holder } = car.known.slot;
     if (holder?.status !== 'answered') return;
@@ -692,7 +692,7 @@ export class Turns {
     return car;
   }
 
-  /** A wallbox has a turn of its own: the car can take a command meanwhile, and several cars have one wallbox. */
+  /** A wallbox has its own turn: the car can accept a command meanwhile, and several cars have one wallbox. */
   #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
     return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
   }
