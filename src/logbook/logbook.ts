@@ -24,7 +24,7 @@ interface Car {
 }
 
 const maxCars = 50;
-/** In a store that other processes write, too. In another one, what is stored lacks the last observation at most, after a write of unknown result. */
+/** In a store that other processes also write. In another one, what is stored lacks the last observation at most, after a write of unknown result. */
 const maxPending = 200;
 
 /** The trips and charges of each car, made of every reading that a flow makes: one record of the state store for each car. */
@@ -88,7 +88,7 @@ export class Logbook {
       }).catch(() => undefined);
   }
 
-  /** One change of a car after the other: at once, if nothing is to be read or under way. */
+  /** One change of a car after the other: at once, if nothing is to be read or in progress. */
   async #change(vin: string, change: (car: Car) => void | Promise<void>): Promise<Car> {
     const car: Car = this.#cars.get(vin) ?? {
       changes: new Serial(),
