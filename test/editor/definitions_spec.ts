@@ -191,7 +191,7 @@ const insecureAddresses = addresses(`http://example.com http://localhost.example
 const redirects = addresses(`https://red.example/a/connected-vehicle/callback?b=c
   http://localhost/red/connected-vehicle/callback`);
 
-/** What a validator says of values of a property: true, or the key of its reason; one without a dot is shared by the forms. */
+/** What a validator reports about values of a property: true, or the key of its reason; one without a dot is shared by the forms. */
 const verdicts: Record<string, Verdict[]> = {
   'take a VIN of 17 letters and digits in either case, blanks around it, and none at all': [
     ofCar,

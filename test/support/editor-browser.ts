@@ -74,7 +74,7 @@ export interface Opened extends Started {
   complaints: string[];
 }
 
-/** The same, and opens an editor before the hooks of the suite run. A test fails where the page complains. */
+/** The same, and opens an editor before the hooks of the suite run. A test fails if the page complains. */
 export function useEditor(
   flows: readonly object[],
   editor: Omit<EditorOptions, 'complaints'> = {},
