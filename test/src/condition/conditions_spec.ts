@@ -87,7 +87,7 @@ describe('A condition', () => {
     ['a member that does not exist', 'windows.rearRigth', 'is', 'OPEN', /Did you mean “windows.rear/],
     ['the lock of the windows', 'windows.locked', 'is', true, /no value/],
     ['a name of every object', 'constructor', 'is', true, /no value/],
-    ['an operator of another kind', 'doors.locked', '<', 1, /compared with one of: is, is not, one of, older than/],
+    ['an operator of another kind', 'doors.locked', '<', 1, /one of these comparisons for .*: is, is not, one of, older than/],
     ['a word for a number', 'batteryChargeLevel', '<', 'low', /needs a number/],
     ['one number for two', 'batteryChargeLevel', 'between', '20', /two numbers/],
     ['a text of more than 100 characters', 'batteryChargeLevel', 'between', `20${' '.repeat(97)}80`, /two numbers/],
