@@ -231,6 +231,25 @@ describe('commands of several processes to one car', () => {
     assert.equal((await sent).outcome, 'succeeded');
   });
 
+  it('blocks the car for some minutes where the store went back to an older copy, with a command that has ended since', async () => {
+    const sent = send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(second);
+    const [older] = await all.store.entries('turn/');
+    assert.ok(older);
+    await all.clock.advance(10 * second);
+    await sent;
+    await all.store.write(older.key, older.value);
+    for (const process of [one, other])
+      assert.equal((await failure(send(process, 'honk'))).code, 'VEHICLE_UNAVAILABLE');
+    await all.clock.advance(330 * second);
+    for (const process of [one, other]) {
+      const next = send(process, 'flash', { interface: 'v2' });
+      await all.clock.advance(10 * second);
+      await next;
+    }
+    assert.deepEqual(posts(), ['lock', 'flash', 'flash']);
+  });
+
   it('replaces a command of another process that waits for the car by a newer one', async () => {
     all.service.car.set(asleep);
     const older = send(one, 'lock', { whenUnavailable: 'wait' });
@@ -406,6 +425,22 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(4 * second);
       assert.equal(await refused, unarmed);
       assert.deepEqual(posts(), ['unlock']);
+    });
+
+    it('need one arming together, also while both wait for another command, and delay no other one', async () => {
+      const waits = { interface: 'v2', whenBusy: 'queue', waitMs: 120 * second } as const;
+      all.service.car.set({ commandPlan: { answerAfterMs: 20 * second } });
+      const before = send(one, 'lock', { interface: 'v2' });
+      await all.clock.advance(second);
+      const armed = send(one, 'unlock', waits);
+      const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
+      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const joined = send(other, 'unlock', waits, attempt);
+      const behind = send(other, 'honk', waits);
+      await all.clock.advance(70 * second);
+      assert.equal((await joined).id, (await armed).id);
+      assert.deepEqual(posts(), ['lock', 'unlock', 'honk']);
+      await Promise.all([before, behind]);
     });
 
     it('need one arming together, also where both copies get them at the same moment', async () => {
