@@ -5,7 +5,7 @@ import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
 import { newestAt, setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
-import { readForUpdate, retryOnConflict, StateFault, type Stored, type StateStore } from '../state/state-store';
+import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { Serial } from '../util/serial';
 import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
@@ -50,8 +50,8 @@ interface Car {
   isRead: boolean;
   reading: Promise<void> | null;
   readonly writes: Serial;
-  /** The version that is stored, as far as it is known; undefined: what is stored is damaged, and any version is replaced. */
-  version: string | null | undefined;
+  /** The version that is stored, as far as it is known. */
+  version: string | null;
   /** When the facts were stored last, in milliseconds since 1970. */
   statesStoredAt: number;
   hasNewStates: boolean;
@@ -200,8 +200,7 @@ export class CarFacts {
       await car.writes.run(() =>
         retryOnConflict(async (isAgain) => {
           if (isAgain) car.facts = merged(await this.#load(key, car), car.facts, this.#clock.now());
-          const { version: expected } = car;
-          const version = await this.#store.write(key, car.facts, expected === undefined ? {} : { expected });
+          const version = await this.#store.write(key, car.facts, { expected: car.version });
           if (version !== null) car.version = version;
           return version;
         }),
@@ -215,15 +214,9 @@ export class CarFacts {
 
   /** @throws StateFault if what is stored may be readable later */
   async #load(key: string, car: Car): Promise<Facts> {
-    let stored: Stored | null | undefined;
-    try {
-      stored = await readForUpdate(this.#store, key);
-    } catch (error) {
-      if (!(error instanceof StateFault && error.fault === 'damaged')) throw error;
-    }
-    car.version = stored === undefined ? undefined : (stored?.version ?? null);
-    const found = factsShape.safeParse(stored?.value);
-    return found.success ? found.data : nothingKnown();
+    const stored = await readForUpdate(this.#store, key);
+    car.version = stored?.version ?? null;
+    return factsShape.safeParse(stored?.value).data ?? nothingKnown();
   }
 
   #of(vin: string): Maybe<Car> {

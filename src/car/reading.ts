@@ -3,7 +3,7 @@ import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
 import type { SharedAnswer } from '../http/requests';
 import type { Openness } from '../catalogue/openings';
 import { iso } from '../util/clock';
-import { isRecord, memberOf } from '../util/json';
+import { isRecord } from '../util/json';
 import { positionOf } from './places';
 import { parsers, type Parser, type ReadPayload } from '../wire/parsers';
 import { oldest, type AnswerContext } from '../wire/readings';
@@ -114,9 +114,11 @@ export type AnyReading = Reading | SeveralReading;
 
 export const isSeveral = (reading: AnyReading): reading is SeveralReading => 'reads' in reading.vehicle;
 
-/** The reading of each value that was read. */
-export const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
-  Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
+/** The reading of each read that worked; of a single one, the reading itself. */
+export const readingsIn = (reading: AnyReading): Reading[] =>
+  isSeveral(reading)
+    ? Object.values(reading.vehicle.reads).map((info) => ({ payload: reading.payload[info.read], vehicle: info }))
+    : [reading];
 
 /** Several reads at once, each by its name: what was read, and what failed. */
 export async function readAll<Name extends AnyReadName>(
@@ -173,9 +175,8 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
  * The place of a reading as Node-RED's map and geofence nodes expect it (docs/internals/contract.md
  * 3): null if the location was read and is unknown, undefined if it was not read.
  */
-export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
-  const isSeveral = 'reads' in vehicle;
-  if (isSeveral ? !vehicle.read.includes('location') : vehicle.read !== 'location') return undefined;
-  const position = positionOf(isSeveral ? memberOf(payload, 'location') : payload);
+export function placeOf(reading: AnyReading): { lat: number; lon: number } | null | undefined {
+  if (![reading.vehicle.read].flat().includes('location')) return undefined;
+  const position = positionOf(readingsIn(reading).find(({ vehicle }) => vehicle.read === 'location')?.payload);
   return position && { lat: position.latitude, lon: position.longitude };
 }
