@@ -60,16 +60,16 @@ export interface SeveralReading {
   vehicle: SeveralInfo;
 }
 
-/** A member that no copy, no comparison and no JSON of `msg.vehicle` has. A WeakMap costs each read more than its parsing. */
-const askedAtKey = Symbol('askedAt');
+const askedTimes = new WeakMap<object, number>();
 
 /** When a reading was asked for, in milliseconds since 1970; undefined for one that came in a message of a flow. */
-export const askedAtOf = (vehicle: { [askedAtKey]?: number } | object): number | undefined =>
-  askedAtKey in vehicle ? vehicle[askedAtKey] : undefined;
+export const askedAtOf = (vehicle: object): number | undefined => askedTimes.get(vehicle);
 
-/** Keeps that in `msg.vehicle`, where flows do not see it. */
-export const keepAskedAt = <Info extends object>(vehicle: Info, at: number): Info =>
-  Object.defineProperty(vehicle, askedAtKey, { value: at });
+/** Keeps that beside `msg.vehicle`, which flows get. */
+export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Info {
+  askedTimes.set(vehicle, at);
+  return vehicle;
+}
 
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE if the answer is something else */
 export function readingOf<Name extends ReadName>(
