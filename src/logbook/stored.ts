@@ -14,6 +14,8 @@ const parkedShape = z.lazy(() =>
   z.object({ odometer: z.number(), at: time, receivedAt: time, arrivedAt: z.number(), measuredFrom: time, values }),
 );
 const driveShape = z.lazy(() => z.object({ from: z.nullable(time), seen, endedAt: z.nullable(time) }));
+const levels = z.lazy(() => z.nullable(z.object({ from: z.number(), to: z.number(), at: time })));
+const chargedShape = z.lazy(() => z.nullable(z.object({ odometer: number, receivedAt: time })));
 
 const openShape = z.lazy(() =>
   z.object({
@@ -39,15 +41,18 @@ const openShape = z.lazy(() =>
           seen: z.nullable(seen),
           endedAt: z.nullable(time),
           odometer: number,
-          levels: z.nullable(z.object({ from: z.number(), to: z.number(), at: time })),
+          levels,
           isFirst: z.boolean(),
           parts: z.array(z.object({ from: time, to: time, percent: z.number(), price: number })),
+          before: z.nullable(z.object({ levels, isFirst: z.boolean(), parts: z.number() })),
+          waits: z.boolean(),
+          last: chargedShape,
         }),
       ),
       null,
     ),
     unseen: z.catch(z.array(z.number()), []),
-    charged: z.catch(z.nullable(z.object({ odometer: number, receivedAt: time })), null),
+    charged: z.catch(chargedShape, null),
   }),
 );
 

@@ -60,7 +60,7 @@ export interface Part {
   price: number | null;
 }
 
-/** A charge that goes on, or one that has ended and of which no level was read since. */
+/** A charge that goes on, or one that has ended and of which the next level can say more. */
 export interface Charge {
   /** The last time before it at which the car did not charge. */
   from: number;
@@ -71,6 +71,12 @@ export interface Charge {
   /** The first level that is read decides about the one before: the car may have been driven in between. */
   isFirst: boolean;
   parts: readonly Part[];
+  /** As it was before the last level, which the next one can deny. Null: that level stays. */
+  before: (Pick<Charge, 'levels' | 'isFirst'> & { parts: number }) | null;
+  /** No level was read since the end: the first one is that of the end. */
+  waits: boolean;
+  /** The last charge before it. Only of one that was not seen, which the next level can show to be none. */
+  last: LogState['charged'];
 }
 
 /** Plain JSON. */

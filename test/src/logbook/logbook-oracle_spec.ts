@@ -56,7 +56,7 @@ function demandedOf({ from, to, seen, ...others }: Expected): object {
 describe('The logbook against a second reader', () => {
   it(`has the same trips and charges, over restarts (${days} days from seed ${firstSeed})`, function () {
     this.timeout(0);
-    const met = { trips: 0, charges: 0, reconstructed: 0, withoutLevel: 0 };
+    const met = { trips: 0, charges: 0, reconstructed: 0, withoutLevel: 0, wrongLevels: 0, none: 0 };
     for (let seed = firstSeed; seed < firstSeed + days; seed += 1) {
       const random = new Random(seed);
       const { samples } = randomCarDay(random, start);
@@ -65,13 +65,15 @@ describe('The logbook against a second reader', () => {
         state = apply(state, sample);
         if (random.chance(0.05)) state = JSON.parse(JSON.stringify(state)) as LogState;
       }
-      const { trips, charges } = expectedLog(samples);
+      const { trips, charges, wrongLevels, none } = expectedLog(samples);
       const why = `seed ${seed}: repeat with SEED=${seed} FACTOR=0`;
       assert.deepEqual(state.trips.map(comparedOf), trips.map(demandedOf), why);
       assert.deepEqual(state.charges.map(comparedOf), charges.map(demandedOf), why);
       met.trips += trips.length;
       met.charges += charges.length;
       met.reconstructed += [...trips, ...charges].filter(({ seen }) => seen === null).length;
+      met.wrongLevels += wrongLevels;
+      met.none += none;
       met.withoutLevel += trips.filter(({ batteryTo }) => batteryTo === null).length;
     }
     if (days >= 50) for (const [what, count] of Object.entries(met)) assert.ok(count > days / 50, `${what}: ${count}`);
