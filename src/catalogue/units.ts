@@ -148,6 +148,10 @@ export function inUnit(value: number, from: string, to: string): number | null {
   return converted !== null && Number.isFinite(converted) ? converted : null;
 }
 
+/** Whether a number cannot be converted because nothing was used. */
+export const isNoConsumption = (value: number, from: string, to: string): boolean =>
+  value <= 0 && inUnit(1, from, to) !== null && inUnit(value, from, to) === null;
+
 function throughFirst(value: number, from: Scale | undefined, to: Scale | undefined): number | null {
   if (from === undefined || from.of !== to?.of) return null;
   if ((from.isReciprocal || to.isReciprocal) && value <= 0) return null;
