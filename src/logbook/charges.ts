@@ -4,6 +4,7 @@ import type { FactName, LogValue } from './facts';
 import { energyOf, recordOf, withRecord, type Known, type LogRecord, type Terms } from './record';
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
+import { withMeasured } from './wallbox';
 
 /** Kilometers: an odometer that rises by less can be another rounding. */
 export const minTrip = 1;
@@ -106,9 +107,10 @@ function withLast(state: LogState, charge: Charge, { level, old, observation, he
     const unseen = state.unseen.filter((received) => received !== state.charged?.receivedAt);
     return { ...closed, charged: last, unseen, charges: others };
   }
-  const record = chargeOf(state, next, observation, here);
-  const isBetween = state.charges.at(-1)?.reasons['kWh'] === 'DRIVEN';
-  const charges = [...others, isBetween ? drivenBetween(record) : record];
+  const before = state.charges.at(-1);
+  const { net, gross } = capacityOf(state);
+  const record = withMeasured(chargeOf(state, next, observation, here), before, net ?? gross);
+  const charges = [...others, before?.reasons['kWh'] === 'DRIVEN' ? drivenBetween(record) : record];
   return { ...state, charge: charge.waits && next !== charge ? { ...next, waits: false } : null, charges };
 }
 

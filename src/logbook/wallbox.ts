@@ -33,7 +33,7 @@ const levelError = 2;
 /** The measured energy, as a share of the energy that the level and the gross capacity show: the net capacity can be smaller, and some energy is lost. */
 const [least, most] = [0.8, 1.4];
 
-function isOfRise({ kWh }: Session, { batteryFrom, batteryTo }: LogRecord, capacity: number): boolean {
+function isOfRise({ kWh }: Pick<Session, 'kWh'>, { batteryFrom, batteryTo }: LogRecord, capacity: number): boolean {
   if (kWh === null || batteryFrom === null || batteryTo === null) return false;
   const energyOf = (percent: number): number => (percent / 100) * capacity;
   const rise = batteryTo - batteryFrom;
@@ -64,6 +64,12 @@ export function withSessions(
     return timed.filter((other) => isDuring(other, session)).length === 1 ? measuredAs(charge, session.kWh) : charge;
   });
   return measured.some((charge, index) => charge !== charges[index]) ? measured : charges;
+}
+
+/** A charge that was made again with a later level: with the energy that the wallbox has measured before, if that still fits. */
+export function withMeasured(charge: LogRecord, before: LogRecord | undefined, capacity: number | null): LogRecord {
+  const isMeasured = before?.sources['kWh'] === 'wallbox' && capacity !== null && isOfRise(before, charge, capacity);
+  return isMeasured ? measuredAs(charge, before.kWh) : charge;
 }
 
 function measuredAs(charge: LogRecord, measured: number | null): LogRecord {

@@ -1,11 +1,12 @@
 import type { Random } from '../../support/random';
+import { measuredOf, randomSessions, type BoxSession, type Compared } from './wallbox-oracle';
 
 /**
  * A random day of a car and what was read of it, and the logbook of these readings once more, by brute force over all of them. It shares no
  * code with src/logbook.
  */
 export interface Sample {
-  read: 'engineRunning' | 'odometer' | 'charging' | 'location';
+  read: 'engineRunning' | 'odometer' | 'charging' | 'location' | 'wallboxSessions';
   /** When it was received. */
   at: number;
   /** The time that the service gives, if it gives one. */
@@ -26,9 +27,14 @@ export interface CarDay {
   samples: Sample[];
   trips: TrueTrip[];
   charges: TrueTrip[];
+  /** Kilowatt-hours, known from the beginning on; null: never. */
+  capacity: number | null;
+  /** Of the wallbox. */
+  sessions: BoxSession[];
 }
 
-const minute = 60_000;
+const second = 1_000;
+const minute = 60 * second;
 const moment = 5_000;
 
 interface Phase {
@@ -99,9 +105,14 @@ export function randomCarDay(random: Random, start: number): CarDay {
       samples.push(sample);
     }
   }
+  const capacity = random.pick([80, 80, 80, null]);
+  const sessions = random.chance(0.7) ? randomSessions(random, phases, capacity ?? 80) : [];
+  const everyAnswer = random.pick([10, 30, 60, 240]) * minute;
+  for (let due = start + random.between(0, 59) * second; due < end; due += everyAnswer)
+    if (!random.chance(lost)) samples.push({ read: 'wallboxSessions', at: due, stamp: null });
   samples.sort((one, other) => one.at - other.at);
   const of = (kind: Phase['kind']): TrueTrip[] => phases.filter((phase) => phase.kind === kind);
-  return { samples, trips: of('driving'), charges: of('charging') };
+  return { samples, trips: of('driving'), charges: of('charging'), capacity, sessions };
 }
 
 /** What is compared of a record. */
@@ -113,6 +124,9 @@ export interface Expected {
   km: number | null;
   batteryFrom: number | null;
   batteryTo: number | null;
+  kWh: number | null;
+  /** By the wallbox. */
+  isMeasured: boolean;
 }
 
 interface Told<Value> {
@@ -166,7 +180,7 @@ interface Shown {
 }
 
 /** @returns also how many levels of charges were wrong, and how many charges were none */
-export function expectedLog(samples: readonly Sample[]) {
+export function expectedLog({ samples, capacity, sessions }: Omit<CarDay, 'trips' | 'charges'>) {
   const usage = told(samples, ({ running }) => running);
   const odometers = told(samples, ({ odometer }) => (odometer === 0 ? null : odometer));
   const levels = told(samples, ({ level }) => level);
@@ -189,6 +203,15 @@ export function expectedLog(samples: readonly Sample[]) {
     shown.push({ index, value, time: timeOf(odometer), at: odometer.at, runStart: first });
   }
   const charges = chargesOf(samples, { usage, odometers, levels, statuses, shown });
+  const answers = [...samples.entries()].flatMap(([index, { read, at }]) =>
+    read === 'wallboxSessions' ? [{ index, at }] : [],
+  );
+  const measured = capacity === null ? [] : measuredOf(charges.map(comparedOf), answers, sessions, capacity);
+  for (const [place, { record, rises }] of charges.entries()) {
+    const [percent, kWh] = [rises.at(-1)!.percent, measured[place] ?? null];
+    const ofLevel = percent === null || capacity === null ? null : (percent * capacity) / 100;
+    Object.assign(record, { kWh: kWh ?? ofLevel, isMeasured: kWh !== null });
+  }
   return {
     trips: tripsOf({ usage, levels, statuses, shown }, charges),
     charges: charges.filter(({ noneSince }) => noneSince === Infinity).map(({ record }) => record),
@@ -196,6 +219,14 @@ export function expectedLog(samples: readonly Sample[]) {
     none: charges.filter(({ noneSince }) => noneSince < Infinity).length,
   };
 }
+
+const comparedOf = ({ record: { from, to, seen }, rises, noneSince }: FoundCharge): Compared => ({
+  from,
+  to,
+  firstSeen: seen?.[0] ?? to,
+  rises,
+  noneSince,
+});
 
 const isOdd = (odometer: Told<number>, here: number, since: number): boolean =>
   odometer.value < here || odometer.value - here > 50 + Math.max(0, timeOf(odometer) - since) / 12_000;
@@ -283,6 +314,8 @@ function tripsOf(
       km: Math.round((one.value - before.value) * 100) / 100,
       batteryFrom,
       batteryTo,
+      kWh: null,
+      isMeasured: false,
     });
   }
   return trips;
@@ -295,6 +328,8 @@ interface FoundCharge {
   /** Where a level showed that it was none. */
   noneSince: number;
   wrongLevels: number;
+  /** The percent charged, as it was known from one place of the history to the next. */
+  rises: Compared['rises'];
 }
 
 /** The level before a charge, if it counts, and the levels of the charge that count. */
@@ -399,8 +434,14 @@ function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statu
       isUsed(level.index) || (before !== undefined && arrivedBetween(moves, shown, before, level));
     for (const level of inside) kept = withLevel(kept, level, hasDriven);
     const isOpen = hasLast ? !run.byOdometer : counts(last, ['fits', 'the last is wrong']);
-    if (!hasLast && isOpen) kept = withLevel(kept, last!, hasDriven);
-    if (isOpen && counts(after[0], ['the last is wrong'])) kept = withLevel(kept, after[0], hasDriven);
+    const riseOf = (): number | null => [spanOf(kept)].map((span) => span && span.high - span.low)[0] ?? null;
+    const rises = [{ index: endIndex, percent: riseOf() }];
+    const takeLate = (level: Told<number>): void => {
+      kept = withLevel(kept, level, hasDriven);
+      rises.push({ index: level.index, percent: riseOf() });
+    };
+    if (!hasLast && isOpen) takeLate(last!);
+    if (isOpen && counts(after[0], ['the last is wrong'])) takeLate(after[0]);
     const span = spanOf(kept);
     const wrongLevels = inside.filter((level) => !kept.inside.includes(level)).length;
     const to = Math.max(timeOf(run.end), seen[1]);
@@ -413,8 +454,10 @@ function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statu
       km: null,
       batteryFrom: span?.low ?? null,
       batteryTo: span?.high ?? null,
+      kWh: null,
+      isMeasured: false,
     };
-    found.push({ record, endIndex, endReceived: run.end.at, noneSince: Infinity, wrongLevels });
+    found.push({ record, endIndex, endReceived: run.end.at, noneSince: Infinity, wrongLevels, rises });
   }
   for (const level of levels) {
     const before = lastBefore(levels, level.index - 1);
@@ -447,11 +490,17 @@ function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statu
         km: null,
         batteryFrom: isDriven ? null : before.value,
         batteryTo: high,
+        kWh: null,
+        isMeasured: false,
       },
       endIndex: level.index,
       endReceived: level.at,
       noneSince: denies && high - low < 3 ? next.index : Infinity,
       wrongLevels: kept.inside.includes(level) ? 0 : 1,
+      rises: [
+        { index: level.index, percent: isDriven ? null : level.value - before.value },
+        ...(kept.inside.includes(level) ? [] : [{ index: next!.index, percent: isDriven ? null : high - low }]),
+      ],
     });
   }
   return found.sort((one, other) => one.endIndex - other.endIndex);
