@@ -514,6 +514,20 @@ it('A trip names the places of the vehicle configuration, also without a tariff,
   ]);
 });
 
+it('The logbook takes no number in a unit that the service invents', () => {
+  const bars: Read = [
+    50,
+    'charging',
+    { chargingStatus: measured('CHARGING'), batteryChargeLevel: measured(5, 'bars') },
+  ];
+  const { trips, charges } = logOf([...parked, odometer(40, 1030, 'furlongs'), used(40, false), bars, battery(60, 91)]);
+  assert.deepEqual(trips, []);
+  const [charge] = charges;
+  assert.deepEqual([charge?.batteryFrom, charge?.batteryTo, charge?.odometer], [90, 91, 1000]);
+  const [unknown] = logOf([parked[0]!, bars, [60, 'chargingStatus', measured('IDLE')]]).charges;
+  assert.deepEqual([unknown?.kWh, unknown?.reasons['kWh'], unknown?.batteryTo], [null, 'NOT_READ', null]);
+});
+
 it('The logbook keeps times in order when the clock of the machine is set back', () => {
   const shifted = trip.map(([minute, ...rest], index): Read => [index > 5 ? minute - 500 : minute, ...rest]);
   for (const { from, to, bounds } of logOf(shifted).trips)
