@@ -28,6 +28,7 @@ export const baseIntervals = {
   location: 15 * minute,
   odometer: hour,
   rest: hour,
+  model: hour,
 } as const satisfies Record<PollGroup, number>;
 
 export interface CarState {
