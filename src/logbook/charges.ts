@@ -1,7 +1,7 @@
 import { isConfirmed, isCredible, type KnownValue } from '../car/known-values';
 import type { Position } from '../car/places';
 import type { FactName, LogValue } from './facts';
-import { energyOf, recordOf, withRecord, type Known, type LogRecord, type Terms } from './record';
+import { energyOf, recordOf, withRecord, type Capacity, type Known, type LogRecord, type Terms } from './record';
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
 import { withMeasured } from './wallbox';
@@ -20,10 +20,12 @@ const numberOf = ({ facts }: LogState, name: FactName): number | null => {
   return typeof value === 'number' ? value : null;
 };
 
-export const capacityOf = (state: LogState): { net: number | null; gross: number | null } => ({
-  net: numberOf(state, 'netCapacity'),
-  gross: numberOf(state, 'grossCapacity'),
-});
+/** The net one, if it is known. */
+export function capacityOf(state: LogState): Capacity | null {
+  const [net, gross] = [numberOf(state, 'netCapacity'), numberOf(state, 'grossCapacity')];
+  if (net !== null) return { kWh: net, source: 'level-net' };
+  return gross === null ? null : { kWh: gross, source: 'level-gross' };
+}
 
 /** Applies what an observation shows of the battery. @param here where the car is; null: not known */
 export function withCharge(
@@ -34,12 +36,17 @@ export function withCharge(
   here: Position | null,
 ): LogState {
   const { charging: status, level, odometer } = state.facts;
-  const end = (from: LogState, at: number, waits: boolean): LogState => ended(from, { at, waits, observation, here });
+  const end = (from: LogState, at: number, waits: boolean): LogState => {
+    if (from.charge === null) return from;
+    const charge = { ...from.charge, endedAt: Math.max(at, from.charge.seen?.[1] ?? 0), waits };
+    const charged = { odometer: charge.odometer, receivedAt: observation.receivedAt };
+    const charges = withRecord(from.charges, chargeOf(from, charge, observation, here));
+    return { ...from, charge, charged, charges };
+  };
   let next = state;
   if (taken.has('odometer') && odometer !== undefined && next.charge !== null && hasLeft(next.charge, odometer))
     // A car that charges stands. Where it stands now is another place.
-    next =
-      next.charge.endedAt === null ? { ...end(next, odometer.at, false), charge: null } : { ...next, charge: null };
+    next = { ...(next.charge.endedAt === null ? end(next, odometer.at, false) : next), charge: null };
   if (taken.has('charging') && status?.value === true) next = goingOn(next, status.at, old);
   if (taken.has('level') && level !== undefined) next = withLevel(next, { level, old: old.level, observation, here });
   if (taken.has('charging') && status?.value === false && next.charge?.endedAt === null)
@@ -108,8 +115,7 @@ function withLast(state: LogState, charge: Charge, { level, old, observation, he
     return { ...closed, charged: last, unseen, charges: others };
   }
   const before = state.charges.at(-1);
-  const { net, gross } = capacityOf(state);
-  const record = withMeasured(chargeOf(state, next, observation, here), before, net ?? gross);
+  const record = withMeasured(chargeOf(state, next, observation, here), before, capacityOf(state));
   const charges = [...others, before?.reasons['kWh'] === 'DRIVEN' ? drivenBetween(record) : record];
   return { ...state, charge: charge.waits && next !== charge ? { ...next, waits: false } : null, charges };
 }
@@ -192,25 +198,6 @@ function withRise(charge: Charge, percent: number, at: number, tariff: Tariff | 
     levels: { from: known.from, to: Math.max(known.to, percent), at },
     isFirst: false,
     parts: part.percent > 0 ? [...charge.parts, part] : charge.parts,
-  };
-}
-
-interface End {
-  at: number;
-  /** For the first level after the end. */
-  waits: boolean;
-  observation: Observation;
-  here: Position | null;
-}
-
-function ended(state: LogState, { at, waits, observation, here }: End): LogState {
-  if (state.charge === null) return state;
-  const charge = { ...state.charge, endedAt: Math.max(at, state.charge.seen?.[1] ?? 0), waits };
-  return {
-    ...state,
-    charge,
-    charged: { odometer: charge.odometer, receivedAt: observation.receivedAt },
-    charges: withRecord(state.charges, chargeOf(state, charge, observation, here)),
   };
 }
 
