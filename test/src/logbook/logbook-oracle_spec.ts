@@ -28,11 +28,17 @@ function payloadOf({ read, at, stamp, running, odometer, charging, level, latitu
       return { latitude: latitude ?? null, longitude: latitude === undefined ? null : 10, timestamp };
     case 'wallboxSessions':
       return parseWallboxSessions(answerAt(day.sessions, at)).payload;
-    case 'charging':
+    case 'chargingStatus':
+      return { value: charging == null ? null : charging ? 'CHARGING' : 'IDLE', unit: null, timestamp };
+    case 'batteryChargeLevel':
+      return { value: level ?? null, unit: 'percent', timestamp };
+    case 'charging': {
+      const sample = { at, stamp, charging: charging ?? null, level: level ?? null };
       return {
-        chargingStatus: { value: charging == null ? null : charging ? 'CHARGING' : 'IDLE', unit: null, timestamp },
-        batteryChargeLevel: { value: level ?? null, unit: 'percent', timestamp },
+        chargingStatus: payloadOf({ read: 'chargingStatus', ...sample }, day),
+        batteryChargeLevel: payloadOf({ read: 'batteryChargeLevel', ...sample }, day),
       };
+    }
   }
 }
 

@@ -6,7 +6,14 @@ import { measuredOf, randomSessions, type BoxSession, type Compared } from './wa
  * code with src/logbook.
  */
 export interface Sample {
-  read: 'engineRunning' | 'odometer' | 'charging' | 'location' | 'wallboxSessions';
+  read:
+    | 'engineRunning'
+    | 'odometer'
+    | 'charging'
+    | 'chargingStatus'
+    | 'batteryChargeLevel'
+    | 'location'
+    | 'wallboxSessions';
   /** When it was received. */
   at: number;
   /** The time that the service gives, if it gives one. */
@@ -77,7 +84,8 @@ export function randomCarDay(random: Random, start: number): CarDay {
   const lost = random.pick([0, 0, 0.1, 0.4]);
   const [wrong, fraction] = [random.pick([0, 0, 0.02, 0.1]), random.pick([0, 0, 0.4, 0.6])];
   const samples: Sample[] = [];
-  const reads = ['engineRunning', 'odometer', 'charging', 'location'] as const;
+  const battery = random.chance(0.7) ? (['charging'] as const) : (['chargingStatus', 'batteryChargeLevel'] as const);
+  const reads = ['engineRunning', 'odometer', ...battery, 'location'] as const;
   const together = random.chance(0.6) ? random.pick([2, 2, 5, 15, 30]) : null;
   for (const read of reads) {
     const every = (together ?? random.pick([2, 5, 10, 30])) * minute;
@@ -96,12 +104,13 @@ export function randomCarDay(random: Random, start: number): CarDay {
           sample.odometer = random.pick([0, 0, 7, sample.odometer + 5_000, Math.max(0, sample.odometer - 20)]);
       }
       if (read === 'location' && !misses && phase.kind !== 'driving') sample.latitude = phase.place;
-      if (read === 'charging') {
+      if (read === 'charging' || read === 'batteryChargeLevel') {
         const level = along(phase.level, phase, when);
         const odd = [0, 50, 53, 99, Math.min(100, level + random.between(2, 40)), Math.max(0, level - 3)] as const;
         sample.level = misses ? null : random.chance(wrong) ? random.pick(odd) : level;
-        sample.charging = random.chance(0.05) ? null : phase.kind === 'charging';
       }
+      if (read === 'charging' || read === 'chargingStatus')
+        sample.charging = random.chance(0.05) ? null : phase.kind === 'charging';
       samples.push(sample);
     }
   }
