@@ -113,14 +113,21 @@ describe('The logbook against a second reader', () => {
       const random = new Random(seed);
       const day = randomCarDay(random, start);
       let state = observed(emptyLog, detailsOf(day.capacity));
-      for (const sample of day.samples) {
+      const compare = (samples: readonly Sample[]): ReturnType<typeof expectedLog> => {
+        const expected = expectedLog({ ...day, samples });
+        const why = `seed ${seed}, ${samples.length} answers: repeat with SEED=${seed} FACTOR=0`;
+        assert.deepEqual(state.trips.map(comparedOf), expected.trips.map(demandedOf), why);
+        assert.deepEqual(state.charges.map(comparedOf), expected.charges.map(demandedOf), why);
+        return expected;
+      };
+      // In between, what a later answer corrects.
+      const middle = random.between(0, day.samples.length - 1);
+      for (const [index, sample] of day.samples.entries()) {
         state = apply(state, sample, day);
         if (random.chance(0.05)) state = JSON.parse(JSON.stringify(state)) as LogState;
+        if (index === middle) compare(day.samples.slice(0, index + 1));
       }
-      const { trips, charges, wrongLevels, none } = expectedLog(day);
-      const why = `seed ${seed}: repeat with SEED=${seed} FACTOR=0`;
-      assert.deepEqual(state.trips.map(comparedOf), trips.map(demandedOf), why);
-      assert.deepEqual(state.charges.map(comparedOf), charges.map(demandedOf), why);
+      const { trips, charges, wrongLevels, none } = compare(day.samples);
       met.trips += trips.length;
       met.charges += charges.length;
       met.reconstructed += [...trips, ...charges].filter(({ seen }) => seen === null).length;

@@ -189,7 +189,11 @@ interface Shown {
 }
 
 /** @returns also how many levels of charges were wrong, and how many charges were none */
-export function expectedLog({ samples, capacity, sessions }: Omit<CarDay, 'trips' | 'charges'>) {
+export function expectedLog({
+  samples,
+  capacity,
+  sessions,
+}: Pick<CarDay, 'capacity' | 'sessions'> & { samples: readonly Sample[] }) {
   const usage = told(samples, ({ running }) => running);
   const odometers = told(samples, ({ odometer }) => (odometer === 0 ? null : odometer));
   const levels = told(samples, ({ level }) => level);
