@@ -1,7 +1,7 @@
-// Writes what the documents say a second time from its one place: tables from the catalogue, the properties, inputs and outputs of a
+// Writes what the documents repeat from its one place: tables from the catalogue, the properties, inputs and outputs of a
 // node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
-// example flows cost from their nodes (into their infos, too), the drawing of the car into the example of a dashboard, and into the
-// links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
+// example flows cost from their nodes (also into their infos), the drawing of the car into the example of a dashboard, and into the
+// links of README.md the version: `npm run readme`. With --check it only reports whether they are up to date.
 import { fillHelp } from './fill-help.mjs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -63,7 +63,7 @@ const isAtVolvo = (name) => !isReadName(name) || routeOf(name, interfacesOfVolvo
 /** What a read gives, in the words of the form, with the fixed words of the service, and its unit. */
 function valueOf(name, values = wordsOf(name)) {
   const type = valueTypeOf(name);
-  // Of a car that is not locked, the service says `open`.
+  // For a car that is not locked, the service reports `open`.
   if (type?.words)
     return [
       `\`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`,
@@ -192,7 +192,7 @@ async function properties(type, heading) {
 
 /** Lines `: name (type) : meaning` of a help as a table. */
 async function members(type, heading) {
-  // The page has examples of its own.
+  // The page has its own examples.
   const help = (await helpOf(type, heading)).replace(/^For example[^\n]*\n\n(?: {4}[^\n]*\n)+\n?/m, '');
   return help.replace(/(?:^: .+ : .+\n?)+/gm, (lines) => {
     const rows = lines
@@ -324,7 +324,7 @@ const tables = {
     const served = (kind, scope) =>
       [...scopesOf[kind]].filter(([, scopes]) => scopes.includes(scope)).map(([name]) => code(name));
     const used = Object.values(scopesOf).flatMap((kind) => [...kind.values()].flat());
-    // A scope that is asked for and that nothing uses yet is listed, too.
+    // A scope that is asked for and that nothing uses yet is also listed.
     const all = new Set([...used, ...optional.flatMap(({ scopes }) => scopes)]);
     const rows = [...all].sort().map((scope) => {
       const access = optional.find(({ scopes }) => scopes.includes(scope))?.access;
@@ -489,7 +489,7 @@ tables.recipes = async () => {
 
 await rewrite('README.md', withReleasedLinks);
 
-/** A part that is written here: what it is, and the names that it needs, in quotes where they have blanks. */
+/** A part that is written here: what it is, and the names that it needs, in quotes if they have spaces. */
 const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
 for (const file of await readdir(pathTo('docs'), { recursive: true })) {

@@ -74,7 +74,7 @@ export type Part = z.infer<typeof partShape>;
 const levels = z.lazy(() => z.nullable(z.object({ from: z.number(), to: z.number(), at: time })));
 const chargedShape = z.lazy(() => z.nullable(z.object({ odometer: number, receivedAt: time })));
 
-/** A charge that goes on, or one that has ended and of which the next level can say more. */
+/** A charge that continues, or one that has ended and of which the next level can say more. */
 const chargeShape = z.lazy(() =>
   z.object({
     /** The last time before it at which the car did not charge. */
@@ -96,7 +96,7 @@ const chargeShape = z.lazy(() =>
 );
 export type Charge = z.infer<typeof chargeShape>;
 
-/** What goes on. What is damaged in the store is left out. */
+/** What continues. What is damaged in the store is left out. */
 export const openShape = z.lazy(() =>
   z.object({
     parked: z.catch(z.nullable(parkedShape), null),

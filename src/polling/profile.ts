@@ -13,7 +13,7 @@ export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parked'
 
 /**
  * How many times longer than its own interval a read waits, 1 if the table has no number. A number
- * of `parked` holds at night, too, if the night has none of its own. A
+ * of `parked` also holds at night if the night has no number. A
  * parked, locked car shows the next change in its doors first, so the doors are never slowed, and a
  * change makes the reads in `dueAfterChange` due at once. While the car charges or is about to, its
  * energy is not slowed. The position only changes with a trip, whose end makes the reads in
@@ -71,7 +71,7 @@ const maxLastingFailures = 3;
 const lastingRetryMs = hour;
 const night = { from: 22, to: 6 };
 
-/** A reading as the client gives it. */
+/** A reading as the client returns it. */
 export interface PolledReading {
   payload: unknown;
   /** Default of `receivedAt`: when it is observed. */
@@ -157,8 +157,8 @@ const observedReads: Partial<Record<string, ObservedGroup>> = {
 
 /**
  * The adaptive profile of one vehicle: from what was last observed it decides when each read is
- * due. Time is a parameter, in milliseconds of a clock that never goes back. What is not known is
- * never taken for parked, locked or closed.
+ * due. Time is a parameter, in milliseconds of a clock that never goes back. What is not known
+ * never counts as parked, locked or closed.
  */
 export class PollingProfile {
   readonly #id: string;
@@ -264,7 +264,7 @@ export class PollingProfile {
     return isLasting ? Math.max(interval, lastingRetryMs) : interval;
   }
 
-  /** It is not in use any more, or its odometer has moved: an electric car may never report its engine. */
+  /** It is no longer in use, or its odometer has moved: an electric car may never report its engine. */
   #isTripEnd(before: Observation, now: Observation): boolean {
     const hasStopped = before.inUse === true && now.inUse === false;
     return hasStopped || isTripEnd(before.kilometers, now.kilometers, this.#inUse());

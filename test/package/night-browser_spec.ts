@@ -39,7 +39,7 @@ describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () 
   const press = async (name: string): Promise<void> => {
     await page.locator(`[id="${await idOf(name)}"] .red-ui-flow-node-button-button`).click();
   };
-  /** Reads again, by the button of the tab, and waits until the tab says whether the car charges. */
+  /** Reads again, by the button of the tab, and waits until the tab shows whether the car charges. */
   const readNow = async (charging: 'charging' | 'not charging'): Promise<void> => {
     const answered = page.waitForResponse(/\/read-car$/);
     await page.locator('.cars-buttons button', { hasText: 'Read now' }).click();

@@ -273,7 +273,7 @@ describe('the adaptive profile', () => {
       const slowdown = { security: 1.5, others: 6 };
       assert.equal(due(profileAt(), 'doors', noon, { slowdown }), nextPoll('car', 90 * second, noon));
       assert.equal(due(profileAt(), 'odometer', noon, { slowdown }), nextPoll('car', 6 * hour, noon));
-      // Doors that are read so seldom still keep watch.
+      // Doors that are read so rarely still keep watch.
       assert.equal(
         due(parked(), 'windows', noon + 2.5 * minute, { slowdown }),
         nextPoll('car', 45 * minute, noon + 2.5 * minute),
