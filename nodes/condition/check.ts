@@ -129,14 +129,24 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
 
 function valueText(
   words: Words,
-  { condition: { value, operator, operand, isOpen }, is, shown, measuredAt, result, reasons, since = null }: Judged,
+  {
+    condition: { value, operator, operand, isOpen },
+    is,
+    shown,
+    measuredAt,
+    result,
+    reasons,
+    reason,
+    since = null,
+  }: Judged,
   now: number,
 ): string {
   const { say } = words;
   const { type } = value;
   const isMet = since === null ? result : true;
   if (value.name === 'inOrder') return inOrderText({ value: is, reasons }, words);
-  if (is === null || (isMet === null && !isOpen)) return say('condition.unknown');
+  if (is === null || (isMet === null && !isOpen))
+    return say(reason === undefined ? 'condition.unknown' : 'condition.noConsumption');
   if (operator === 'older than') {
     const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / 60_000));
     return say('condition.age', { minutes });

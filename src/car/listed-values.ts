@@ -36,11 +36,13 @@ export interface ListedValue extends Omit<ValueClass, 'kind'> {
  */
 export const listedValues = (reading: AnyReading): ListedValue[] => readingsIn(reading).flatMap(listOne);
 
+const positionClass = { kind: 'position', unit: null, deviceClass: null, stateClass: null } as const;
+
 function listOne(reading: Reading): ListedValue[] {
   const { payload } = reading;
   const { read, open, absent = [] } = reading.vehicle;
   if (!isRecord(payload)) return [];
-  if (read === 'location') return [positionIn(payload)];
+  if (read === 'location') return [itemOf(read, undefined, payload, positionClass, positionOf(payload))];
   if (open === undefined && 'value' in payload) return listMeasured(read, undefined, payload);
   const plain = open === undefined ? undefined : plainPayload(reading);
   return Object.entries(payload).flatMap(([member, measured]) => {
@@ -89,14 +91,4 @@ function listMeasured(read: string, member: string | undefined, measured: Record
   if (question === undefined) return [item];
   const { id, deviceClass, answer } = question;
   return [item, itemOf(read, id, measured, booleanOf(deviceClass), answer(value))];
-}
-
-function positionIn(payload: Record<string, unknown>): ListedValue {
-  return itemOf(
-    'location',
-    undefined,
-    payload,
-    { kind: 'position', unit: null, deviceClass: null, stateClass: null },
-    positionOf(payload),
-  );
 }

@@ -120,24 +120,29 @@ function joinedRun(last: StateRun, run: StateRun): StateRun | undefined {
 /**
  * Whether a state has lasted for so long: no if an answer in that time shows something else, yes if
  * the answers show it from before that time on, or the service has its time, and otherwise null.
- * @param isMet whether a value is of that state; of numbers, all between two that are
+ * @param isMet whether a value is of that state, null if that is not known; of numbers, all between two that are
  * @param now by the clock of the service
  * @returns also since when it is known to last; null: it does not
  */
 export function lasted(
   runs: readonly StateRun[],
-  isMet: (value: StateValue) => boolean,
+  isMet: (value: StateValue) => boolean | null,
   { now, ms }: { now: number; ms: number },
 ): { result: boolean | null; since: number | null } {
   const begin = now - ms;
-  const isWhole = ({ value, highest }: StateRun): boolean => isMet(value) && isMet(highest ?? value);
+  const isWhole = ({ value, highest }: StateRun): boolean | null => {
+    const [low, high] = [isMet(value), isMet(highest ?? value)];
+    return low === false || high === false ? false : low && high;
+  };
   let since: number | null = null;
   for (const run of runs.toReversed()) {
-    if (!isWhole(run) || (since ?? now) - run.to > maxGapMs) break;
+    if (isWhole(run) !== true || (since ?? now) - run.to > maxGapMs) break;
     since = run.from;
   }
   if (since !== null && since <= begin) return { result: true, since };
   // If a run holds several numbers, the time of each is not known.
-  const isBroken = runs.some((run) => !isWhole(run) && (run.highest === undefined ? run.to : run.from) >= begin);
+  const isBroken = runs.some(
+    (run) => isWhole(run) === false && (run.highest === undefined ? run.to : run.from) >= begin,
+  );
   return { result: isBroken ? false : null, since };
 }

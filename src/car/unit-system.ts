@@ -1,4 +1,4 @@
-import { inSystem, unitInWords, unitOf, type UnitSystem } from '../catalogue/units';
+import { inSystem, isNoConsumption, unitInWords, unitOf, type UnitSystem } from '../catalogue/units';
 import { isRecord } from '../util/json';
 import { askedAtOf, keepAskedAt, unitOfPayload, type Reading } from './reading';
 
@@ -35,5 +35,6 @@ function measuredIn(system: UnitSystem, measured: unknown): unknown {
   const converted = inSystem(system, value, word);
   if (converted.value !== null) return { ...measured, ...converted };
   // A number that no unit of the system can hold stays as it is.
-  return value > 0 ? measured : { ...measured, ...converted, raw: { value, unit }, reason: 'NO_CONSUMPTION' };
+  if (!isNoConsumption(value, word, to)) return measured;
+  return { ...measured, ...converted, raw: { value, unit }, reason: 'NO_CONSUMPTION' };
 }

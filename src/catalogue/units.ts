@@ -51,9 +51,18 @@ export const perMile = 1.609344;
 const perUsGallon = 3.785411784;
 const perImperialGallon = 4.54609;
 
-type Quantity = 'distance' | 'speed' | 'volume' | 'temperature' | 'fuelPerDistance' | 'energyPerDistance';
+/** The unit of each quantity that the others are converted through. */
+const metric = {
+  distance: 'kilometers',
+  speed: 'kilometers per hour',
+  volume: 'liters',
+  temperature: 'degrees celsius',
+  fuelPerDistance: 'liters per 100 kilometers',
+  energyPerDistance: 'kilowatt-hours per 100 kilometers',
+};
+type Quantity = keyof typeof metric;
 
-/** A unit by the first one of its quantity: `value * factor`, from `zero` on; or `factor / value` if more of the one is less of the other. */
+/** A unit by the metric one of its quantity: `value * factor`, from `zero` on; or `factor / value` if more of the one is less of the other. */
 interface Scale {
   of: Quantity;
   factor: number;
@@ -95,15 +104,6 @@ const scaleOf = (unit: string): Scale | undefined => (Object.hasOwn(scales, unit
 /** As the car reports them, or those of a country. */
 export const unitSystems = ['car', 'metric', 'uk', 'us'] as const;
 export type UnitSystem = (typeof unitSystems)[number];
-
-const metric: Readonly<Record<Quantity, string>> = {
-  distance: 'kilometers',
-  speed: 'kilometers per hour',
-  volume: 'liters',
-  temperature: 'degrees celsius',
-  fuelPerDistance: 'liters per 100 kilometers',
-  energyPerDistance: 'kilowatt-hours per 100 kilometers',
-};
 
 /** The United Kingdom also sells fuel in liters, and electric cars there and in the United States show miles per kilowatt-hour. */
 const uk: typeof metric = {
@@ -147,6 +147,10 @@ export function inUnit(value: number, from: string, to: string): number | null {
   const converted = factor === null ? throughFirst(value, scaleOf(from), scaleOf(to)) : value * factor;
   return converted !== null && Number.isFinite(converted) ? converted : null;
 }
+
+/** Whether a number cannot be converted because nothing was used. */
+export const isNoConsumption = (value: number, from: string, to: string): boolean =>
+  value <= 0 && inUnit(1, from, to) !== null && inUnit(value, from, to) === null;
 
 function throughFirst(value: number, from: Scale | undefined, to: Scale | undefined): number | null {
   if (from === undefined || from.of !== to?.of) return null;

@@ -138,15 +138,24 @@ export function judge(
   const isMet = fact.is === null ? null : compare(operator, fact.is, operand, ageOf(fact, now));
   const judged = { value: value.name, operator, operand, ...fact, result: isMet };
   if (forMinutes === 0) return judged;
-  const ofState = (seen: NonNullable<Fact['is']>): boolean => {
+  if (isMet !== true) return { ...judged, forMinutes, since: null };
+  const ofState = (seen: NonNullable<Fact['is']>): Truth => {
     // What was seen is in the unit of the value.
     const own = unitOfValue(value) ?? '';
     const is = typeof seen === 'number' ? numberInUnit(seen, own, unit ?? own, own) : seen;
-    return is !== null && compare(operator, is, operand, null) === true;
+    return is === null ? null : compare(operator, is, operand, null);
   };
-  const { result, since } = lasted(runs, ofState, { now, ms: forMinutes * 60_000 });
-  if (isMet !== true) return { ...judged, forMinutes, since: null };
-  return { ...judged, forMinutes, since: since === null ? null : iso(since), result };
+  const ms = forMinutes * 60_000;
+  const { result, since } = lasted(runs, ofState, { now, ms });
+  // A number that was seen has its unit.
+  const isUnused = result === null && runs.some((run) => run.to >= now - ms && ofState(run.value) === null);
+  return {
+    ...judged,
+    forMinutes,
+    since: since === null ? null : iso(since),
+    result,
+    ...(isUnused && { reason: 'NO_CONSUMPTION' }),
+  };
 }
 
 /** Minutes; null if the time of the value is unknown or not credible. */

@@ -1,6 +1,6 @@
 import { openingsOf, openingState } from '../catalogue/openings';
 import { isReadName, reads, readThemes, type ReadName } from '../catalogue/reads';
-import { inUnit, roundedIn, unitInWords } from '../catalogue/units';
+import { inUnit, isNoConsumption, roundedIn, unitInWords } from '../catalogue/units';
 import { numberIn, parsePlace, positionOf, type Place, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
 import { isRecord } from '../util/json';
@@ -31,6 +31,8 @@ export interface Fact {
   measuredAt: string | null;
   /** The reasons; only `inOrder` has them. */
   reasons?: unknown;
+  /** Why a number has no value in the unit. */
+  reason?: 'NO_CONSUMPTION';
 }
 
 const allClosed: ValueKind = { kind: 'boolean', words: { true: 'all closed', false: 'not all closed' } };
@@ -100,10 +102,15 @@ export function factOf(
       : type.kind === 'number'
         ? numberOf(found, given, unit ?? type.unit, type.unit)
         : knownOf(type, found);
+  const isUnused =
+    type.kind === 'number' &&
+    typeof found === 'number' &&
+    isNoConsumption(found, unitInWords(given) ?? '', unit ?? type.unit);
   return {
     is: known,
     unit: type.kind === 'number' && known !== null ? unit : null,
     measuredAt,
+    ...(isUnused && { reason: 'NO_CONSUMPTION' }),
     ...(read === 'inOrder' && { reasons: members['reasons'] ?? [] }),
   };
 }

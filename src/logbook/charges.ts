@@ -1,25 +1,31 @@
 import { isConfirmed, isCredible, type KnownValue } from '../car/known-values';
 import type { Position } from '../car/places';
 import type { FactName, LogValue } from './facts';
-import { energyOf, recordOf, withRecord, type Known, type LogRecord, type Terms } from './record';
+import { energyOf, recordOf, withRecord, type Capacity, type Known, type LogRecord, type Terms } from './record';
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
+import { withMeasured } from './wallbox';
 
 /** Kilometers: an odometer that rises by less can be another rounding. */
 export const minTrip = 1;
 
-/** Percent: a level that rises by less can be a correction by the car. */
-const minUnseenRise = 3;
+/** Percent: a level that differs by less can be a correction by the car. */
+const minChange = 3;
+
+/** Percent: the fastest charging in a minute. */
+const mostPerMinute = 5;
 
 const numberOf = ({ facts }: LogState, name: FactName): number | null => {
   const value = facts[name]?.value;
   return typeof value === 'number' ? value : null;
 };
 
-export const capacityOf = (state: LogState): { net: number | null; gross: number | null } => ({
-  net: numberOf(state, 'netCapacity'),
-  gross: numberOf(state, 'grossCapacity'),
-});
+/** The net one, if it is known. */
+export function capacityOf(state: LogState): Capacity | null {
+  const [net, gross] = [numberOf(state, 'netCapacity'), numberOf(state, 'grossCapacity')];
+  if (net !== null) return { kWh: net, source: 'level-net' };
+  return gross === null ? null : { kWh: gross, source: 'level-gross' };
+}
 
 /** Applies what an observation shows of the battery. @param here where the car is; null: not known */
 export function withCharge(
@@ -30,12 +36,17 @@ export function withCharge(
   here: Position | null,
 ): LogState {
   const { charging: status, level, odometer } = state.facts;
-  const end = (from: LogState, at: number, waits: boolean): LogState => ended(from, { at, waits, observation, here });
+  const end = (from: LogState, at: number, waits: boolean): LogState => {
+    if (from.charge === null) return from;
+    const charge = { ...from.charge, endedAt: Math.max(at, from.charge.seen?.[1] ?? 0), waits };
+    const charged = { odometer: charge.odometer, receivedAt: observation.receivedAt };
+    const charges = withRecord(from.charges, chargeOf(from, charge, observation, here));
+    return { ...from, charge, charged, charges };
+  };
   let next = state;
   if (taken.has('odometer') && odometer !== undefined && next.charge !== null && hasLeft(next.charge, odometer))
     // A car that charges stands. Where it stands now is another place.
-    next =
-      next.charge.endedAt === null ? { ...end(next, odometer.at, false), charge: null } : { ...next, charge: null };
+    next = { ...(next.charge.endedAt === null ? end(next, odometer.at, false) : next), charge: null };
   if (taken.has('charging') && status?.value === true) next = goingOn(next, status.at, old);
   if (taken.has('level') && level !== undefined) next = withLevel(next, { level, old: old.level, observation, here });
   if (taken.has('charging') && status?.value === false && next.charge?.endedAt === null)
@@ -65,6 +76,9 @@ function goingOn(state: LogState, at: number, old: LogState['facts']): LogState 
     levels,
     isFirst: true,
     parts: [],
+    before: null,
+    waits: false,
+    last: null,
   };
   return { ...state, charge: begun };
 }
@@ -76,41 +90,106 @@ interface LevelRead {
   here: Position | null;
 }
 
-function withLevel(state: LogState, { level, old, observation, here }: LevelRead): LogState {
-  const { charge, drive, parked } = state;
-  const percent = Number(level.value);
-  if (charge !== null) {
-    const risen = withRise(charge, percent, level.at, observation.tariff);
-    return charge.endedAt === null
-      ? { ...state, charge: risen }
-      : {
-          ...state,
-          charge: null,
-          charges: [...state.charges.slice(0, -1), chargeOf(state, risen, observation, here)],
-        };
+function withLevel(state: LogState, read: LevelRead): LogState {
+  const { charge } = state;
+  if (charge === null) return withUnseen(state, read);
+  if (charge.endedAt === null) return { ...state, charge: withNext(charge, read, isDriven(state, read.old)) };
+  const settled = withLast(state, charge, read);
+  return charge.waits ? settled : withUnseen(settled, read);
+}
+
+/** Somebody uses the car, or it was driven since a value was received. */
+const isDriven = ({ drive, parked }: LogState, old: KnownValue | undefined): boolean =>
+  drive !== null || (parked !== null && old !== undefined && parked.arrivedAt > old.receivedAt);
+
+/** The first level after the end of a charge: that of the end, if that had none, or the one that can deny it. */
+function withLast(state: LogState, charge: Charge, { level, old, observation, here }: LevelRead): LogState {
+  const closed = { ...state, charge: null };
+  if (state.drive !== null || !(charge.waits || isDenied(charge, Number(level.value)))) return closed;
+  const next = withNext(charge, { level, observation }, isDriven(state, old));
+  const { levels, seen, last } = next;
+  const others = state.charges.slice(0, -1);
+  if (seen === null && levels !== null && levels.to - levels.from < minChange) {
+    // It was none.
+    const unseen = state.unseen.filter((received) => received !== state.charged?.receivedAt);
+    return { ...closed, charged: last, unseen, charges: others };
   }
-  const before = Number(old?.value);
-  if (old === undefined || !isConfirmed(old) || drive !== null || !(percent - before >= minUnseenRise)) return state;
+  const before = state.charges.at(-1);
+  const record = withMeasured(chargeOf(state, next, observation, here), before, capacityOf(state));
+  const charges = [...others, before?.reasons['kWh'] === 'DRIVEN' ? drivenBetween(record) : record];
+  return { ...state, charge: charge.waits && next !== charge ? { ...next, waits: false } : null, charges };
+}
+
+/** A charge that nothing showed but the level. */
+function withUnseen(state: LogState, { level, old, observation, here }: LevelRead): LogState {
+  const percent = Number(level.value);
+  if (old === undefined || !isConfirmed(old) || state.drive !== null) return state;
+  const levels = { from: Number(old.value), to: Number(old.value), at: old.at };
+  if (!(percent - levels.to >= minChange) || !canRise(levels, percent, level.at)) return state;
   const unseen: Charge = {
     from: Math.min(old.at, level.at),
     seen: null,
     endedAt: level.at,
     odometer: numberOf(state, 'odometer'),
-    levels: { from: before, to: before, at: old.at },
+    levels,
     isFirst: false,
     parts: [],
+    before: null,
+    waits: false,
+    last: state.charged,
   };
-  const record = chargeOf(state, withRise(unseen, percent, level.at, observation.tariff), observation, here);
-  const charges = withRecord(state.charges, record);
-  const isDriven = parked !== null && parked.arrivedAt > old.receivedAt;
-  const charged = { odometer: unseen.odometer, receivedAt: level.receivedAt };
-  const received = [...state.unseen, level.receivedAt];
-  return { ...state, charged, unseen: received, charges: isDriven ? withDriven(charges, 1) : charges };
+  const charge = withNext(unseen, { level, observation }, false);
+  const charges = withRecord(state.charges, chargeOf(state, charge, observation, here));
+  return {
+    ...state,
+    charge,
+    charged: { odometer: charge.odometer, receivedAt: level.receivedAt },
+    unseen: [...state.unseen, level.receivedAt],
+    charges: isDriven(state, old) ? withDriven(charges, 1) : charges,
+  };
+}
+
+type Levels = NonNullable<Charge['levels']>;
+
+const canRise = ({ to, at: before }: Levels, percent: number, at: number): boolean =>
+  percent - to < minChange + (mostPerMinute * Math.max(0, at - before)) / 60_000;
+
+/** Whether a level shows that the one before it was wrong: that is far from it, and the level before both is not. */
+function isDenied({ levels, before }: Charge, percent: number): boolean {
+  if (levels === null || !before?.levels || percent <= before.levels.to - minChange) return false;
+  return percent <= levels.to - minChange || before.levels.to >= levels.to + minChange;
+}
+
+/**
+ * With the next level, which denies the last one or confirms it. A level below those that are confirmed is none of a car that charges.
+ * @param isNew the car was driven since the level before the charge
+ */
+function withNext(
+  charge: Charge,
+  { level, observation }: Pick<LevelRead, 'level' | 'observation'>,
+  isNew: boolean,
+): Charge {
+  const percent = Number(level.value);
+  const { before } = charge;
+  const isWrong = before !== null && isDenied(charge, percent);
+  const base = isWrong ? { ...charge, ...before, parts: charge.parts.slice(0, before.parts) } : charge;
+  const { levels, isFirst, parts } = base;
+  if (!isFirst && levels !== null && percent <= levels.to - minChange) return charge;
+  // The next level cannot deny it: it is known why it is lower.
+  const isOther = isFirst && isNew && levels !== null && percent < levels.to;
+  return {
+    ...withRise(base, percent, level.at, observation.tariff),
+    before: isOther ? null : { levels, isFirst, parts: parts.length },
+  };
 }
 
 function withRise(charge: Charge, percent: number, at: number, tariff: Tariff | null): Charge {
   const { levels, isFirst, endedAt, seen } = charge;
-  const known = levels === null || (isFirst && percent < levels.from) ? { from: percent, to: percent, at } : levels;
+  const isBegin =
+    levels === null ||
+    (isFirst && percent < levels.from) ||
+    (levels.to === levels.from && !canRise(levels, percent, at));
+  const known = isBegin ? { from: percent, to: percent, at } : levels;
   const [from, to] = [known.at, Math.max(known.at, Math.min(at, endedAt ?? at))];
   const price = tariff?.places.length ? null : priceOf(tariff, null, [from, to], seen !== null);
   const part: Part = { from, to, percent: percent - known.to, price: typeof price === 'number' ? price : null };
@@ -119,25 +198,6 @@ function withRise(charge: Charge, percent: number, at: number, tariff: Tariff | 
     levels: { from: known.from, to: Math.max(known.to, percent), at },
     isFirst: false,
     parts: part.percent > 0 ? [...charge.parts, part] : charge.parts,
-  };
-}
-
-interface End {
-  at: number;
-  /** For the first level after the end. */
-  waits: boolean;
-  observation: Observation;
-  here: Position | null;
-}
-
-function ended(state: LogState, { at, waits, observation, here }: End): LogState {
-  if (state.charge === null) return state;
-  const charge = { ...state.charge, endedAt: Math.max(at, state.charge.seen?.[1] ?? 0) };
-  return {
-    ...state,
-    charge: waits ? charge : null,
-    charged: { odometer: charge.odometer, receivedAt: observation.receivedAt },
-    charges: withRecord(state.charges, chargeOf(state, charge, observation, here)),
   };
 }
 

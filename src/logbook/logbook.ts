@@ -146,7 +146,7 @@ const newsOf = ({ trips, charges, parked, drive, charge, facts }: LogState): unk
   charges,
   parked?.odometer,
   drive === null,
-  charge?.endedAt,
+  charge?.endedAt === null,
   Math.floor((charge?.levels?.to ?? 0) / 5),
   facts.grossCapacity?.value,
 ];

@@ -36,8 +36,10 @@ function timeIn(input: unknown, name: string, otherwise: number): number {
 
 const two = (number: number): string => String(number).padStart(2, '0');
 
+type Periods<Of> = Record<'day' | 'week' | 'month', Of>;
+
 /** The periods of a time. */
-function periodsOf(at: Date): { day: string; week: string; month: string } {
+function periodsOf(at: Date): Periods<string> {
   const [year, month, date] = [at.getFullYear(), at.getMonth(), at.getDate()];
   // The week of a day has the year of its Thursday (ISO 8601).
   const thursday = new Date(Date.UTC(year, month, date + 3 - ((at.getDay() + 6) % 7)));
@@ -47,44 +49,37 @@ function periodsOf(at: Date): { day: string; week: string; month: string } {
 }
 
 const summed = ['km', 'kWh', 'liters', 'minutes'] as const;
+const withSource = [...summed, 'cost'] as const;
 
-function addTo(sums: Map<string, Sum>, period: string, record: LogRecord): void {
-  const before = sums.get(period);
-  const sum = before ?? {
-    period,
-    count: 0,
-    km: 0,
-    kWh: 0,
-    liters: 0,
-    minutes: 0,
-    cost: {},
-    incomplete: [],
-    sources: {},
-  };
-  sums.set(period, sum);
+function addTo(sum: Sum, record: LogRecord): void {
   sum.count += 1;
   for (const name of summed) sum[name] = round(sum[name] + (record[name] ?? 0), 2);
-  const { cost, reasons } = record;
+  const { cost, reasons, sources } = record;
   if (cost !== null) sum.cost[cost.currency ?? ''] = round((sum.cost[cost.currency ?? ''] ?? 0) + cost.amount, 2);
-  const names = [...summed, 'cost' as const];
-  const missing = names.filter((name) => record[name] === null && reasons[name] !== 'NOT_A_TRIP');
+  const missing = withSource.filter((name) => record[name] === null && reasons[name] !== 'NOT_A_TRIP');
   sum.incomplete = [...new Set([...sum.incomplete, ...missing])];
-  for (const name of names) {
-    const source = record.sources[name];
+  for (const name of withSource) {
+    const source = sources[name];
     if (source !== undefined) sum.sources[name] = [...new Set([...(sum.sources[name] ?? []), source])];
   }
 }
 
 /** Newest first, as the records are. */
-function sumsOf(records: readonly LogRecord[]): { day: Sum[]; week: Sum[]; month: Sum[] } {
-  const sums = { day: new Map<string, Sum>(), week: new Map<string, Sum>(), month: new Map<string, Sum>() };
+function sumsOf(records: readonly LogRecord[]): Periods<Sum[]> {
+  const sums: Periods<Sum[]> = { day: [], week: [], month: [] };
   for (const record of records) {
-    const { day, week, month } = periodsOf(new Date(record.to.at));
-    addTo(sums.day, day, record);
-    addTo(sums.week, week, record);
-    addTo(sums.month, month, record);
+    const periods = periodsOf(new Date(record.to.at));
+    for (const name of ['day', 'week', 'month'] as const) {
+      const period = periods[name];
+      let sum = sums[name].find((known) => known.period === period);
+      if (sum === undefined) {
+        sum = { period, count: 0, km: 0, kWh: 0, liters: 0, minutes: 0, cost: {}, incomplete: [], sources: {} };
+        sums[name].push(sum);
+      }
+      addTo(sum, record);
+    }
   }
-  return { day: [...sums.day.values()], week: [...sums.week.values()], month: [...sums.month.values()] };
+  return sums;
 }
 
 /** The last records of a kind, and the sums of this month. */

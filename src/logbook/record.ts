@@ -141,12 +141,15 @@ function costOf(kWh: number | null, cost: Facts['cost'], put: (found: Known) => 
   return { amount, currency: cost.currency, perKWh: round(cost.perKWh, 4) };
 }
 
-/** What the energy follows from: percent of a battery. */
-export function energyOf(percent: number, { net, gross }: { net: number | null; gross: number | null }): Known {
-  const capacity = net ?? gross;
-  if (capacity === null) return 'NO_CAPACITY';
-  return { value: (percent / 100) * capacity, source: net === null ? 'level-gross' : 'level-net' };
+/** Of the battery. */
+export interface Capacity {
+  kWh: number;
+  source: 'level-net' | 'level-gross';
 }
+
+/** What the energy follows from: percent of a battery. */
+export const energyOf = (percent: number, capacity: Capacity | null): Known =>
+  capacity === null ? 'NO_CAPACITY' : { value: (percent / 100) * capacity.kWh, source: capacity.source };
 
 export const maxRecords = 100;
 export const withRecord = (records: readonly LogRecord[], record: LogRecord): LogRecord[] =>

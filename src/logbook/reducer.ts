@@ -20,8 +20,7 @@ import {
 export function observed(before: LogState, observation: Observation): LogState {
   const { sessions = [] } = observation;
   if (sessions.length > 0) {
-    const { net, gross } = capacityOf(before);
-    const charges = withSessions(before.charges, sessions, net ?? gross);
+    const charges = withSessions(before.charges, sessions, capacityOf(before));
     return charges === before.charges ? before : { ...before, charges };
   }
   const facts = { ...before.facts };

@@ -1,55 +1,11 @@
 import * as z from 'zod/mini';
-import { knownValueShapeOf, positionShape, time } from '../car/known-values';
+import { knownValueShapeOf } from '../car/known-values';
 import { isRecord } from '../util/json';
-import { factNames, type LogValue } from './facts';
+import { factNames } from './facts';
 import { parseRecords } from './record';
-import { emptyLog, type LogState } from './types';
+import { emptyLog, openShape, valueShape, type LogState } from './types';
 
-const number = z.nullable(z.number());
-const valueShape: z.ZodMiniType<LogValue> = z.union([z.number(), z.boolean(), positionShape]);
 const factShape = z.lazy(() => knownValueShapeOf(valueShape));
-const values = z.record(z.string(), valueShape);
-const seen = z.tuple([time, time]);
-const parkedShape = z.lazy(() =>
-  z.object({ odometer: z.number(), at: time, receivedAt: time, arrivedAt: z.number(), measuredFrom: time, values }),
-);
-const driveShape = z.lazy(() => z.object({ from: z.nullable(time), seen, endedAt: z.nullable(time) }));
-
-const openShape = z.lazy(() =>
-  z.object({
-    parked: z.catch(z.nullable(parkedShape), null),
-    drive: z.catch(z.nullable(driveShape), null),
-    arrival: z.catch(
-      z.nullable(
-        z.object({
-          from: parkedShape,
-          odometer: z.number(),
-          at: time,
-          drive: z.nullable(driveShape),
-          isCharged: z.boolean(),
-          to: values,
-        }),
-      ),
-      null,
-    ),
-    charge: z.catch(
-      z.nullable(
-        z.object({
-          from: time,
-          seen: z.nullable(seen),
-          endedAt: z.nullable(time),
-          odometer: number,
-          levels: z.nullable(z.object({ from: z.number(), to: z.number(), at: time })),
-          isFirst: z.boolean(),
-          parts: z.array(z.object({ from: time, to: time, percent: z.number(), price: number })),
-        }),
-      ),
-      null,
-    ),
-    unseen: z.catch(z.array(z.number()), []),
-    charged: z.catch(z.nullable(z.object({ odometer: number, receivedAt: time })), null),
-  }),
-);
 
 /** The stored logbook as far as it can be read. Never throws. */
 export function parseLog(stored: unknown): LogState {

@@ -1,4 +1,5 @@
-import type { KnownValue } from '../car/known-values';
+import * as z from 'zod/mini';
+import { positionShape, time, type KnownValue } from '../car/known-values';
 import type { FactName, LogValue, Value } from './facts';
 import type { LogRecord, Terms } from './record';
 import type { Session } from './wallbox';
@@ -20,70 +21,98 @@ export const endNames = ['level', 'fuel', 'position', 'meter', 'automatic', 'sin
 export type EndName = (typeof endNames)[number];
 export type EndValues = Partial<Record<EndName, LogValue>>;
 
+const number = z.nullable(z.number());
+export const valueShape: z.ZodMiniType<LogValue> = z.union([z.number(), z.boolean(), positionShape]);
+const values: z.ZodMiniType<EndValues> = z.record(z.string(), valueShape);
+const firstAndLast = z.tuple([time, time]);
+
 /** The car where it is parked: what is known of it without a trip in between. */
-export interface Parked {
-  odometer: number;
-  /** When the car is known to have been there last, and when that was received. */
-  at: number;
-  receivedAt: number;
-  /** What was received or measured before belongs to the trip before. */
-  arrivedAt: number;
-  measuredFrom: number;
-  values: EndValues;
-}
+const parkedShape = z.lazy(() =>
+  z.object({
+    odometer: z.number(),
+    /** When the car is known to have been there last, and when that was received. */
+    at: time,
+    receivedAt: time,
+    /** What was received or measured before belongs to the trip before. */
+    arrivedAt: z.number(),
+    measuredFrom: time,
+    values,
+  }),
+);
+export type Parked = z.infer<typeof parkedShape>;
 
 /** A trip, or somebody in a car that stands, until the odometer shows which. */
-export interface Drive {
-  /** The last time before it at which nobody used the car; null: not known. */
-  from: number | null;
-  seen: [first: number, last: number];
-  /** Null: it has not ended. */
-  endedAt: number | null;
-}
+const driveShape = z.lazy(() =>
+  z.object({
+    /** The last time before it at which nobody used the car; null: not known. */
+    from: z.nullable(time),
+    seen: firstAndLast,
+    /** Null: it has not ended. */
+    endedAt: z.nullable(time),
+  }),
+);
+export type Drive = z.infer<typeof driveShape>;
 
 /** A trip that has ended: the values of its end are filled in as they are read. */
-export interface Arrival {
-  from: Parked;
-  odometer: number;
-  at: number;
-  drive: Drive | null;
-  /** The car was charged between the values of both ends. */
-  isCharged: boolean;
-  to: EndValues;
-}
+const arrivalShape = z.lazy(() =>
+  z.object({
+    from: parkedShape,
+    odometer: z.number(),
+    at: time,
+    drive: z.nullable(driveShape),
+    /** The car was charged between the values of both ends. */
+    isCharged: z.boolean(),
+    to: values,
+  }),
+);
+export type Arrival = z.infer<typeof arrivalShape>;
 
 /** A rise of the level between two times; the price that applied if it is the same at all places. */
-export interface Part {
-  from: number;
-  to: number;
-  percent: number;
-  price: number | null;
-}
+const partShape = z.lazy(() => z.object({ from: time, to: time, percent: z.number(), price: number }));
+export type Part = z.infer<typeof partShape>;
 
-/** A charge that continues, or one that has ended and of which no level was read since. */
-export interface Charge {
-  /** The last time before it at which the car did not charge. */
-  from: number;
-  seen: [first: number, last: number] | null;
-  endedAt: number | null;
-  odometer: number | null;
-  levels: { from: number; to: number; at: number } | null;
-  /** The first level that is read decides about the one before: the car may have been driven in between. */
-  isFirst: boolean;
-  parts: readonly Part[];
-}
+const levels = z.lazy(() => z.nullable(z.object({ from: z.number(), to: z.number(), at: time })));
+const chargedShape = z.lazy(() => z.nullable(z.object({ odometer: number, receivedAt: time })));
+
+/** A charge that continues, or one that has ended and of which the next level can say more. */
+const chargeShape = z.lazy(() =>
+  z.object({
+    /** The last time before it at which the car did not charge. */
+    from: time,
+    seen: z.nullable(firstAndLast),
+    endedAt: z.nullable(time),
+    odometer: number,
+    levels,
+    /** The first level that is read decides about the one before: the car may have been driven in between. */
+    isFirst: z.boolean(),
+    parts: z.array(partShape),
+    /** As it was before the last level, which the next one can deny. Null: that level stays. */
+    before: z.nullable(z.object({ levels, isFirst: z.boolean(), parts: z.number() })),
+    /** No level was read since the end: the first one is that of the end. */
+    waits: z.boolean(),
+    /** The last charge before it. Only of one that was not seen, which the next level can show to be none. */
+    last: chargedShape,
+  }),
+);
+export type Charge = z.infer<typeof chargeShape>;
+
+/** What continues. What is damaged in the store is left out. */
+export const openShape = z.lazy(() =>
+  z.object({
+    parked: z.catch(z.nullable(parkedShape), null),
+    drive: z.catch(z.nullable(driveShape), null),
+    arrival: z.catch(z.nullable(arrivalShape), null),
+    charge: z.catch(z.nullable(chargeShape), null),
+    /** When the reconstructed charges were received that came after the last sign that the car had not moved. */
+    unseen: z.catch(z.array(z.number()), []),
+    /** The end of the last charge: the odometer, and when it was received. */
+    charged: z.catch(chargedShape, null),
+  }),
+);
 
 /** Plain JSON. */
-export interface LogState {
+export interface LogState extends z.infer<typeof openShape> {
   facts: Readonly<Partial<Record<FactName, KnownValue<LogValue>>>>;
-  parked: Parked | null;
-  drive: Drive | null;
-  arrival: Arrival | null;
-  charge: Charge | null;
-  /** When the reconstructed charges were received that came after the last sign that the car had not moved. */
-  unseen: readonly number[];
-  /** The end of the last charge: the odometer, and when it was received. */
-  charged: { odometer: number | null; receivedAt: number } | null;
   /** Oldest first. */
   trips: readonly LogRecord[];
   charges: readonly LogRecord[];

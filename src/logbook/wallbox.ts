@@ -1,5 +1,5 @@
 import { isRecord } from '../util/json';
-import { round, type LogRecord } from './record';
+import { round, type Capacity, type LogRecord } from './record';
 
 /** A charging session of a wallbox, in milliseconds since 1970. */
 export interface Session {
@@ -33,9 +33,9 @@ const levelError = 2;
 /** The measured energy, as a share of the energy that the level and the gross capacity show: the net capacity can be smaller, and some energy is lost. */
 const [least, most] = [0.8, 1.4];
 
-function isOfRise({ kWh }: Session, { batteryFrom, batteryTo }: LogRecord, capacity: number): boolean {
+function isOfRise({ kWh }: Pick<Session, 'kWh'>, { batteryFrom, batteryTo }: LogRecord, capacity: Capacity): boolean {
   if (kWh === null || batteryFrom === null || batteryTo === null) return false;
-  const energyOf = (percent: number): number => (percent / 100) * capacity;
+  const energyOf = (percent: number): number => (percent / 100) * capacity.kWh;
   const rise = batteryTo - batteryFrom;
   return kWh >= least * energyOf(rise - levelError) && kWh <= most * energyOf(rise + levelError);
 }
@@ -47,7 +47,7 @@ function isOfRise({ kWh }: Session, { batteryFrom, batteryTo }: LogRecord, capac
 export function withSessions(
   charges: readonly LogRecord[],
   sessions: readonly Session[],
-  capacity: number | null,
+  capacity: Capacity | null,
 ): readonly LogRecord[] {
   if (capacity === null) return charges;
   const timed = charges.map((charge) => {
@@ -64,6 +64,12 @@ export function withSessions(
     return timed.filter((other) => isDuring(other, session)).length === 1 ? measuredAs(charge, session.kWh) : charge;
   });
   return measured.some((charge, index) => charge !== charges[index]) ? measured : charges;
+}
+
+/** A charge that was made again with a later level: with the energy that the wallbox has measured before, if that still fits. */
+export function withMeasured(charge: LogRecord, before: LogRecord | undefined, capacity: Capacity | null): LogRecord {
+  const isMeasured = before?.sources['kWh'] === 'wallbox' && capacity !== null && isOfRise(before, charge, capacity);
+  return isMeasured ? measuredAs(charge, before.kWh) : charge;
 }
 
 function measuredAs(charge: LogRecord, measured: number | null): LogRecord {

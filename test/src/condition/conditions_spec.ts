@@ -133,4 +133,59 @@ describe('A condition', () => {
     assert.deepEqual(offered.get('location'), ['location']);
     assert.ok([...offered.values()].every((names) => names.length > 0));
   });
+
+  describe('of miles per gallon', () => {
+    const minute = 60_000;
+    const consumption = (value: number): Reading =>
+      single('averageFuelConsumption', value, 'liters per 100 kilometers');
+    const asked = { value: 'averageFuelConsumption', unit: 'miles per US gallon', forMinutes: 60 };
+    const run = (value: number, from: number, to: number, highest?: number) => ({
+      value,
+      ...(highest !== undefined && { highest }),
+      from: now - from * minute,
+      to: now - to * minute,
+      measuredAt: null,
+      askedAt: now - to * minute,
+    });
+    const judged = (value: number, runs: ReturnType<typeof run>[], operator = '>', operand = 40) => {
+      const { result, since, is, ...others } = judge(
+        parseCondition(1, parseRow(1, { ...asked, operator }), operand, 'CONFIG'),
+        consumption(value),
+        now,
+        runs,
+      );
+      return {
+        is,
+        result,
+        since: typeof since === 'string' ? (now - Date.parse(since)) / minute : since,
+        reason: (others as { reason?: string }).reason,
+      };
+    };
+
+    it('cannot tell while nothing is used', () =>
+      assert.deepEqual(judged(0, [run(5, 90, 10), run(0, 10, 0)]), {
+        is: null,
+        result: null,
+        since: null,
+        reason: 'NO_CONSUMPTION',
+      }));
+    it('cannot tell whether it has lasted over a time at which nothing was used', () => {
+      const cannotTell = { is: 47, result: null, since: 20, reason: 'NO_CONSUMPTION' };
+      assert.deepEqual(judged(5, [run(5, 90, 30), run(0, 30, 20), run(5, 20, 0)]), cannotTell);
+      const several = { ...cannotTell, since: 25 };
+      assert.deepEqual(judged(5, [run(5, 90, 40), run(0, 40, 25, 5), run(5, 25, 0)]), several);
+    });
+    it('is no if another number than zero was not met, or zero and one that was not met', () => {
+      const no = { is: 47, result: false, since: 20, reason: undefined };
+      assert.deepEqual(judged(5, [run(5, 90, 50), run(0, 50, 40), run(8, 40, 20), run(5, 20, 0)]), no);
+      assert.deepEqual(judged(5, [run(5, 90, 40), run(0, 40, 20, 8), run(5, 20, 0)]), no);
+    });
+    it('has lasted if nothing was used before that time', () =>
+      assert.deepEqual(judged(5, [run(0, 90, 70), run(5, 70, 0)]), {
+        is: 47,
+        result: true,
+        since: 70,
+        reason: undefined,
+      }));
+  });
 });

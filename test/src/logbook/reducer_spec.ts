@@ -386,6 +386,68 @@ describe('The record of a charge', () => {
       for (const [name, reason] of Object.entries(reasons)) assert.equal(record.reasons[name], reason);
     });
 
+  /** A car that stands with 60 percent for an hour, charges with these levels, a new one each five minutes, and stands again. */
+  const levelsOf = (levels: readonly number[], after: readonly number[] = [], every = 5): Read[] => [
+    ...parked,
+    battery(50, 60),
+    battery(60, 60),
+    ...levels.map((level, index) =>
+      battery(60 + every * (index + 1), level, index === levels.length - 1 ? 'DONE' : 'CHARGING'),
+    ),
+    ...after.map((level, index) => battery(60 + every * (levels.length + index + 1), level)),
+  ];
+  const jumps: [what: string, reads: Read[], batteryFrom: number | null, batteryTo: number, kWh: number][] = [
+    ['one level that is too high', levelsOf([60, 61, 99, 62, 63]), 60, 63, 2.4],
+    ['two that are too high, each alone', levelsOf([60, 61, 99, 62, 98, 63, 63]), 60, 63, 2.4],
+    ['two answers that are too high, one after the other and lower', levelsOf([60, 61, 99, 85, 62, 63]), 60, 63, 2.4],
+    ['a first level of 0', levelsOf([0, 61, 62]), 60, 62, 1.6],
+    ['a first level of 0, read seldom', levelsOf([0, 61, 62], [], 60), 60, 62, 1.6],
+    ['a first level that is too high', levelsOf([99, 61, 62]), 60, 62, 1.6],
+    ['a last level that is too high, once the next one is read', levelsOf([60, 61, 99], [62]), 60, 62, 1.6],
+    ['a level of 0 in between', levelsOf([60, 61, 0, 62, 63], [63]), 60, 63, 2.4],
+    ['a level of 0 after the end', levelsOf([60, 70, 80], [0, 80]), 60, 80, 16],
+    ['one that falls a little after the end', levelsOf([60, 70, 80], [78]), 60, 80, 16],
+    ['fast charging, up to 5 percent a minute', levelsOf([60, 85, 98], [98]), 60, 98, 30.4],
+    [
+      'a level of 0 before the charge',
+      [...levelsOf([], []), battery(65, 0), battery(70, 61, 'CHARGING'), battery(75, 62, 'DONE')],
+      61,
+      62,
+      0.8,
+    ],
+    [
+      'a first level of 0 after a drive',
+      [...trip, battery(50, 0, 'CHARGING'), battery(55, 80, 'CHARGING'), battery(60, 82, 'DONE')],
+      80,
+      82,
+      1.6,
+    ],
+    [
+      'a drive to the charger that the odometer shows, although the level soon is as high as before it',
+      [...trip, battery(50, 70, 'CHARGING'), battery(110, 92, 'CHARGING'), battery(111, 92, 'DONE')],
+      70,
+      92,
+      17.6,
+    ],
+    ['a drive after the end', [...levelsOf([60, 70, 80]), used(76, true), battery(80, 70)], 60, 80, 16],
+  ];
+  for (const [what, reads, batteryFrom, batteryTo, kWh] of jumps)
+    it(`guesses nothing from a level that jumps: ${what}`, () => {
+      const record = lastCharge(reads);
+      assert.deepEqual([record?.batteryFrom, record?.batteryTo, record?.kWh], [batteryFrom, batteryTo, kWh]);
+      assert.equal(record?.cost?.amount, Math.round(kWh * 40) / 100);
+    });
+
+  it('that one level showed is none as soon as the next level denies it, and nothing follows from it', () => {
+    const rise = [...parked, battery(1, 90), battery(31, 70), battery(61, 70)];
+    assert.deepEqual(logOf([...rise, battery(91, 99)]).charges.length, 1);
+    const denied = logOf([...rise, battery(91, 99), battery(121, 70)]);
+    assert.deepEqual([denied.charges, denied.charged, denied.unseen], [[], null, []]);
+    const less = logOf([...rise, battery(91, 99), battery(121, 80)]).charges;
+    assert.deepEqual([less.length, less[0]?.batteryTo, less[0]?.kWh], [1, 80, 8]);
+    assert.deepEqual(logOf([...rise, battery(63, 99), battery(93, 70)]).charges, [], 'more than a car can charge');
+  });
+
   it('has the price of each hour', () => {
     // 21:30 to 22:30: half of the time at each price.
     const reads = [
@@ -450,6 +512,20 @@ it('A trip names the places of the vehicle configuration, also without a tariff,
     'Shop',
     undefined,
   ]);
+});
+
+it('The logbook takes no number in a unit that the service invents', () => {
+  const bars: Read = [
+    50,
+    'charging',
+    { chargingStatus: measured('CHARGING'), batteryChargeLevel: measured(5, 'bars') },
+  ];
+  const { trips, charges } = logOf([...parked, odometer(40, 1030, 'furlongs'), used(40, false), bars, battery(60, 91)]);
+  assert.deepEqual(trips, []);
+  const [charge] = charges;
+  assert.deepEqual([charge?.batteryFrom, charge?.batteryTo, charge?.odometer], [90, 91, 1000]);
+  const [unknown] = logOf([parked[0]!, bars, [60, 'chargingStatus', measured('IDLE')]]).charges;
+  assert.deepEqual([unknown?.kWh, unknown?.reasons['kWh'], unknown?.batteryTo], [null, 'NOT_READ', null]);
 });
 
 it('The logbook keeps times in order when the clock of the machine is set back', () => {

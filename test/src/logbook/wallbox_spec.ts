@@ -21,12 +21,22 @@ type Sessions = readonly ReturnType<typeof session>[];
 
 describe('A charge at a wallbox', () => {
   /** A car of 80 kWh charges from 50 to 60 percent, 8 kWh, from minute 10 to 60. */
-  async function chargesOf(sessions: Sessions, again = false, capacity: number | null = 80): Promise<LogRecord[]> {
+  async function chargesOf(
+    sessions: Sessions,
+    again = false,
+    capacity: number | null = 80,
+    /** The level that is read after the end; null: that of the end. */
+    after: number | null = null,
+  ): Promise<LogRecord[]> {
     const store = new MemoryStateStore();
     const clock = new ManualClock(start);
     const logbook = new Logbook({ store, clock, isShared: false });
     const tariff = parseTariff({ perKWh: 0.5, currency: 'EUR' });
-    const read = (minute: number, name: 'details' | 'charging' | 'wallboxSessions', payload: unknown): void => {
+    const read = (
+      minute: number,
+      name: 'details' | 'charging' | 'chargingStatus' | 'wallboxSessions',
+      payload: unknown,
+    ): void => {
       clock.setTime(start + minute * 60_000);
       const vehicle = {
         vin,
@@ -46,7 +56,14 @@ describe('A charge at a wallbox', () => {
     read(0, 'details', { batteryCapacityKWH: capacity });
     battery(8, 50, 'IDLE');
     battery(10, 50, 'CHARGING');
-    battery(60, 60, 'IDLE');
+    if (after === null) battery(60, 60, 'IDLE');
+    else {
+      battery(59, 60, 'CHARGING');
+      read(60, 'chargingStatus', { value: 'IDLE' });
+      read(61, 'wallboxSessions', sessions);
+      battery(70, after, 'IDLE');
+      return (await logbook.records(vin)).charges;
+    }
     if (again)
       for (const [minute, level, status] of [
         [70, 60, 'CHARGING'],
@@ -102,6 +119,15 @@ describe('A charge at a wallbox', () => {
 
   it('keeps its own energy if a session is that of two charges', async () =>
     assert.deepEqual((await measured([session(9, 95, 9.1)], true)).at(-1), ofLevel));
+
+  it('keeps it when the level of the end is read later, as long as it fits', async () => {
+    const kWhAfter = async (level: number): Promise<unknown[]> => {
+      const [charge] = await chargesOf([session(9, 61, 9.1)], false, 80, level);
+      return [charge?.batteryTo, charge?.kWh, charge?.cost?.amount, charge?.sources['kWh']];
+    };
+    assert.deepEqual(await kWhAfter(61), [61, 9.1, 4.55, 'wallbox']);
+    assert.deepEqual(await kWhAfter(75), [75, 20, 10, 'level-gross']);
+  });
 
   it('is not guessed where the capacity is not known', async () => {
     const [charge] = await chargesOf([session(9, 61, 9.1)], false, null);
