@@ -14,7 +14,7 @@ export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
 export { systemClock, type Clock } from './util/clock';
-export { isEmpty, isRecord, memberOf } from './util/json';
+export { isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
@@ -124,7 +124,7 @@ export { eventText } from './events/text';
 export { eventNames, eventPolls, hasPlace, type EventRead, type VehicleEvent } from './events/types';
 
 // Conditions on values of a vehicle.
-export { defaultRadius, faultIn, parsePlace, parsePlaces, positionOf, type Place } from './car/places';
+export { defaultRadius, faultIn, parsePlace, parsePlaces, placeInTariff, positionOf, type Place } from './car/places';
 export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 
