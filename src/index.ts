@@ -73,6 +73,7 @@ export { normalVin, shortVin, vinPattern } from './vin';
 export { wallboxPattern } from './wallbox';
 
 // Readings, and which of two values is older.
+export { isExcludedBy } from './car/equipment';
 export { type CarEvent } from './car/facts';
 export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';

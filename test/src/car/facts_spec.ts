@@ -485,7 +485,7 @@ describe('The last seven days of a car', () => {
     const [entry] = await store.entries('car/');
     await store.write(entry?.key ?? '', { ...(entry?.value as object), history: [['x']], events: 7, equipment: null });
     const damaged = new CarFacts(store);
-    assert.deepEqual(await damaged.known(vin, start), { equipment: {}, lines: {}, events: [] });
+    assert.deepEqual(await damaged.known(vin, start), { fuelType: null, equipment: {}, lines: {}, events: [] });
     await damaged.observe(vin, 'batteryChargeLevel', { value: 70 }, start + hour);
     assert.deepEqual(await line(start + hour, new CarFacts(store)), [[start + hour, 70]]);
   });
