@@ -1,7 +1,16 @@
 import { strict as assert } from 'node:assert';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import { formIsOpen, openEditor, partOf, pendingNote, picture, showTheme, useEditors } from '../support/editor-browser';
+import {
+  closeForm,
+  openEditor,
+  openForm,
+  partOf,
+  pendingNote,
+  picture,
+  showTheme,
+  useEditors,
+} from '../support/editor-browser';
 import { everyNth, isLong, itLong } from '../support/long';
 
 /** Conditions of four kinds, each with an operand of its own. */
@@ -127,23 +136,6 @@ describe(`The forms in a browser${pendingNote}`, function () {
   const inLanguage = async (locale: string): Promise<Page> =>
     (pages[locale] ??= await openEditor(started.browser, started.nodeRed.url, { locale, height: 900, complaints }));
 
-  async function openForm(id: string, on: Page = page): Promise<void> {
-    const isConfig = configs.includes(id);
-    await on.evaluate(
-      isConfig ? `RED.editor.editConfig('', 'connected-vehicle', '${id}')` : `RED.editor.edit(RED.nodes.node('${id}'))`,
-    );
-    await on.waitForSelector(isConfig ? '#node-config-dialog-ok' : '#node-dialog-ok');
-    await formIsOpen(on);
-  }
-
-  async function closeForm(id: string, on: Page = page): Promise<void> {
-    const button = configs.includes(id) ? '#node-config-dialog-ok' : '#node-dialog-ok';
-    // A notification of the editor may lie above it.
-    await on.locator(button).dispatchEvent('click');
-    await on.waitForSelector(button, { state: 'detached' });
-    await on.waitForSelector('.red-ui-tray', { state: 'detached' });
-  }
-
   const openFolds = (on: Page = page, isOpen = true): Promise<unknown> =>
     on.evaluate(`document.querySelectorAll('.car-form details').forEach((fold) => (fold.open = ${isOpen}))`);
 
@@ -166,10 +158,10 @@ describe(`The forms in a browser${pendingNote}`, function () {
       page.evaluate(`JSON.stringify({ ...RED.nodes.convertNode(RED.nodes.node('${id}')), credentials: undefined })`);
     for (const id of openedForms) {
       const before = await asSaved(id);
-      await openForm(id);
+      await openForm(page, id);
       // Opening a form is most of the work of a test: the next test has what axe found meanwhile.
       if (lookedAt.includes(id)) findings[id] = await inBothThemes(id);
-      await closeForm(id);
+      await closeForm(page, 'ok');
       if (nodes.includes(id)) assert.equal(await page.evaluate('RED.nodes.dirty()'), false, id);
       assert.equal(await asSaved(id), before, id);
     }
@@ -191,10 +183,9 @@ describe(`The forms in a browser${pendingNote}`, function () {
   }
 
   it('choose the car that the other nodes of the tab use', async () => {
-    await openForm('beside');
+    await openForm(page, 'beside');
     assert.equal(await page.locator('#node-input-vehicle').inputValue(), 'volvo');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('say in a command that its car is read-only', async () => {
@@ -202,9 +193,9 @@ describe(`The forms in a browser${pendingNote}`, function () {
       ['nothing-sent', 'This car is read-only: nothing will be sent.'],
       ['lock', ''],
     ] as const) {
-      await openForm(id);
+      await openForm(page, id);
       assert.equal(await partOf(page, 'access').innerText(), says);
-      await closeForm(id);
+      await closeForm(page, 'ok');
     }
   });
 
@@ -216,27 +207,25 @@ describe(`The forms in a browser${pendingNote}`, function () {
     itLong(`can be used by everybody, as far as axe can tell: ${locale}`, async () => {
       const opened = await inLanguage(locale);
       for (const id of ofEachType) {
-        await openForm(id, opened);
+        await openForm(opened, id);
         await picture(opened, `${locale}-${id}`);
         await openFolds(opened);
         // The colors are the same in each language.
         assert.deepEqual(await axeFindings(opened, '.car-form', 'all but colors'), [], id);
         await picture(opened, `${locale}-${id}-open`);
-        const cancel = configs.includes(id) ? '#node-config-dialog-cancel' : '#node-dialog-cancel';
-        await opened.locator(cancel).dispatchEvent('click');
-        await opened.waitForSelector('.red-ui-tray', { state: 'detached' });
+        await closeForm(opened);
       }
     });
 
   it('tie each hint to its field', async () => {
-    await openForm('one');
+    await openForm(page, 'one');
     const id = await page.locator('#node-input-poll').getAttribute('aria-describedby');
     assert.match(await page.locator(`[id="${id}"]`).innerText(), /^With 0, it reads only when a message comes in\./);
-    await closeForm('one');
+    await closeForm(page, 'ok');
   });
 
   it('read now, and show each value with its path, which a button copies', async () => {
-    await openForm('one');
+    await openForm(page, 'one');
     await page.locator('[data-ask=read]').click();
     const rearRight = partOf(page, 'answer').locator('.value', { hasText: 'msg.payload.rearRight.value' });
     await rearRight.getByText(/^(OPEN|CLOSED) \(.*\d\d:\d\d\)$/).waitFor();
@@ -251,8 +240,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await picture(page, 'read-now');
     await partOf(page, 'reads').locator('label', { hasText: 'Odometer' }).click();
     assert.equal(await partOf(page, 'answer').innerText(), '', 'another value has another answer');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   const spoken: Record<string, Record<'one' | 'event', [typed: string, title: string][]>> = {
@@ -300,7 +288,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     it(`find a value and an event by what people say: ${locale}`, async () => {
       const opened = await inLanguage(locale);
       for (const [id, searches] of Object.entries(forms)) {
-        await openForm(id, opened);
+        await openForm(opened, id);
         for (const [typed, title] of searches) {
           await opened.locator('#connected-vehicle-filter').fill(typed);
           const shown = await opened.locator('.car-form .choices label:visible span').allInnerTexts();
@@ -308,8 +296,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
           assert.ok(shown.length < 25, `${typed}: ${shown.join(', ')}`);
         }
         await picture(opened, `${locale}-search-${id}`);
-        await opened.locator('#node-dialog-cancel').dispatchEvent('click');
-        await opened.waitForSelector('.red-ui-tray', { state: 'detached' });
+        await closeForm(opened);
       }
       await opened.locator('#red-ui-palette-search input').fill(searchOf(forms));
       await opened.locator('#red-ui-palette-search input').press('End');
@@ -322,7 +309,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   const searchOf = ({ one }: (typeof spoken)[string]): string => (one[0]?.[0] ?? '').toLowerCase();
 
   it('add a condition for a value that is searched, first in the row without an operand', async () => {
-    await openForm('unset');
+    await openForm(page, 'unset');
     const search = partOf(page, 'search');
     const values = page.locator('.condition > select:first-child');
     await search.pressSequentially('plug');
@@ -340,12 +327,11 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await search.pressSequentially('xyzzy');
     assert.ok((await page.locator('.red-ui-autoComplete-container li').count()) > 40, 'all of them');
     await page.keyboard.press('Escape');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('mark what is wrong in a guard: own minutes, equal quiet hours, a time zone, and nothing to watch', async () => {
-    await openForm('guard');
+    await openForm(page, 'guard');
     const part = (name: string) => partOf(page, name);
     const boxes = part('kinds').locator('input[type=checkbox]');
     const checked = part('kinds').locator('input:checked');
@@ -375,8 +361,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await boxes.first().uncheck();
     await part('nothing').waitFor();
     await picture(page, 'guard-wrong');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('ask in a condition for a battery below 30 % and an unplugged cable in 9 clicks from the palette', async () => {
@@ -386,7 +371,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
       await target.click();
       clicks += 1;
     };
-    await openForm('unset');
+    await openForm(page, 'unset');
     const rows = page.locator('.condition');
     const operandOf = (row: number): Locator => rows.nth(row).locator('.red-ui-typedInput-container');
     await click(operandOf(0).locator('.red-ui-typedInput-input'));
@@ -399,7 +384,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await picture(page, 'condition-words');
     await click(page.locator('.red-ui-typedInput-options:visible').getByText('not plugged in', { exact: true }));
     await picture(page, 'condition-filled');
-    await closeForm('unset');
+    await closeForm(page, 'ok');
     assert.equal(clicks + 1, 9);
     assert.deepEqual(await page.evaluate("RED.nodes.node('unset').conditions"), [
       { value: 'batteryChargeLevel', operator: '<', operand: 30, operandType: 'num' },
@@ -409,7 +394,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   });
 
   it('name the row of a condition that cannot be checked, and why', async () => {
-    await openForm('condition');
+    await openForm(page, 'condition');
     assert.equal(await partOf(page, 'reason').innerText(), 'Condition 8: choose a value');
     const row = (index: number): Locator => page.locator('.condition').nth(index);
     await row(7).locator('select').first().selectOption('windows.allClosed');
@@ -420,12 +405,11 @@ describe(`The forms in a browser${pendingNote}`, function () {
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
     await row(4).locator('select').first().selectOption('odometer');
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('name a value that the service of the chosen vehicle does not have', async () => {
-    await openForm('not-served');
+    await openForm(page, 'not-served');
     const says = '“Outside temperature” is not available at the service of this vehicle';
     assert.equal(await partOf(page, 'reason').innerText(), `Condition 2: ${says}`);
     await page.locator('#node-input-vehicle').selectOption('demo-car');
@@ -433,8 +417,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.locator('#node-input-vehicle').selectOption('volvo');
     await page.locator('.condition').nth(1).locator('select').first().selectOption('fuelAmount');
     assert.equal(await partOf(page, 'reason').innerText(), '');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
     assert.match(
       await page.evaluate("String(RED.nodes.node('not-served').validationErrors)"),
       /Outside temperature” is not available/,
@@ -443,7 +426,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   });
 
   itLong('open 100 conditions, and keep them all while one is changed, one removed and one added', async () => {
-    await openForm('long');
+    await openForm(page, 'long');
     const rows = page.locator('.condition');
     assert.equal(await rows.count(), 100);
     await rows.nth(48).locator('.red-ui-typedInput-input').fill('4800');
@@ -452,7 +435,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await rows.nth(99).waitFor({ state: 'detached' });
     await page.locator('.red-ui-editableList-addButton').click();
     await rows.nth(99).locator('.red-ui-typedInput-input').fill('30');
-    await closeForm('long');
+    await closeForm(page, 'ok');
     // The form stores a number with its type, and each field of a place.
     const expected: object[] = hundredRows.map((row) => ({
       ...row,
@@ -466,7 +449,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
   });
 
   it('name the parts of a place, fill in where the car is, and say what a place lacks', async () => {
-    await openForm('event');
+    await openForm(page, 'event');
     const place = partOf(page, 'places').locator('.place');
     await partOf(page, 'add').click();
     assert.equal(await place.count(), 2);
@@ -485,29 +468,25 @@ describe(`The forms in a browser${pendingNote}`, function () {
     for (const remove of (await page.getByLabel('Remove').all()).reverse()) await remove.click();
     assert.equal(await partOf(page, 'placeReason').innerText(), 'add a place');
     await picture(page, 'place-none');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('show the quiet hours of a guard that is older than the choice', async () => {
-    await openForm('single');
+    await openForm(page, 'single');
     assert.equal(await page.locator('#node-input-hours').inputValue(), 'not');
     assert.equal(await page.locator('#node-input-quietHours').inputValue(), '22:00-07:00');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('say that nothing is watched only where no single opening of the flow file is', async () => {
-    await openForm('single');
+    await openForm(page, 'single');
     await partOf(page, 'none').click();
     assert.equal(await partOf(page, 'nothing').isVisible(), false);
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
-    await openForm('guard');
+    await closeForm(page);
+    await openForm(page, 'guard');
     await partOf(page, 'none').click();
     assert.equal(await partOf(page, 'nothing').isVisible(), true);
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('send a test through the deployed node, one for a double click, and none while the node or its vehicle is not deployed', async () => {
@@ -515,7 +494,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await page.evaluate(
       "for (const id of ['event', RED.nodes.node('event').vehicle]) RED.nodes.node(id).changed = false; RED.nodes.dirty(true)",
     );
-    await openForm('event');
+    await openForm(page, 'event');
     const test = partOf(page, 'test');
     await test.locator('select').selectOption({ label: 'Arrived at a place' });
     await test.locator('button').dblclick();
@@ -530,8 +509,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
     await test.locator('button').click();
     await test.getByText('Node-RED does not answer').waitFor();
     await page.unroute('**/test');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
     const texts = page.locator('.red-ui-debug-msg-payload');
     await texts.nth(1).waitFor({ state: 'attached' });
     assert.deepEqual(await texts.allTextContents(), [
@@ -540,47 +518,41 @@ describe(`The forms in a browser${pendingNote}`, function () {
     ]);
     for (const changed of ['guard', await page.evaluate("RED.nodes.node('guard').vehicle")]) {
       await page.evaluate(`RED.nodes.node('${String(changed)}').changed = true`);
-      await openForm('guard');
+      await openForm(page, 'guard');
       assert.equal(await test.locator('button').isDisabled(), true);
       await test.getByText('This node or its vehicle has changes that are not deployed.').waitFor();
-      await page.locator('#node-dialog-cancel').dispatchEvent('click');
-      await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+      await closeForm(page);
       await page.evaluate(`RED.nodes.node('${String(changed)}').changed = false`);
     }
     await page.evaluate('RED.nodes.dirty(false)');
   });
 
   it('say that an event node needs an event', async () => {
-    await openForm('event');
+    await openForm(page, 'event');
     const chosen = partOf(page, 'events').locator('input:checked');
     assert.equal(await partOf(page, 'nothing').isVisible(), false);
     while ((await chosen.count()) > 0) await chosen.first().uncheck();
     await partOf(page, 'nothing').getByText('Choose at least one event').waitFor();
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   itLong('open no wider than their fields need, and keep the text of a checkbox beside it', async () => {
     for (const id of ['result', 'event', 'condition']) {
-      await openForm(id);
+      await openForm(page, id);
       const { width = 0 } = (await page.locator('.red-ui-tray').boundingBox()) ?? {};
       assert.ok(width < 900, `${id}: ${width}px`);
-      await page.locator('#node-dialog-cancel').dispatchEvent('click');
-      await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+      await closeForm(page);
     }
-    await openForm('unlock');
+    await openForm(page, 'unlock');
     await openFolds();
     const box = await page.locator('#node-input-precheck').boundingBox();
     const text = await page.locator('#node-input-precheck + label').boundingBox();
     assert.ok((text?.x ?? 0) > (box?.x ?? Infinity), 'the text begins behind the box');
-    await page.locator('#node-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
-    await page.evaluate('RED.editor.editConfig("", "connected-vehicle", "volvo")');
-    await formIsOpen(page);
+    await closeForm(page);
+    await openForm(page, 'volvo');
     const { width: ofVehicle = 0 } = (await page.locator('.red-ui-tray').boundingBox()) ?? {};
     assert.ok(ofVehicle > 0 && ofVehicle < 900, `${ofVehicle}px`);
-    await page.locator('#node-config-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('are found in the palette by the words of a driver, in one line', async () => {

@@ -1,7 +1,16 @@
 import { strict as assert } from 'node:assert';
 import type { Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import { formIsOpen, openEditor, partOf, pendingNote, picture, showTheme, useEditors } from '../support/editor-browser';
+import {
+  closeForm,
+  openEditor,
+  openForm,
+  partOf,
+  pendingNote,
+  picture,
+  showTheme,
+  useEditors,
+} from '../support/editor-browser';
 import { isLong } from '../support/long';
 
 const low = { value: 'batteryChargeLevel', operator: '<', operand: 10 };
@@ -55,14 +64,8 @@ describe(`The forms and labels of the nodes in a browser${pendingNote}`, functio
     page = await openEditor(started.browser, started.nodeRed.url, { height: 800, complaints });
   });
 
-  async function open(id: string, on: Page = page): Promise<void> {
-    await on.evaluate(`RED.editor.edit(RED.nodes.node('${id}'))`);
-    await formIsOpen(on);
-  }
-  async function close(on: Page = page, button = 'cancel'): Promise<void> {
-    await on.locator(`#node-dialog-${button}`).dispatchEvent('click');
-    await on.waitForSelector('.red-ui-tray', { state: 'detached' });
-  }
+  const open = (id: string, on = page): Promise<void> => openForm(on, id);
+  const close = (on = page, button: 'ok' | 'cancel' = 'cancel'): Promise<void> => closeForm(on, button);
   const label = async (id: string): Promise<string> =>
     (await page.locator(`[id="${id}"] .red-ui-flow-node-label`).textContent()) ?? '';
   const check = () => page.locator('[data-ask=conditions]');

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Page } from 'playwright-core';
-import { formIsOpen, openEditor, pendingNote, useEditors } from '../support/editor-browser';
+import { closeForm, openEditor, openForm, pendingNote, useEditors } from '../support/editor-browser';
 import { describeLong } from '../support/long';
 
 /** How often each form is opened until the first count, and until the second one. */
@@ -172,19 +172,12 @@ describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, f
       prepare: (opened) => opened.addInitScript(keepAccount),
     });
     await page.evaluate(keepAccountOfNodeRed);
-    leftByNodeRed = (await leftOver(() => openForm('debug'))).map(({ name }) => name);
+    leftByNodeRed = (await leftOver(() => openAndClose('debug'))).map(({ name }) => name);
   });
 
-  const openForm = async (id: string): Promise<void> => {
-    await page.evaluate(
-      id === 'car'
-        ? "RED.editor.editConfig('', 'connected-vehicle', 'car')"
-        : `RED.editor.edit(RED.nodes.node('${id}'))`,
-    );
-    await formIsOpen(page);
-    const cancel = id === 'car' ? '#node-config-dialog-cancel' : '#node-dialog-cancel';
-    await page.locator(cancel).dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  const openAndClose = async (id: string): Promise<void> => {
+    await openForm(page, id);
+    await closeForm(page);
   };
   const openTab = async (): Promise<void> => {
     await page.evaluate("RED.sidebar.show('connected-vehicle-cars')");
@@ -213,7 +206,7 @@ describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, f
   };
 
   for (const [what, open] of [
-    ...['car', ...types].map((id) => [`the form of ${id}`, () => openForm(id)] as const),
+    ...['car', ...types].map((id) => [`the form of ${id}`, () => openAndClose(id)] as const),
     ['the tab “Cars”', openTab] as const,
   ])
     it(`ends with ${what}`, async () => assert.deepEqual(await leftOver(open), []));

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
-import { formIsOpen, openEditor, pendingNote, picture, useEditors } from '../support/editor-browser';
+import { closeForm, openEditor, openForm, pendingNote, picture, useEditors } from '../support/editor-browser';
 
 const stored = [
   { value: 'odometer', operator: '>', operand: 20_000, operandType: 'num' },
@@ -31,15 +31,6 @@ describe(`The units in the forms${pendingNote}`, () => {
   });
   afterEach(() => assert.deepEqual(complaints, []));
 
-  async function openForm(id: string): Promise<void> {
-    await page.evaluate(`RED.editor.edit(RED.nodes.node('${id}'))`);
-    await page.waitForSelector('#node-dialog-ok');
-    await formIsOpen(page);
-  }
-  async function closeForm(button = 'ok'): Promise<void> {
-    await page.locator(`#node-dialog-${button}`).dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
-  }
   const row = (index: number): Locator => page.locator('.condition').nth(index);
   const unit = (index: number): Locator => row(index).getByLabel('Unit', { exact: true });
   const unitsIn = (index: number): Promise<string[]> => unit(index).locator('option').allInnerTexts();
@@ -50,9 +41,7 @@ describe(`The units in the forms${pendingNote}`, () => {
   };
 
   it('are chosen in the vehicle configuration', async () => {
-    await page.evaluate("RED.editor.editConfig('', 'connected-vehicle', 'car-uk')");
-    await page.waitForSelector('#node-config-dialog-ok');
-    await formIsOpen(page);
+    await openForm(page, 'car-uk');
     const units = page.locator('#node-config-input-units');
     assert.equal(await units.inputValue(), 'uk');
     assert.deepEqual(await units.locator('option').allInnerTexts(), [
@@ -63,31 +52,30 @@ describe(`The units in the forms${pendingNote}`, () => {
     ]);
     await units.scrollIntoViewIfNeeded();
     await picture(page, 'units-vehicle');
-    await page.locator('#node-config-dialog-cancel').dispatchEvent('click');
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+    await closeForm(page);
   });
 
   it('of a stored condition stay its own, whatever the vehicle has, and a look changes nothing', async () => {
-    await openForm('stored');
+    await openForm(page, 'stored');
     assert.deepEqual([await unit(0).inputValue(), await unit(1).inputValue()], ['kilometers', 'miles']);
     assert.deepEqual(await unitsIn(0), ['km', 'mi']);
     assert.equal(await unit(2).count(), 0, 'percent is the same in every country');
     await picture(page, 'units-condition');
     assert.deepEqual(await axeFindings(page, '.car-form'), []);
-    await closeForm();
+    await closeForm(page, 'ok');
     assert.deepEqual(await conditionsOf('stored'), stored);
     assert.equal(await page.evaluate("RED.nodes.node('stored').changed ?? false"), false);
-    await openForm('older');
+    await openForm(page, 'older');
     assert.equal(await unit(0).count(), 0);
     assert.match(await row(0).innerText(), /km/);
     await page.locator('#node-input-vehicle').selectOption('car-uk');
     assert.equal(await unit(0).inputValue(), 'kilometers');
-    await closeForm();
+    await closeForm(page, 'ok');
     assert.deepEqual(await conditionsOf('older'), stored.slice(0, 1));
   });
 
   it('of a new condition are those of its vehicle, and are stored with the operand', async () => {
-    await openForm('new');
+    await openForm(page, 'new');
     await row(0).locator('select').first().selectOption('odometer');
     assert.equal(await unit(0).inputValue(), 'miles');
     await page.locator('#node-input-vehicle').selectOption('as-given');
@@ -101,7 +89,7 @@ describe(`The units in the forms${pendingNote}`, () => {
     await picture(page, 'units-new-condition');
     await page.locator('#node-input-vehicle').selectOption('as-given');
     assert.deepEqual([await unit(0).inputValue(), await unit(1).inputValue()], ['miles', 'degrees fahrenheit']);
-    await closeForm();
+    await closeForm(page, 'ok');
     const fahrenheit = { operandType: 'num', unit: 'degrees fahrenheit' };
     assert.deepEqual(await conditionsOf('new'), [
       { value: 'odometer', operator: '<', operand: 12_000, operandType: 'num', unit: 'miles' },
@@ -114,17 +102,17 @@ describe(`The units in the forms${pendingNote}`, () => {
   });
 
   it('give way to those of another value that does not have them', async () => {
-    await openForm('new');
+    await openForm(page, 'new');
     await row(0).locator('select').first().selectOption('distanceToEmpty');
     assert.equal(await unit(0).inputValue(), 'miles', 'a distance as before');
     await row(0).locator('select').first().selectOption('batteryChargeLevel');
     assert.equal(await unit(0).count(), 0);
-    await closeForm('cancel');
+    await closeForm(page);
   });
 
   it('are beside the values of a car status node', async () => {
-    await openForm('status');
+    await openForm(page, 'status');
     assert.match(await page.locator('[data-part="reads"] label:has(input:checked)').innerText(), /gal/);
-    await closeForm('cancel');
+    await closeForm(page);
   });
 });

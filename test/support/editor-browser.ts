@@ -173,6 +173,22 @@ export async function importExample(
 export const formIsOpen = (page: Page): Promise<unknown> =>
   page.waitForSelector('.red-ui-tray[data-shown]:not(:has([aria-busy=true]))');
 
+/** Opens the form of a node or of a configuration, wherever the node is. */
+export async function openForm(page: Page, id: string): Promise<void> {
+  await page.evaluate(
+    `(({ type, _def }) => _def.category === 'config'
+      ? RED.editor.editConfig('', type, '${id}')
+      : RED.editor.edit(RED.nodes.node('${id}')))(RED.nodes.node('${id}'))`,
+  );
+  await formIsOpen(page);
+}
+
+/** Closes the only open form. A notification of the editor may lie above its buttons. */
+export async function closeForm(page: Page, button: 'ok' | 'cancel' = 'cancel'): Promise<void> {
+  await page.locator(`[id^=node-][id$=dialog-${button}]`).dispatchEvent('click');
+  await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+}
+
 /** Shows the editor in a dark theme, that of Node-RED 5 or one for 4.1, and light again. */
 export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
   const file = require.resolve('@node-red-contrib-themes/dark/theme.min.css');
