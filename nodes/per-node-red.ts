@@ -4,7 +4,7 @@ type PartOfPack<Part> = new (RED: NodeAPI) => Part;
 
 /**
  * The parts of the pack by Node-RED, as several instances of Node-RED in one process share the
- * modules of the pack. Each node type gets a `RED` of its own; the emitter of events is the same
+ * modules of the pack. Each node type gets its own `RED`; the emitter of events is the same
  * for all of them.
  */
 const packs = new WeakMap<NodeAPI['events'], Map<PartOfPack<unknown>, unknown>>();

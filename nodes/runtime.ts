@@ -1,7 +1,7 @@
 /**
  * Everything that the nodes run, with the library and its dependencies: the build bundles it into
  * one file (scripts/build.mjs), so that each module and its state exist once. In the package, only
- * register.ts loads it; tests and benchmarks import it, too.
+ * register.ts loads it; tests and benchmarks also import it.
  */
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import { FlowNode } from './node-red/flow-node';

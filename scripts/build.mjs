@@ -28,7 +28,7 @@ const compile = (project, name) =>
   });
 
 /**
- * What is loaded later has a file of its own: the runtime with the first node, the simulated service with the first demo vehicle. Both
+ * What is loaded later has its own file: the runtime with the first node, the simulated service with the first demo vehicle. Both
  * load the errors from one file, because an error of one must be an instance of the other's class.
  */
 const filesOfTheirOwn = {
@@ -104,7 +104,7 @@ async function bundleRuntime() {
   await writeFile(`${to}LICENSES`, [lines.join('\n'), ...licenses].join('\n\n'));
 }
 
-/** What is loaded when it is first shown has a file of its own: the panel of the tab "Cars", and the dialog of each node. */
+/** What is loaded when it is first shown has its own file: the panel of the tab "Cars", and the dialog of each node. */
 const dialogOf = (type) => `${type}-dialog.mjs`;
 const apart = (type) => ({
   name: 'apart',
@@ -164,7 +164,7 @@ const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8')
 
 const catalogue = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
-/** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), where each of them looks for its texts. */
+/** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), in the place in which each of them looks for its texts. */
 const sharedWords = {
   'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
     ...texts,
@@ -192,7 +192,7 @@ const sharedWords = {
     ...texts,
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
-  // A form can ask for a text only, not for an object. Only the help needs what is said of the properties of several nodes.
+  // A form can ask for a text only, not for an object. Only the help needs the descriptions of properties that several nodes have.
   // The catalogue of a language that the editor does not have holds the name of the language alone.
   'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command, service }) => ({
     ...texts,
@@ -237,7 +237,7 @@ const laterWords = {
     'emit payload ask one several gives hint single gone missing lacking noWallbox fromSource chosen',
 };
 
-/** Of these, what a form shows before they are loaded, and what a validator says. */
+/** Of these, what a form shows before they are loaded, and the reasons of validators. */
 const wordsAtStart = ({ dialog, hint }) => ({
   dialog: { loading: dialog.loading, check: { unreached: dialog.check.unreached } },
   hint: { moreScopes: hint.moreScopes },

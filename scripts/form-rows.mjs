@@ -1,6 +1,6 @@
 // The html of the forms. A form.html has `<row name="poll" icon="clock-o" label="label.poll" … />` for each property, and the build writes
 // the html of Node-RED instead.
-//   label, check, after, hint   keys of texts; `shared:` names the catalogue of the vehicle configuration
+//   label, check, after, hint   keys of texts; `shared:` is the catalogue of the configuration
 //   kind                        number, typed, password; an input of text without it
 //   options                     a dropdown: the key of its texts, and its values
 //   data-part, data-services    go to the row, every other attribute to the input

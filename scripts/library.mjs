@@ -27,7 +27,7 @@ async function askLibrary() {
   const body = new URLSearchParams({ module: name, _csrf: token });
   const answer = await fetch(`${library}/add/node`, { method: 'POST', headers: { cookie: cookies.join('; ') }, body });
   const text = await answer.text();
-  // The library reads new packages by itself, too, and may have been first.
+  // The library also reads new packages without being asked, and may have been first.
   if (!answer.ok && !text.includes('already at latest version'))
     throw new Error(
       `The library answers ${answer.status} (${text.slice(0, 200)}). Enter ${name} by hand: ${library}/add/node`,

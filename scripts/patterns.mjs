@@ -1,5 +1,5 @@
 // Part of `npm run lint`: every regular expression of src and nodes takes time in proportion to the text, also to one that is made to slow
-// it down. The analyzer counts steps and uses no clock, so each machine gets the same result. What it found in order is kept in .cache.
+// it down. The analyzer counts steps and uses no clock, so each machine gets the same result. What it found in order is stored in .cache.
 import { readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -32,7 +32,7 @@ const options = {
   recallTimeout: -1,
 };
 
-/** Where each repetition has a limit, and all of them together a small one, each place of a text takes a few steps. */
+/** If each repetition has a limit, and all of them together a small one, each place of a text takes a few steps. */
 function mayBeSlow(source) {
   const bare = source.replace(/\\./gs, 'x').replace(/\[[^\]]*\]/g, 'c');
   const limits = [...bare.matchAll(/\{\d+,(\d+)\}/g)].map(([, limit]) => Number(limit));
@@ -62,7 +62,7 @@ const cache = join(root, '.cache/patterns.json');
 const conditions = JSON.stringify([require('recheck/package.json').version, options]);
 const last = JSON.parse(await readFile(cache, 'utf8').catch(() => '{}'));
 const known = new Set(last.conditions === conditions ? last.safe : []);
-// An analyzer that finds nothing any more would let everything pass.
+// An analyzer that no longer finds anything would let everything pass.
 const slow = [/reset\w*\s+in/, /\/+$/, /^(a+)+$/];
 if (known.size === 0)
   for (const { source: pattern, flags } of slow)

@@ -254,7 +254,7 @@ async function takeExamples(page) {
   await take(page, 'examples/a-page-with-dashboard-2-on-a-phone');
 }
 
-/** Opens the editor of a Node-RED of its own, and ends both. */
+/** Starts a Node-RED, opens its editor, and ends both. */
 async function withEditor(flows, prepare, ready, work) {
   const settings = {
     editorTheme: { tours: false, palette: { catalogues: [catalogue] } },

@@ -1,7 +1,10 @@
-// Part of `npm run lint`: finds phrases that always have a better word, in the documents, in the English texts of the forms, of the
-// help, of statuses and of errors, and in the examples. Generated parts of documents have their source in these texts. Code and
-// comments are not checked.
+// Part of `npm run lint`: finds phrases that always have a better word, in the documents, in the
+// English texts of the forms, of the help, of statuses and of errors, in the examples, and in the
+// comments of the code. Generated parts of documents have their source in these texts.
 import { readFileSync, readdirSync } from 'node:fs';
+
+/** Columns of a comment that stands alone on its lines. */
+const commentWidth = 200;
 
 const better = [
   [/\bfor everybody who\b/i, 'nothing, or the audience in the title'],
@@ -17,6 +20,7 @@ const better = [
     /\bwhere there (?:is|are) (?:one|any|none)\b|\b(?:also|only|or|and) where (?:it|its|the|that|several)\b|; where it\b/i,
     '“if …”',
   ],
+  [/\b(?:null|undefined|error|absent|empty|skipped|throws|fails?) where\b/i, '“if …”'],
   [/, too[.;]/i, '“also” before the verb'],
   [/\bany more\b/i, '“no longer”'],
   [/\b(?:goes|went) on\b/i, '“continues”'],
@@ -24,6 +28,12 @@ const better = [
   [/\b(?:one day|may ever|by surprise|out of order)\b/i, '“later”, “unexpectedly”, “unavailable”'],
   [/\b(?:seldom|likewise|oftener)\b/i, '“rarely”, “also”'],
   [/\b(?:power cut|afresh)\b/i, 'power outage; “as after their first …”'],
+  [/(?<!cannot )\b(?:says?|said|tells?) (?:so|when|why|where|whether|of|what)\b/i, '“shows”, “states”, “reports”'],
+  [
+    /\b(?:became|becomes?|become) of\b|(?<!so )\bthat what\b|\bthe one of\b/i,
+    'the noun: “the outcome”, “the status of …”',
+  ],
+  [/\b(?:taken|takes?) for (?:a|an|one)\b|\bg[ia]ve(?:s|n)? back\b/i, '“mistaken for”, “release”'],
 ];
 
 const check = (text, place) => {
@@ -53,6 +63,24 @@ for (const page of [
     part.replace(/[^\n]/g, ''),
   );
   for (const [index, line] of text.split('\n').entries()) check(line, `${page}:${index + 1}`);
+}
+
+const code = ['src', 'nodes', 'scripts', 'test'].flatMap((folder) => filesIn(folder, ''));
+for (const file of code.filter((name) => /\.(?:ts|mjs|cjs)$/.test(name) && name !== 'scripts/prose.mjs')) {
+  const lines = read(file).split('\n');
+  // The lines of a comment are checked as one text, because a phrase can be broken between them.
+  let comment = '';
+  for (const [index, line] of [...lines, ''].entries()) {
+    const [, content] = /^\s*(?:\/\/|\/\*\*?|\*)(?: (?!.*\*\/.)|$)(.*)$/.exec(line) ?? [];
+    if (content !== undefined) comment += `${content.replaceAll(/`[^`]*`/g, '')} `;
+    else if (comment !== '') {
+      check(comment, `${file}:${index}`);
+      comment = '';
+    }
+    if (content === undefined || line.length <= commentWidth || line.includes('://')) continue;
+    console.error(`${file}:${index + 1}: wrap the comment at ${commentWidth} columns`);
+    process.exitCode = 1;
+  }
 }
 
 /** Checks each text of a JSON file, but the search words of the forms, which people type. */

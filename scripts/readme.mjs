@@ -1,7 +1,7 @@
-// Writes what the documents say a second time from its one place: tables from the catalogue, the properties, inputs and outputs of a
+// Writes what the documents repeat from its one place: tables from the catalogue, the properties, inputs and outputs of a
 // node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
-// example flows cost from their nodes (into their infos, too), the drawing of the car into the example of a dashboard, and into the
-// links of README.md the version: `npm run readme`. With --check it only says whether they are up to date.
+// example flows cost from their nodes (also into their infos), the drawing of the car into the example of a dashboard, and into the
+// links of README.md the version: `npm run readme`. With --check it only reports whether they are up to date.
 import { fillHelp } from './fill-help.mjs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -63,7 +63,7 @@ const isAtVolvo = (name) => !isReadName(name) || routeOf(name, interfacesOfVolvo
 /** What a read gives, in the words of the form, with the fixed words of the service, and its unit. */
 function valueOf(name, values = wordsOf(name)) {
   const type = valueTypeOf(name);
-  // Of a car that is not locked, the service says `open`.
+  // For a car that is not locked, the service reports `open`.
   if (type?.words)
     return [
       `\`true\` = ${type.words.true}, \`false\` = ${name === 'carLocked' ? words.state.unlocked : type.words.false}`,
@@ -192,7 +192,7 @@ async function properties(type, heading) {
 
 /** Lines `: name (type) : meaning` of a help as a table. */
 async function members(type, heading) {
-  // The page has examples of its own.
+  // The page has its own examples.
   const help = (await helpOf(type, heading)).replace(/^For example[^\n]*\n\n(?: {4}[^\n]*\n)+\n?/m, '');
   return help.replace(/(?:^: .+ : .+\n?)+/gm, (lines) => {
     const rows = lines
@@ -324,7 +324,7 @@ const tables = {
     const served = (kind, scope) =>
       [...scopesOf[kind]].filter(([, scopes]) => scopes.includes(scope)).map(([name]) => code(name));
     const used = Object.values(scopesOf).flatMap((kind) => [...kind.values()].flat());
-    // A scope that is asked for and that nothing uses yet is listed, too.
+    // A scope that is asked for and that nothing uses yet is also listed.
     const all = new Set([...used, ...optional.flatMap(({ scopes }) => scopes)]);
     const rows = [...all].sort().map((scope) => {
       const access = optional.find(({ scopes }) => scopes.includes(scope))?.access;
@@ -419,16 +419,26 @@ const callsOfNodes = (nodes) => {
 const daySeconds = 86_400;
 const quotas = { connected: 'status', energy: 'charging', location: 'position', 'energy-device': 'wallbox' };
 
+/** A read of a message costs as much as one that repeats once a day. */
+const sumOf = (readers) =>
+  Object.values(callsOfNodes(readers.map((node) => ({ ...node, poll: daySeconds })))).reduce(
+    (sum, calls) => sum + calls,
+    0,
+  );
+
 /** What an example costs with an own Volvo: by the nodes that repeat and the timers, for a message, and for a command. */
 function costOf(flow) {
   const ours = flow.filter(({ type }) => type.startsWith('connected-vehicle-'));
   const timer = flow.find(({ type, repeat, crontab }) => type === 'inject' && (repeat || crontab));
-  // A read of a message costs as much as one that repeats once a day.
-  const asked = ours.filter(({ type, poll }) => /-vehicle-(status|condition)$/.test(type) && !poll);
+  // Beside a timer, some are asked once, by the deploy.
+  const ofDeploys = flow.filter(({ type, once, repeat, crontab }) => type === 'inject' && once && !repeat && !crontab);
+  const deployed = timer ? ofDeploys.flatMap(({ wires }) => wires.flat()) : [];
+  const readers = ours.filter(({ type, poll }) => /-vehicle-(status|condition)$/.test(type) && !poll);
+  const asked = readers.filter(({ id }) => !deployed.includes(id));
+  const afterDeploy = sumOf(readers.filter(({ id }) => deployed.includes(id)));
   const every = timer ? Number(timer.repeat) || daySeconds : 0;
   const daily = callsOfNodes([...ours, ...asked.map((node) => ({ ...node, id: `${node.id} timed`, poll: every }))]);
-  const once = callsOfNodes(asked.map((node) => ({ ...node, poll: daySeconds })));
-  const each = Object.values(once).reduce((sum, calls) => sum + calls, 0);
+  const each = sumOf(asked);
   const listed = Object.entries(daily)
     .filter(([, calls]) => calls > 0)
     .map(([api, calls]) => `${numbers.format(calls)} a day (${quotas[api]})`);
@@ -436,6 +446,7 @@ function costOf(flow) {
   const has = (type) => ours.some((node) => node.type === `connected-vehicle-${type}`);
   return [
     ...listed,
+    ...(afterDeploy > 0 ? [`${afterDeploy} after each deploy`] : []),
     ...(each > 0 && !timer ? [`${isOtherAsked ? 'up to ' : ''}${each} for each message`] : []),
     ...(has('command') ? [`1 for each command${has('command-status') ? ', and a few to check its result' : ''}`] : []),
   ].join('; ');
@@ -489,7 +500,7 @@ tables.recipes = async () => {
 
 await rewrite('README.md', withReleasedLinks);
 
-/** A part that is written here: what it is, and the names that it needs, in quotes where they have blanks. */
+/** A part that is written here: what it is, and the names that it needs, in quotes if they have spaces. */
 const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
 for (const file of await readdir(pathTo('docs'), { recursive: true })) {

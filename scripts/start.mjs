@@ -11,7 +11,7 @@ const userDir = `${root}.node-red`;
 const address = '127.0.0.1';
 const given = process.argv.slice(2).find((argument) => argument !== '--changed');
 const port = Number(given ?? (process.env.PORT || 1880));
-/** Node-RED, which takes seconds to load: what stops the start is said before. */
+/** Node-RED, which takes seconds to load: what stops the start is reported before. */
 let RED;
 
 /** What the build and Node-RED write to has to be there for this user, before either has written a part. */
@@ -54,7 +54,7 @@ const listen = (server) =>
 const starting = (_request, response) =>
   response.writeHead(503, { 'content-type': 'text/html', refresh: '2' }).end('Node-RED is starting.');
 
-/** The address of the simulated service, which starts with the first demo vehicle. Null where the flows have none. */
+/** The address of the simulated service, which starts with the first demo vehicle. Null if the flows have none. */
 async function demoAddress() {
   const cars = [];
   RED.nodes.eachNode(
@@ -81,7 +81,7 @@ async function main() {
     httpNodeRoot: '/',
     uiHost: address,
     uiPort: openPort,
-    // Node-RED sends no requests to the network and opens no windows by itself.
+    // Node-RED sends no requests to the network and opens no windows.
     telemetry: { enabled: false, updateNotification: false },
     externalModules: { autoInstall: false },
     editorTheme: { tours: false, palette: { catalogues: [] } },

@@ -48,7 +48,7 @@ async function testWith({ node, nodeRed, folders }) {
 async function testAgainst(specs) {
   const { makeAuthority } = require('../dist/test/world/support/certificates.js');
   const folder = mkdtempSync(join(tmpdir(), 'world-'));
-  // squid works as a user of its own.
+  // squid works as its own user.
   chmodSync(folder, 0o711);
   try {
     const authority = join(folder, 'authority');
@@ -59,7 +59,7 @@ async function testAgainst(specs) {
       ...(needsPrism && { PRISM: join(await install('@stoplight/prism-cli', '5.14.2'), 'dist/index.js') }),
       TMPDIR: folder,
       WORLD_AUTHORITY: authority,
-      // Node reads both at its start only, so they hold for the processes that the tests start, too.
+      // Node reads both at its start only, so they also hold for the processes that the tests start.
       NODE_EXTRA_CA_CERTS: join(authority, 'authority.pem'),
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(join(root, 'dist/test/world/support/names.js'))}`,
     });

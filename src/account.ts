@@ -32,7 +32,7 @@ import { createTransport, type Transport } from './http/transport';
 export interface AccountOptions {
   /** What it shares with other accounts. Default: nothing. */
   pack?: Pack;
-  /** As `resolveService` gives it. */
+  /** As `resolveService` returns it. */
   service: ServiceProfile;
   apiKey: string;
   /** A function is called when the other options have been checked. */
@@ -42,13 +42,13 @@ export interface AccountOptions {
   readOnly?: boolean;
   /** The id of the wallbox, as a person entered it. Default: none. */
   wallbox?: string | undefined;
-  /** The units of what `read` returns. Default: as the car gives them. */
+  /** The units of what `read` returns. Default: as the car reports them. */
   units?: UnitSystem;
   /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
   limits: Quota;
   /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
   shareForMs?: number;
-  /** `adaptive` polls as often as the activity of the car gives reason to (src/polling/profile.ts). Default `fixed`. */
+  /** `adaptive` polls as often as the activity of the car requires (src/polling/profile.ts). Default `fixed`. */
   polling?: 'fixed' | 'adaptive';
   /** Closed with the account. */
   transport?: Transport;
@@ -77,7 +77,7 @@ export class Account {
   readonly dispatcher: Dispatcher;
   /** How requests reach the service. */
   readonly connection: ConnectionNotes;
-  /** In which people see the values; what the pack keeps has the units of the car. */
+  /** The units that people see; what the pack keeps has the units of the car. */
   readonly units: UnitSystem;
   readonly #id: string;
   readonly #pack: Pack;
@@ -320,10 +320,10 @@ const pollerOf = (
  */
 export const openAccount = (options: AccountOptions): Account => new Account(options);
 
-/** What gives no price within this time has none. */
+/** A source without an answer within this time has no price. */
 const tariffLimitMs = 5_000;
 
-/** The tariff that applies now. A fault of it is told once, until it is corrected. */
+/** The tariff that applies now. A fault of it is reported once, until it is corrected. */
 function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
   let told = '';
   let last: { given: string; parsed: Tariff } | null = null;
@@ -333,7 +333,7 @@ function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): 
     return last.parsed;
   };
   const reason = (): VehicleError =>
-    new VehicleError('CONFIG', 'The source of the price of the vehicle configuration does not answer.');
+    new VehicleError('CONFIG', 'The source of the price in the vehicle configuration does not answer.');
   return async () => {
     if (tariff === undefined) return null;
     try {

@@ -27,7 +27,7 @@ export interface StepTime {
 export interface CarReducer<Read extends ReadName, State, Input, Event> {
   /** The stored state as far as it can be read, after a restart at `at`. Never throws. */
   resume(stored: unknown, at: number): State;
-  /** A stored event; null if it is damaged or not wanted any more. */
+  /** A stored event; null if it is damaged or no longer wanted. */
   parseEvent(stored: unknown): Event | null;
   inputOf(polled: PolledCar<Read>): Input;
   step(state: State, input: Input & StepTime): { state: State; events: Event[] };
@@ -290,9 +290,9 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   }
 
   /**
-   * Stores the last state, its times too.
+   * Stores the last state and its times.
    * @param hasWorked false if another process of the group works for the node: only what waits here
-   * for its sending is given back
+   * for its sending is released
    */
   async end(hasWorked = true): Promise<void> {
     this.#hasEnded = true;
@@ -348,7 +348,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       if (error instanceof StateFault && error.fault === 'unavailable') throw error;
       if (this.#isSaved) onSaveFailed();
       this.#isSaved = false;
-      // Perhaps it was written all the same.
+      // Perhaps it was written anyway.
       this.#version = undefined;
     }
     return true;

@@ -104,7 +104,7 @@ const unverified =
   'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: anyone between this machine and the service can read the key and the token. Remove the variable and restart Node-RED.';
 
 async function checkAccess(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
-  // The token comes first, so that a failure of the sign-in service is not taken for one of the vehicle service.
+  // The token comes first, so that a failure of the sign-in service is not mistaken for one of the vehicle service.
   const noToken = await account.refreshToken(signal).then(() => null, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
   const read = account.client.read('vehicles', { maxAgeMs: 0, ...(signal && { signal }) });
@@ -112,7 +112,7 @@ async function checkAccess(account: Account, { vin, nodes, signal }: CheckOption
   const failure = answer instanceof VehicleError ? answer : null;
   const listed = answer instanceof VehicleError ? null : answer.payload.map((vehicle) => vehicle.vin);
   const token = account.token();
-  // A new token is requested by itself after a 401, so the code says that the service is at fault.
+  // A new token is requested automatically after a 401, so the code means a fault of the service.
   const isTokenRefused = failure?.code === 'SERVICE_ERROR' && failure.httpStatus === 401;
   const reached = failure === null ? 'scopes' : isTokenRefused ? 'token' : (aboutOf[failure.code] ?? 'service');
   const isAnswered = failure === null || failure.httpStatus !== null;
@@ -190,7 +190,7 @@ const bad = (about: Finding['about'], error: VehicleError, more: Partial<Finding
 
 export interface FoundVehicle {
   vin: string;
-  /** Empty if the service does not say. */
+  /** Empty if the service does not name it. */
   model: string;
   year: string;
 }
@@ -199,7 +199,7 @@ export interface FoundVehicle {
 const maxDetails = 10;
 
 /**
- * The vehicles of the account, with model and year if the service gives them
+ * The vehicles of the account, with model and year if the service has them
  * (docs/internals/vendor-api.md 1.4: not for every car).
  * @throws VehicleError
  */

@@ -103,7 +103,7 @@ export class VehicleClient {
   }
 
   /**
-   * One read (docs/internals/contract.md 3). Its row in `reads` says what is asked, and `readingOf`
+   * One read (docs/internals/contract.md 3). Its row in `reads` defines the request, and `readingOf`
    * what the answer means.
    */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
@@ -158,7 +158,7 @@ export class VehicleClient {
   }
 
   /**
-   * @throws VehicleError VEHICLE_UNAVAILABLE if the accessibility, read afresh, says so
+   * @throws VehicleError VEHICLE_UNAVAILABLE if the accessibility, read again, shows it
    * (docs/internals/service.md 2.7), and what reading it throws
    */
   async assertAccessible(options: Pick<ReadOptions, 'vin' | 'signal'>): Promise<void> {

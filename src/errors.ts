@@ -8,8 +8,8 @@
 import { asSentence, sentence, wordSentence, type Sentence } from './sentence';
 
 /**
- * Every code of docs/internals/contract.md 6; `retryable` says whether the same call can succeed
- * later without anybody changing anything.
+ * Every code of docs/internals/contract.md 6; `retryable` states whether the same call can
+ * succeed later without any change.
  */
 export const errorCodes = {
   CONFIG: { retryable: false },
@@ -39,7 +39,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The cause of a failure in a word, such as that another command is under way. */
+/** The cause of a failure in a word, such as that another command is in progress. */
 interface StatusCause {
   word:
     | 'API_KEY_MISSING'
@@ -50,18 +50,18 @@ interface StatusCause {
     | 'CHOOSE_EVENT'
     | 'ADD_CONDITION'
     | 'BUSY';
-  /** The command that is under way. */
+  /** The command that is in progress. */
   command?: string;
 }
 
 interface VehicleErrorDetails {
   /** Overrides the default of the code. */
   retryable?: boolean | undefined;
-  /** When another try makes sense, if the service or the rate limiter says so. */
+  /** When another try makes sense, if the service or the rate limiter states it. */
   retryAt?: Date | null;
   httpStatus?: number | null;
   operationId?: string | null;
-  /** What a node status says if it can be more exact than the code. */
+  /** What a node status shows if it can be more exact than the code. */
   status?: StatusCause | null;
   /** Kept for developers. It may hold secrets until `Redactor.error` has removed them. */
   cause?: unknown;
@@ -101,7 +101,7 @@ export class VehicleError extends Error {
     this.status = details.status ?? null;
   }
 
-  /** Node-RED gives this text to a Catch node. The class in front of it would say nothing to a driver. */
+  /** Node-RED passes this text to a Catch node. The class in front of it would mean nothing to a driver. */
   override toString(): string {
     return this.message;
   }
@@ -134,7 +134,7 @@ const untrustedCodes =
   /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|PATH_LENGTH_EXCEEDED$|INVALID_(?:CA|PURPOSE)$|UNSPECIFIED$)/;
 
 /**
- * What Node says with a code about a failed TLS connection; null if the code says nothing of TLS.
+ * What Node reports with a code about a failed TLS connection; null if the code is not about TLS.
  */
 export function tlsFaultOf(code: string): 'expired' | 'early' | 'host' | 'untrusted' | 'tls' | null {
   if (code === 'CERT_HAS_EXPIRED') return 'expired';
@@ -159,6 +159,6 @@ export function asVehicleError(error: unknown): VehicleError {
   );
 }
 
-/** The error of work that is under way when its owner is closed. */
+/** The error of work that is in progress when its owner is closed. */
 export const cancelledError = (): VehicleError =>
   new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');

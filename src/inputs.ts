@@ -17,7 +17,7 @@ import { closestName } from './util/closest';
  * VehicleError INPUT_INVALID.
  */
 
-/** Accepted in capitals or small letters and with blanks around it, as the names of reads and commands are. */
+/** Accepted in uppercase or lowercase and with spaces around it, as the names of reads and commands are. */
 export function parseInterface(input: unknown): InterfaceChoice {
   const word = typeof input === 'string' ? input.trim().toLowerCase() : input;
   const choice = interfaceChoices.find((name) => name === word);
@@ -35,7 +35,7 @@ const readsByWord: ReadonlyMap<string, AnyReadName> = /* @__PURE__ */ new Map(
   /* @__PURE__ */ [...readNames, 'inOrder' as const, ...keptNames].map((name) => [name.toLowerCase(), name]),
 );
 
-/** Names are accepted in capitals or small letters and with blanks around them. */
+/** Names are accepted in uppercase or lowercase and with spaces around them. */
 function parseAnyReadName(input: unknown): AnyReadName {
   if (typeof input !== 'string')
     throw new VehicleError('INPUT_INVALID', 'What to read must be a name, such as “windows”, or a list of names.');
@@ -56,7 +56,7 @@ const commandWord = (input: unknown): string => (typeof input === 'string' ? com
 
 /**
  * The name of a command as the catalogue has it: the spelling of the service (`HONK_AND_FLASH`) and
- * blanks around it are accepted. A name that only the vehicle's own list can have passes if it has
+ * spaces around it are accepted. A name that only the vehicle's own list can have passes if it has
  * the form of a name.
  */
 export function parseCommandName(input: unknown): string {
@@ -90,7 +90,7 @@ export function settingOf(input: unknown): 'unlockDuration' | 'ampere' | 'schedu
 /** Whether a command needs arming: unlocking and starting the engine, and any name that contains one of these. */
 export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
 
-/** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum if nothing is given. */
+/** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum if nothing is set. */
 export const parseUnlockDuration = (input: unknown): number =>
   parseWhole(input, unlockDurationLimits, 'The unlock duration must be a whole number of seconds');
 

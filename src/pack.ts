@@ -79,7 +79,7 @@ export class Pack {
     return state;
   }
 
-  /** The turns at a service: a car takes one command at a time, and a command outlives the account that sent it. */
+  /** The turns at a service: a car accepts one command at a time, and a command outlives the account that sent it. */
   turnsFor(baseUrl: string): Turns {
     const { clock, presence, store } = this;
     const options = { clock, baseUrl, presence, ...(presence.isShared && { store }) };

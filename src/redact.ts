@@ -145,7 +145,7 @@ const secretName = new RegExp(`^(?:${secretNames})$`, 'i');
 
 /**
  * Texts that look like a secret or like a VIN: 17 letters and digits, some of each unless the
- * member's name says that they are one. Each pattern takes linear time: a match can begin at few
+ * member's name shows that they are one. Each pattern takes linear time: a match can begin at few
  * places of a text, and every quantifier that another one follows is bounded.
  */
 const patterns: readonly { pattern: RegExp; by: string | ((...found: string[]) => string) }[] = [

@@ -1,5 +1,5 @@
 /**
- * What an error says: an English template with numbered places (`{0}`), and the values that fill
+ * The text of an error: an English template with numbered placeholders (`{0}`), and the values that fill
  * them. It is plain data, so it can be stored, sent to a browser, and translated for the reader.
  */
 export interface Sentence {
@@ -13,13 +13,13 @@ export interface Sentence {
  */
 type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
 
-/** The tag of a template literal: each `${value}` becomes a place. The template is the key of the translations. */
+/** The tag of a template literal: each `${value}` becomes a placeholder. The template is the key of the translations. */
 export const sentence = (strings: TemplateStringsArray, ...values: readonly SentenceValue[]): Sentence => ({
   template: strings.reduce((template, text, index) => `${template}{${index - 1}}${text}`),
   values,
 });
 
-/** A text as a sentence without places. */
+/** A text as a sentence without placeholders. */
 export const asSentence = (text: string | Sentence): Sentence =>
   typeof text === 'string' ? { template: text, values: [] } : text;
 
@@ -45,14 +45,14 @@ export const mapSentence = ({ template, values }: Sentence, change: (text: strin
     typeof value === 'string' ? change(value) : typeof value === 'number' ? value : mapSentence(value, change);
   const isList = (value: SentenceValue): value is readonly (string | Sentence)[] => Array.isArray(value);
   return {
-    // Without places, the whole text may come from elsewhere.
+    // Without placeholders, the whole text may come from elsewhere.
     template: values.length === 0 ? change(template) : template,
     values: values.map((value) => (isList(value) ? value.map(changed) : changed(value))),
   };
 };
 
 /**
- * A sentence with its places filled.
+ * A sentence with its placeholders filled.
  * @param translations by English template; without one, the sentence is English
  */
 export function wordSentence({ template, values }: Sentence, translations?: ReadonlyMap<string, string>): string {

@@ -11,7 +11,7 @@ export const vinPattern = /^[A-Z0-9]{17}$/;
 export const normalVin = (input: unknown): string => (typeof input === 'string' ? input.trim().toUpperCase() : '');
 
 /**
- * Validates a VIN that a person or a message gave. Every VIN passes here before it becomes part of a URL.
+ * Validates a VIN of a person or a message. Every VIN passes here before it becomes part of a URL.
  * @returns the VIN in upper case, trimmed
  * @throws VehicleError VIN_INVALID
  */

@@ -31,6 +31,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
       places: options.places.length,
       tariff: options.tariff === '' ? '' : '[tariff]',
       vin: options.vin === '' ? '' : shortVin(options.vin),
+      wallbox: options.wallbox === '' ? '' : '[id]',
       baseUrl: shownAddress(options.baseUrl),
       authorizeUrl: shownAddress(options.authorizeUrl),
       tokenUrl: shownAddress(options.tokenUrl),

@@ -49,7 +49,7 @@ type FormBody = z.infer<typeof formBody>;
 
 /** The values of the open dialog, with the deployed configuration for those that it leaves out. */
 interface Form extends SignInForm {
-  /** The deployed node, if the form says the same. */
+  /** The deployed node, if the form has the same settings. */
   same: VehicleNode | null;
 }
 
@@ -92,7 +92,7 @@ export function demoForm(RED: NodeAPI, id: string, demoCar: string): Form | null
   return { id, options, credentials: parseOptions(vehicleCredentials, {}), same: null };
 }
 
-/** Runs with the deployed account if the form says the same, else with one for this purpose. */
+/** Runs with the deployed account if the form has the same settings, else with one for this purpose. */
 export async function withAccount<Result>(
   RED: NodeAPI,
   form: Form,

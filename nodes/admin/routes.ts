@@ -254,7 +254,7 @@ function deployed(RED: NodeAPI, id: string): VehicleNode {
 
 /** @throws VehicleError CONFIG */
 function testable(RED: NodeAPI, id: string): TestableNode {
-  // Null for a node that is not deployed, though the types say otherwise.
+  // Null for a node that is not deployed, although the types exclude null.
   const node = RED.nodes.getNode(id) as TestableNode | null;
   if (node === null || !('sendTest' in node))
     throw new VehicleError(

@@ -36,7 +36,7 @@ function offerListed(): void {
 
 const nameOf = (): string => (/^(str|other)$/.test(textOf(field('commandType'))) ? textOf(field('command')) : '');
 
-/** Says what the command does, what it needs, and which interface has it. */
+/** Shows what the command does, what it needs, and which interface has it. */
 function showCommand(): void {
   const name = nameOf();
   const interfaces = serviceInterfaces();
@@ -60,7 +60,7 @@ function showCommand(): void {
 }
 
 /**
- * Only version 1 takes a duration, so entering one chooses it. The editor reports a change also
+ * Only version 1 accepts a duration, so entering one chooses it. The editor reports a change also
  * when it opens a form.
  */
 function chooseVersion(before: string): void {

@@ -28,13 +28,13 @@ export const commandOptions = nodeOptions(() => ({
   schedule: z._default(z.unknown(), ''),
   scheduleType: jsonType,
   precheck: flag(false),
-  /** While another command is under way to the same car. */
+  /** While another command to the same car is in progress. */
   whenBusy: z._default(z.enum(['refuse', 'queue']), 'refuse'),
   /** While the car is not available. */
   whenUnavailable: z._default(z.enum(['fail', 'wait']), 'fail'),
   /** Seconds. */
   deadline: number(600, 1, 86_400),
-  /** Let an unlock or engine start wait, too. */
+  /** Also let an unlock or engine start wait. */
   waitUnlock: flag(false),
   /** Seconds that an arming message holds for an unlock or engine start; 0: neither needs one. */
   arming: number(0, 0, 3_600),

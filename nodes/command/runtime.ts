@@ -32,7 +32,7 @@ function waitPolicy(options: CommandOptions, mustBeArmed: boolean) {
   const whenUnavailable = mayWait ? options.whenUnavailable : 'fail';
   const waits = whenBusy === 'queue' || whenUnavailable === 'wait';
   return {
-    // A user whose other commands wait for the car does not want an unlock sent to a car that cannot take it.
+    // A user whose other commands wait for the car does not want an unlock sent to a car that is not available.
     precheck: options.precheck || (options.whenUnavailable === 'wait' && !mayWait),
     whenBusy,
     whenUnavailable,

@@ -36,8 +36,8 @@ const ofEvents = wordsOf('connected-vehicle-event');
 type Operand = Pick<Row, 'operand' | 'operandType' | 'unit'>;
 
 /**
- * Adds the unit of the operand, to choose if there are several: that of the value, that of the vehicle configuration, and the one of the
- * row. The operand of a stored row has the unit with which it was stored, so that it means the same whatever the configuration says.
+ * Adds the unit of the operand, to choose if there are several: that of the value, that of the vehicle configuration, and the unit of the
+ * row. The operand of a stored row has the unit with which it was stored, so that it means the same with any configuration.
  */
 function addUnit(cell: JQuery, row: Row, value: Value | undefined): () => string | undefined {
   const unit = unitOf(row, value);
@@ -102,7 +102,7 @@ const valuesByTheme = () =>
 const valueChoices = (): JQuery[] =>
   valuesByTheme().map(({ heading, values }) => $('<optgroup>').attr('label', heading).append(optionElements(values)));
 
-/** A row whose value was changed: a unit that the value does not have gives way to that of the vehicle. */
+/** A row whose value was changed: a unit that the value does not have is replaced by that of the vehicle. */
 function withUnitOfValue(row: Row): Row {
   const { unit, ...others } = row;
   const own = unitOf({}, conditionValue(row.value ?? ''));
@@ -138,7 +138,7 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   const showOperand = (shown: Row): void => {
     const found = conditionValue(shown.value ?? '');
     const isPlace = found?.type.kind === 'position' && shown.operator !== 'older than' && !isSource(shown);
-    // A field that is made or taken away reports a change.
+    // A field that is made or removed reports a change.
     operandOf = () => shown;
     cell.empty();
     cell.removeClass('place');
@@ -156,7 +156,7 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
     showOperand((now.operand ?? '') === '' ? others : now);
   };
   item.addClass('condition').append(value, operator, cell, lasting).data('row', current).data('showAgain', showAgain);
-  // Node-RED gives its link no name.
+  // Node-RED sets no name for its link.
   item.siblings('.red-ui-editableList-item-remove').attr('aria-label', ofEvents('label.remove'));
   choose(value, row.value ?? 'batteryChargeLevel');
   fillOperators();
@@ -252,7 +252,7 @@ function checkNow(): void {
 }
 
 const showReason = (): void => {
-  // A field that has the focus still reports its change while the form is taken away.
+  // A field that has the focus still reports its change while the form is removed.
   if (part('conditions').editableList('instance') === undefined) return;
   const reason = validateRows(rowsOf(), textOf(field('vehicle')));
   part('reason').text(reason === true ? '' : reason);

@@ -19,7 +19,7 @@ export const conditionOptions = nodeOptions(() => ({
     ),
     [],
   ),
-  /** The payload that goes on: as it came, or the sentence of what decided. */
+  /** The payload of the output: as it came, or the sentence about the result. */
   payload: z._default(z.enum(['unchanged', 'text']), 'unchanged'),
   /** Seconds that a known value may be old; 0 = read. */
   maxAge: number(0, 0, 86_400),

@@ -32,7 +32,7 @@ export const choiceLine = (value: string, text: string, isChosen: boolean, kind:
 export const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((name) => other.includes(name));
 
-/** The text of an input or a dropdown, without blanks around it. */
+/** The text of an input or a dropdown, without spaces around it. */
 export const textOf = (element: JQuery): string => String(element.val() ?? '').trim();
 
 export const optionElements = (choices: readonly Choice[]): JQuery[] =>
@@ -102,9 +102,9 @@ function describeFields(form: JQuery): void {
 const stateOf = (input: JQuery): unknown => (input.is('[type=checkbox]') ? input.prop('checked') : input.val());
 
 /**
- * Takes away the blanks around a pasted address, key or token, and stores numbers as such: the
+ * Removes the spaces around a pasted address, key or token, and stores numbers as such: the
  * editor would store a changed one as text. The editor keeps a text that is not a number
- * (`${NAME}`, a blank). The field of a property that the node lacks is taken away if it still shows
+ * (`${NAME}`, a space). The field of a property that the node lacks is removed if it still shows
  * the default, so that closing a form changes nothing.
  */
 export function saveProperties(node: AnyNode, field: Field): void {
@@ -115,7 +115,7 @@ export function saveProperties(node: AnyNode, field: Field): void {
     const holdsNumber = input.is('[inputmode]') || textOf(field(`${name}Type`)) === 'num';
     const text = textOf(input);
     if (node[name] === undefined && input.data(shownDefault) === String(stateOf(input))) input.remove();
-    // The editor compares loosely: it takes "10" for the 10 that is stored.
+    // The editor compares loosely: "10" equals the 10 that is stored.
     else if (holdsNumber && text !== '' && !Number.isNaN(Number(text)) && node[name] !== text)
       node[name] = Number(text);
   }
@@ -144,7 +144,7 @@ export const completePlaces = (places: unknown): Place[] => listIn(places).flatM
 /** Those of a vehicle configuration, as the editor has them. */
 export const namedPlaces = (vehicle = ''): Place[] => completePlaces(RED.nodes.node(vehicle)?.places);
 
-/** The label of a node that says what it does, with its car if the flows have several: “Lock · Wife car”. */
+/** The label of a node: what it does, with its car if the flows have several: “Lock · Wife car”. */
 export function labelOf(vehicle: string | undefined, text: string): string {
   const found = vehicles();
   const car = found.find(({ id }) => id === vehicle);
@@ -178,7 +178,7 @@ function defaultVehicle(type: string, tab: string | undefined): string | undefin
 }
 
 /**
- * Gives a node that comes from the palette the default vehicle. A node that is pasted or imported
+ * Sets the default vehicle in a node that comes from the palette. A node that is pasted or imported
  * is in the flows already.
  */
 export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {

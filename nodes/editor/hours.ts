@@ -11,7 +11,7 @@ interface Hours {
 /** The range that the form fills in when a mode is chosen and the field is empty. */
 const usualRanges: Partial<Record<string, string>> = { only: '18:00-22:00', not: '22:00-07:00' };
 
-/** The fields of the hours in which guard and event node send by themselves. */
+/** The fields of the hours in which guard and event node send without being asked. */
 export function showHours({ hours, quietHours = '' }: Hours): void {
   const [mode, range] = [nodeField('hours'), nodeField('quietHours')];
   // A flow that is older than the choice has the quiet hours alone.
@@ -40,6 +40,6 @@ export function validateHours(this: Hours, value: string | undefined, _opt: unkn
 
 /** The validator of the property `timeZone`. */
 export function validateTimeZone(value: string | undefined, _opt: unknown): Validity {
-  // An offset like +02:00 knows no summer time, and Node.js 20 does not take it.
+  // An offset like +02:00 knows no summer time, and Node.js 20 does not accept it.
   return !value?.trim() || /^[^+-]/.test(timeZoneOf(value) ?? '') || sharedText('reason.timeZone');
 }

@@ -3,7 +3,7 @@
  * tab “Cars” share, and the tables behind them. The build makes `resources/connected-vehicle.js` of
  * it, which defines the global `connectedVehicle`; Node-RED loads that file before the script of
  * each form. The file runs once for each form, so nothing in it may keep state. What only an open
- * form needs is imported by `nodes/<node>/dialog.ts`, which takes the tables from the global,
+ * form needs is imported by `nodes/<node>/dialog.ts`, which uses the tables of the global,
  * because they are long.
  */
 export {

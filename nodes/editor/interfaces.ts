@@ -3,7 +3,7 @@ import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
 /**
- * The versions of the connected interface that have a read or a command; `v1First`: `auto` takes
+ * The versions of the connected interface that have a read or a command; `v1First`: `auto` is
  * version 1 of the two.
  */
 interface Versions {
@@ -31,7 +31,7 @@ export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): reado
   return (profiles[service] ?? services.custom).availableInterfaces;
 }
 
-/** Says what reads or commands need: scopes, permissions that the configuration leaves out, and an interface. */
+/** Shows what reads or commands need: scopes, permissions that the configuration leaves out, and an interface. */
 export function showNeeds(needs: readonly Needs[]): void {
   const car = RED.nodes.node(textOf(nodeField('vehicle')));
   const { service = 'demo', access: allowed = defaultAccess } = car ?? {};
@@ -49,7 +49,7 @@ export function showNeeds(needs: readonly Needs[]): void {
 }
 
 /**
- * Says what the choice of an interface means (`auto` is the newest that the service has,
+ * Shows what the choice of an interface means (`auto` is the newest that the service has,
  * docs/internals/contract.md 3), as a warning if the chosen version does not serve what is asked
  * for. A service with one version leaves nothing to choose.
  */

@@ -16,7 +16,7 @@ interface NodeReads {
   poll: number;
 }
 
-/** The reads of a node, by its type. A node of an older flow lacks properties, so they take their defaults. */
+/** The reads of a node, by its type. A node of an older flow lacks properties, so the defaults apply. */
 const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => NodeReads[]>> = {
   'connected-vehicle-status': ({ read = 'windows', readType = 'str', reads = [] }, poll) => [
     { reads: readType !== 'str' ? [] : read === 'several' ? reads : [read], poll },

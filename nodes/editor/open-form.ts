@@ -18,7 +18,7 @@ const held = 'dialog';
 
 /**
  * Prepares an open form as soon as its code and its texts are loaded. Until then its fields are
- * hidden, and saving keeps what the node has (`saveForm`). They keep their place: Node-RED makes
+ * hidden, and saving keeps what the node has (`saveForm`). They keep their space: Node-RED makes
  * the form as wide as they are.
  */
 export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Dialog<Options>>): void {
@@ -63,7 +63,7 @@ function reportFields(node: EditorNode<object>): void {
 }
 
 /**
- * Saves an open form. One that could not be prepared is taken away, so that Node-RED finds no field
+ * Saves an open form. One that could not be prepared is removed, so that Node-RED finds no field
  * in it whose value it would store.
  */
 export function saveForm<Options>(node: EditorNode<Options>): void {
@@ -72,7 +72,7 @@ export function saveForm<Options>(node: EditorNode<Options>): void {
   if (dialog !== undefined) return dialog.save(node);
   form.remove();
   if (node.credentials === undefined) return;
-  // Node-RED then takes those that were imported for saved.
+  // Node-RED then treats those that were imported as saved.
   const kept = { ...node.credentials };
   queueMicrotask(() => (node.credentials = kept));
 }

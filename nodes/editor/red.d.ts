@@ -24,7 +24,7 @@ interface EditorProperty<Options, Value> {
   value: Value;
   /** Type of the config node that the property names. */
   type?: string;
-  /** Names the property in the editor's own complaints. */
+  /** Names the property in the editor's own error messages. */
   label?: string;
   /** Two declared parameters: only such a validator may return its reason as a string. */
   validate?(
@@ -112,7 +112,7 @@ interface JQuery<TElement = HTMLElement> {
   editableList(name: 'addItem', item: unknown): this;
   editableList(name: 'addItems', items: readonly unknown[]): this;
   editableList(name: 'items'): JQuery;
-  /** Undefined once the list is taken away. */
+  /** Undefined once the list is removed. */
   editableList(name: 'instance'): object | undefined;
   autoComplete(options: { search(typed: string): { value: string; label: string }[] }): this;
   typedInput(name: 'types', types: readonly unknown[]): this;
@@ -175,13 +175,13 @@ declare const RED: {
   };
   tray: { resize(): void };
   clipboard: {
-    /** @param message key of what the editor says beside the element */
+    /** @param message key of what the editor shows beside the element */
     copyText(text: string, element?: JQuery, message?: string): void;
   };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     getType(type: string): { defaults: Record<string, { value: unknown }> };
-    /** Whether something is not deployed; with a value, says so. */
+    /** Whether something is not deployed; sets it if called with a value. */
     dirty(isDirty?: boolean): boolean;
     /** The nodes as they are deployed. */
     originalFlow(): readonly { id: string }[] | undefined;
@@ -221,7 +221,7 @@ declare const RED: {
   };
 };
 
-/** The build gives its text, minified. */
+/** The build inserts its text, minified. */
 declare module '*.css' {
   const text: string;
   export default text;

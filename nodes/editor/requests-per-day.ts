@@ -4,7 +4,7 @@ import { nodesOf, readsOfNode } from './node-reads';
 import { validateWhole, type Validity } from './validators';
 import { sharedText } from './texts';
 
-/** The APIs, each of which has a quota of its own, and the keys of the texts about their requests. */
+/** The APIs, each of which has its own quota, and the keys of the texts about their requests. */
 export const callsTexts = {
   connected: 'calls',
   energy: 'callsEnergy',

@@ -27,7 +27,7 @@ export function ask<Members>(id: string, action: string, body: object, done: (an
     data,
   })
     .done(done)
-    // A failure is an answer with `error`, of the runtime if that gave one.
+    // A failure is an answer with `error`, of the runtime if it sent one.
     .fail(({ responseJSON }: JQuery.jqXHR) => done({ error: unreached, ...responseJSON } as Answer<Members>));
 }
 
@@ -54,7 +54,7 @@ export const askValues = (
 
 /**
  * Whether the car of the form is one that is read only after a deploy, and was not deployed yet.
- * Says so below the buttons.
+ * Shows this below the buttons.
  */
 export function waitsForDeploy(): boolean {
   const id = textOf(nodeField('vehicle'));

@@ -1,11 +1,11 @@
 import { textOf } from './forms';
 import { sharedText } from './texts';
 
-/** Small letters without accents. */
+/** Lowercase without accents. */
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /**
- * Whether a text contains each word that was typed, or has a part for which people say that word:
+ * Whether a text contains each word that was typed, or has a part for which people use that word:
  * "plug" for "charging cable".
  */
 export function matches(text: string, typed: string): boolean {

@@ -5,7 +5,7 @@ import { sharedText, timeText, wordsOf } from './texts';
 
 const ofStatus = wordsOf('connected-vehicle-status');
 
-/** A value as the service gives it. */
+/** A value as the service sends it. */
 interface Value {
   value?: unknown;
   unit?: unknown;
@@ -44,7 +44,7 @@ const memberPath = (name: string): string => (/^[\w$]+$/.test(name) ? `.${name}`
 
 /**
  * A value behind its path, with a button that copies the path as a property of `msg`, which
- * Node-RED's own fields take.
+ * Node-RED's own fields accept.
  */
 function elementOf([path, text]: Line): JQuery {
   const button = $('<button type="button" class="red-ui-button red-ui-button-small">')

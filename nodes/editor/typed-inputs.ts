@@ -11,7 +11,7 @@ interface OwnType {
   options?: { value: string; label: string }[];
 }
 
-/** The sources that every typed property of a node offers besides a value of its own. */
+/** The sources that every typed property of a node offers besides its own value. */
 export const sources = ['msg', 'flow', 'global', 'env', 'jsonata'] as const;
 
 /**
@@ -32,7 +32,7 @@ export function showTyped(
 ): void {
   const [first] = types;
   const field = fieldOf(name);
-  // The widget takes the width from the style of its field.
+  // The widget copies the width from the style of its field.
   if (!field.prop('style').width) field.css('width', 'calc(100% - 140px)');
   const typeField = fieldOf(`${name}Type`);
   typeField.val(String(node[`${name}Type`] ?? (typeof first === 'string' ? first : first.value)));
@@ -51,7 +51,7 @@ export function prepareNode(
 }
 
 /**
- * Node-RED gives the parts of a typed input no names: they get that of the label, and a button its
+ * In Node-RED, the parts of a typed input have no names: they get that of the label, and a button its
  * own text as well.
  */
 function labelTyped(field: JQuery): void {

@@ -14,13 +14,13 @@ import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
 /**
- * Validators of the forms: true, or the reason in words. The editor itself takes `${NAME}` for valid before it asks, so
+ * Validators of the forms: true, or the reason in words. The editor itself treats `${NAME}` as valid before it asks, so
  * a form need not do it.
  */
 export type Validity = true | string;
 
 /**
- * docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, blanks around them
+ * docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, spaces around them
  * allowed. Empty: it is named elsewhere.
  */
 export const validateVin = (value = ''): Validity => {

@@ -7,7 +7,7 @@ import type { Validity } from './validators';
 
 /**
  * The form of the configuration uses these checks before its dialog is loaded; other forms and the
- * tab “Cars” use them, too.
+ * tab “Cars” also use them.
  */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
@@ -30,7 +30,7 @@ export const isInHomeAssistant = (): boolean => location.pathname.startsWith('/a
 
 /** The address of this editor to which the sign-in page sends the browser back. */
 export function callbackUrl(): string {
-  // The address of Home Assistant is not the same after a new installation, and asks for a login of its own.
+  // The address of Home Assistant changes with a new installation, and requires its own login.
   if (isInHomeAssistant()) return 'http://localhost:1880/connected-vehicle/callback';
   const url = new URL('connected-vehicle/callback', location.href);
   // The portal accepts https, and http on localhost only. On another machine, the driver pastes the

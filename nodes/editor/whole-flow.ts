@@ -36,7 +36,7 @@ export function carChanges(vehicle: string, vin = ''): CarChange[] {
 }
 
 /**
- * Gives this car to all nodes of the open flow, in one step that can be undone.
+ * Sets this car in all nodes of the open flow, in one step that can be undone.
  * @returns how many got it; null in a locked flow
  */
 export function useCar(vehicle: string, vin?: string): number | null {

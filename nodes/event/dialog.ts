@@ -47,7 +47,7 @@ function fillEvents(chosen: readonly string[]): void {
 }
 
 /**
- * Shows the level and the places only if a chosen event needs them, and says when an event or a
+ * Shows the level and the places only if a chosen event needs them, and warns if an event or a
  * place is missing.
  */
 function showNeeded(): void {

@@ -50,7 +50,7 @@ const linesOf = (): Line[] =>
     });
 
 /**
- * Shows the minutes that hold if a line has none, marks wrong ones, and says when nothing is
+ * Shows the minutes that hold if a line has none, marks wrong ones, and warns if nothing is
  * watched.
  */
 function showList(): void {
@@ -64,7 +64,7 @@ function showList(): void {
 }
 
 /**
- * Keeps what is stored as it is if it says the same: numbers stay numbers, and single openings
+ * Keeps what is stored as it is if it means the same: numbers stay numbers, and single openings
  * stay.
  */
 function readList(node: Partial<GuardOptions>): void {

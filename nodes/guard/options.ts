@@ -11,7 +11,7 @@ export const guardOptions = nodeOptions(() => ({
   minutesType: numberType,
   /** Other minutes for some kinds. */
   minutesFor: z._default(z.unknown(), {}),
-  /** Minutes; 0 = said once. */
+  /** Minutes; 0 = reported once. */
   repeat: z._default(z.unknown(), 0),
   ...hours(),
   onlyWhileNotInUse: z._default(z.unknown(), false),

@@ -37,7 +37,10 @@ export function connectedVehicleGuard(own: FlowNode): void {
     const poll = carNode.ownPoll(msg);
     const { reading, snooze, ask } = poll === undefined ? parseGuardRequest(msg) : {};
     if (reading !== undefined && normalVin(reading.vin) !== vin)
-      throw new VehicleError('INPUT_INVALID', 'This reading is of another vehicle. Use one guard for each vehicle.');
+      throw new VehicleError(
+        'INPUT_INVALID',
+        'This reading belongs to another vehicle. Use one guard for each vehicle.',
+      );
 
     // Events that could not be sent now are returned by a later step.
     const deliver = (events: readonly GuardEvent[]): Promise<void> =>
@@ -94,7 +97,7 @@ async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }
       ? await runner.initialRead(guard.readsFor(), signal)
       : null;
   const hasRead = initial !== null;
-  /** The result of the first read after the start, once: the first message carries it on. */
+  /** The result of the first read after the start, once: the first message passes it on. */
   const takeInitial = () => {
     const taken = initial;
     initial = null;

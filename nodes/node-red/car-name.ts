@@ -22,7 +22,7 @@ export function runVehicle(RED: NodeAPI, vehicle: VehicleNode, signal: AbortSign
 export const hasSeveralCars = (RED: NodeAPI): boolean => partOf(RED, Vehicles).running.size > 1;
 
 /**
- * The name that people give a car: that of its configuration, or the service and the short VIN, as
+ * The name of a car for people: that of its configuration, or the service and the short VIN, as
  * in the editor. A car that a node or a message names by its VIN has the name of the configuration
  * for that VIN, if there is one.
  * @param id of the configuration that the car is read with

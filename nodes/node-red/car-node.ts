@@ -53,7 +53,7 @@ export interface TestableNode extends Node {
   sendTest(event: unknown): Promise<string>;
 }
 
-/** The payload of a sample, whose sentence says that it is a test. */
+/** The payload of a sample, whose sentence begins with “Test:”. */
 export const testPayload = <Payload extends { text: string }>(
   { words }: FlowNode,
   payload: Payload,
@@ -124,7 +124,7 @@ class CarNode<Read, Event, Opened> {
   }
 
   /**
-   * Sends stored events when no deploy is under way, then marks them as sent, and keeps them for the tab “Cars”.
+   * Sends stored events when no deploy is in progress, then marks them as sent, and keeps them for the tab “Cars”.
    * @param sendEvent returns its sentence without the name of the car
    */
   async deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void> {

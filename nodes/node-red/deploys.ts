@@ -64,7 +64,7 @@ export class Deploys {
       begun = this.#begun;
       if (message.mayBeSent?.() === false) return 'unsure';
       message.send();
-      // Node-RED gives a message to the next node with setImmediate; this one comes after it, when
+      // Node-RED passes a message to the next node with setImmediate; this one comes after it, when
       // that node has the message. If a deploy began in between, that node may have been replaced
       // before it had the message.
       await new Promise((resolve) => setImmediate(resolve));

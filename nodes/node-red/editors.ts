@@ -15,7 +15,7 @@ class Editors {
     this.#comms = comms;
   }
 
-  /** Tells them that there is something new: at once, and then every two seconds at most. */
+  /** Signals them that something is new: at once, and then every two seconds at most. */
   readonly notify = (): void => {
     this.#isPending = this.#isWaiting;
     if (this.#isWaiting) return;
@@ -29,7 +29,7 @@ class Editors {
     }, signalEveryMs).unref();
   };
 
-  /** Calls back when the editors are told, until the returned function is called. */
+  /** Calls back when the editors get a signal, until the returned function is called. */
   onNews(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

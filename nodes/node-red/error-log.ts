@@ -41,7 +41,7 @@ interface ErrorLog {
 }
 
 /**
- * Node-RED gives an error to Catch nodes, and logs it if there is none. The debug sidebar shows an
+ * Node-RED passes an error to Catch nodes, and logs it if there is none. The debug sidebar shows an
  * error as an object and cuts its text; so it gets the sentence instead, in the language of the
  * vehicle configuration. What nodes find without a message of a flow is logged once for each
  * configuration, and not for each node and again after each deploy. Catch nodes get every error.

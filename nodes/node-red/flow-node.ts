@@ -106,7 +106,7 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * The account, and the VIN that a message names, else the one of the node: as it was given, not
+   * The account, and the VIN of the message, else that of the node: as it was given, not
    * validated yet.
    * @throws VehicleError CONFIG, INPUT_INVALID
    */
@@ -119,7 +119,7 @@ export class FlowNode implements NodeOfFlow {
     return { account, vin };
   }
 
-  /** The name that people give to a car of this node, or of another configuration. */
+  /** The name for people of a car of this node, or of another configuration. */
   carName(vin: unknown, id = this.#vehicle): string {
     return carName(this.RED, id, vin, wordsOf(this.RED, id));
   }

@@ -22,7 +22,7 @@ interface StoredNode extends Record<string, unknown> {
 export function storedNodes(RED: NodeAPI): StoredNode[] {
   const nodes: StoredNode[] = [];
   try {
-    // Node-RED gives each node as the flow file has it; its type says less.
+    // Node-RED passes each node as the flow file has it; its type is less exact.
     RED.nodes.eachNode((node) => nodes.push(node as unknown as StoredNode));
   } catch {
     throw new VehicleError('CONFIG', 'Node-RED is still starting. Try again in a few seconds.');
@@ -48,7 +48,7 @@ export function leadsTo({ RED, node: { id, _alias } }: NodeOfFlow, type: string)
 }
 
 /**
- * Whether a closing node is deleted, so that nothing of it is wanted any more. Node-RED passes
+ * Whether a closing node is deleted, so that nothing of it is wanted anymore. Node-RED passes
  * `removed` also for a disabled node, and does not pass it for a node that disappears with its
  * subflow instance. Therefore this looks whether the node is still in the flows; a node of a
  * subflow is listed there under `_alias`, and its id begins with those of the instances around it.

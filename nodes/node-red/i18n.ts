@@ -1,5 +1,5 @@
 /**
- * What the runtime says to people, in their language. `runtime.json` has its texts: node statuses
+ * The texts of the runtime for people, in their language. `runtime.json` has its texts: node statuses
  * with values, warnings, the sentences of guard, events and conditions. They are apart from the
  * message catalogues, because Node-RED sends those to every editor; and Node-RED's `RED._` takes as
  * much CPU time as a read, so the runtime looks its texts up in its own map. The library has the
@@ -13,7 +13,7 @@ import type { NodeAPI } from 'node-red';
 import { isRecord, wordSentence, type Sentence } from '../../src/index';
 import { partOf } from '../per-node-red';
 
-/** The values of a text, by the names of their places. */
+/** The values of a text, by the names of their placeholders. */
 export type Values = Record<string, string | number>;
 
 /** The texts of the runtime in one language. */
@@ -21,7 +21,7 @@ export interface Words {
   /** BCP 47 tag. */
   readonly language: string;
   /**
-   * A text with its places filled, `armed for __seconds__ s`; `defaultValue` of the values if there
+   * A text with its placeholders filled, `armed for __seconds__ s`; `defaultValue` of the values if there
    * is none.
    * @param key in `runtime.json`
    */
@@ -30,7 +30,7 @@ export interface Words {
   translate(sentence: Sentence): string;
 }
 
-/** The parts of a text: words, the name of a place, words, and so on. */
+/** The parts of a text: words, the name of a placeholder, words, and so on. */
 type Text = readonly string[];
 
 /** The build puts the locales beside the bundle. */
@@ -95,7 +95,7 @@ function flat(path: string, value: unknown): [string, Text][] {
 
 /** The translations of a language by English template, and the labels of the vehicle configuration by property. */
 function translationsOf(language: string): ReadonlyMap<string, string> {
-  // A sentence that names a property is shown with the label of its field. The build takes them
+  // A sentence that names a property is shown with the label of its field. The build copies them
   // from the texts of the editor.
   const labels = read<Record<string, string>>(language, 'labels.json');
   const sentences = language === english ? {} : read<Record<string, string>>(language, 'sentences.json');

@@ -13,7 +13,7 @@ export interface Task {
   send: (msg: Message | (Message | null)[]) => void;
   /** Aborted when the node closes. */
   signal: AbortSignal;
-  /** Nothing else of this node was under way when it began. */
+  /** Nothing else of this node was in progress when it began. */
   alone: boolean;
 }
 
@@ -25,7 +25,7 @@ export const handedOver = Symbol('handedOver');
 
 /**
  * Calls `done` and catches everything that the work throws, because a rejected listener would end
- * Node-RED. A failure that the work returns goes to `done`, too, but is not shown: the work has set
+ * Node-RED. A failure that the work returns also goes to `done`, but is not shown: the work has set
  * the status itself. While another Node-RED uses the folder of the pack, every message is refused.
  * Closing the node aborts the running tasks and waits for them.
  */

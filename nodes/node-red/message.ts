@@ -4,7 +4,7 @@ import type { NodeMessage } from 'node-red';
 export type Message = NodeMessage & Record<string, unknown>;
 
 /**
- * The value of a property of a message; undefined if it is missing or blank, so that the setting of
+ * The value of a property of a message; undefined if it is missing or empty, so that the setting of
  * the node applies.
  */
 export const nonBlank = (value: unknown): unknown => (isBlank(value) ? undefined : value);

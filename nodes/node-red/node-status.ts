@@ -114,7 +114,7 @@ export class NodeStatus {
     else this.showWithTime('failed', `failed.${code}`);
   }
 
-  /** Shows what became of a command and why, with the time of day. */
+  /** Shows the outcome of a command and its reason, with the time of day. */
   showOutcome({ command, outcome, requestStatus }: Pick<CommandRecord, 'command' | 'outcome' | 'requestStatus'>): void {
     const cause = outcome === 'failed' ? causeOf(requestStatus, command) : undefined;
     const key = `${cause ?? 'outcome'}.${outcome}`;

@@ -3,7 +3,7 @@ import { asSentence, interfaceChoices, isEmpty, sentence, VehicleError } from '.
 
 /**
  * The schemas of properties that several nodes have (docs/internals/contract.md 2 to 5). A flow
- * file may be older, odd or hand-written: a missing property takes its default, and a wrong one is
+ * file may be older, odd or hand-written: a missing property has its default, and a wrong one is
  * an error that names it.
  */
 
@@ -20,7 +20,7 @@ export const text = z._default(
 const converted = <Shape extends z.ZodMiniType>(convert: (value: unknown) => unknown, shape: Shape) =>
   z.pipe(z.pipe(z.optional(z.unknown()), z.transform(convert)), shape);
 
-/** Names of a list, each once. An environment variable gives them as text, with commas or blanks between them. */
+/** Names of a list, each once. From an environment variable they are text, with commas or spaces between them. */
 export const listOf = <Name extends string>(names: readonly Name[], fallback: readonly Name[]) =>
   converted(
     (value) => {
@@ -31,7 +31,7 @@ export const listOf = <Name extends string>(names: readonly Name[], fallback: re
     z.array(z.enum(names as readonly [Name, ...Name[]])), // No list of names is empty.
   );
 
-/** An environment variable gives a flag as text. */
+/** A flag from an environment variable is text. */
 export const flag = (fallback: boolean) =>
   converted((value) => {
     if (isEmpty(value)) return fallback;
@@ -52,7 +52,7 @@ export const number = (fallback: number, minimum: number, maximum = Number.MAX_S
 export const poll = (fallback: number) =>
   number(fallback, 0).check(z.refine((seconds) => seconds === 0 || seconds >= 1));
 
-/** When guard and event node send by themselves; the library checks it (`HoursSettings`). */
+/** When guard and event node send without being asked; the library checks it (`HoursSettings`). */
 export const hours = () => ({
   hours: z._default(z.unknown(), 'not'),
   quietHours: z._default(z.unknown(), ''),

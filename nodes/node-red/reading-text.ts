@@ -22,7 +22,7 @@ interface ReadingText {
   text: string;
 }
 
-/** Values whose words say what they are of: "locked", "not charging", "plugged in". */
+/** Values whose words need no title: "locked", "not charging", "plugged in". */
 const selfNamed: ReadonlySet<string> = new Set(['carLocked', 'chargingStatus', 'chargerConnectionStatus']);
 
 /** A longer text would run over the nodes beside it. */
@@ -173,7 +173,7 @@ function describeAccessibility(
   };
 }
 
-/** "charging, 62 %, until 23:40". No member is concluded from another one (docs/internals/vendor-api.md 12.3). */
+/** "charging, 62 %, until 23:40". No member is derived from another one (docs/internals/vendor-api.md 12.3). */
 function describeCharging(payload: Record<string, unknown>, words: Words): ReadingText | null {
   const status = valueOf(payload, 'chargingStatus');
   const connection = valueOf(payload, 'chargerConnectionStatus');
@@ -193,7 +193,7 @@ const chargedAt = (doneAt: unknown, { say, translate }: Words): string | null =>
     ? say('reading.until', { time: translate(clockTime(Date.parse(doneAt['value']), clock().now())) })
     : null;
 
-/** The numbers that a car has; one without a tank says 0 liters. */
+/** The numbers that a car has; one without a tank reports 0 liters. */
 function describeNumbers(payload: Record<string, unknown>, names: readonly string[], words: Words): ReadingText | null {
   const numbers = names.filter((name) => typeof valueOf(payload, name) === 'number');
   const nonZero = numbers.filter((name) => valueOf(payload, name) !== 0);

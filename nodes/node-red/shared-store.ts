@@ -16,7 +16,7 @@ const settingsSchema = z.lazy(() =>
     prefix: z.optional(trimmedText),
     /** `each`: the same command from the same node of two copies is sent twice. */
     commands: z.optional(z.enum(['joined', 'each'])),
-    /** As `tls.connect` takes them. */
+    /** As `tls.connect` accepts them. */
     tls: z.optional(z.looseObject({})),
   }),
 );
@@ -54,7 +54,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   const address = settings.success ? addressOf(url, tls !== undefined) : null;
   const isUsable = address !== null;
   if (isUsable) redactor.learn(decodeURIComponent(address.password));
-  // The devices of an instance of FlowFuse have its id, too, and each may have a car of its own.
+  // The devices of an instance of FlowFuse also have its id, and each may have its own car.
   const ofFlowFuse = env['FF_DEVICE_ID'] ? undefined : env['FF_INSTANCE_ID'];
   const ownGroup = group || ofFlowFuse || null;
   const scope = ownGroup ?? `${hostname()}\n${userDir}`;

@@ -9,7 +9,7 @@ const keyFile = 'store.key';
 /**
  * The secrets that encrypt the saved sign-ins: `credentialSecret` of settings.js, or a key file of
  * the pack that only the user who runs Node-RED can read. The secret that Node-RED generates is not
- * used: it lies in a file just as open and is deleted when a person sets a credentialSecret, who
+ * used: it is in a file that is equally readable, and is deleted when a person sets a credentialSecret, who
  * would then have to sign in again.
  * @returns first the one that encrypts, then earlier ones, which still open what they sealed
  * @throws VehicleError CONFIG

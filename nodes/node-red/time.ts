@@ -5,5 +5,5 @@ let injected: Clock | undefined;
 /** The clock of all nodes: the machine's, unless a test owns it. */
 export const clock = (): Clock => injected ?? systemClock;
 
-/** For tests; undefined gives the machine's clock back. */
+/** For tests; undefined restores the machine's clock. */
 export const useClock = (replacement: Clock | undefined): void => void (injected = replacement);

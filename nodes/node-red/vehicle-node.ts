@@ -23,7 +23,7 @@ export interface VehicleNode extends Node {
 
 /** The config node of this id; null if it is missing, deleted or disabled. */
 export function findVehicle(RED: NodeAPI, id: string): VehicleNode | null {
-  // Null for a config node that is deleted or disabled, though the types say otherwise.
+  // Null for a config node that is deleted or disabled, although the types exclude null.
   const found = RED.nodes.getNode(id) as Node | null;
   return found !== null && 'account' in found ? (found as VehicleNode) : null;
 }

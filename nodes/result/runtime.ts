@@ -146,7 +146,7 @@ class ResultNode {
     for (const [followed, abort] of this.#following) if (id === null || id === followed) abort.abort();
   }
 
-  /** Goes on with the commands that a former node, or a process that has ended, followed. */
+  /** Continues with the commands that a former node, or a process that has ended, followed. */
   async resume(): Promise<void> {
     for (const open of await this.#followed.open(() => this.#own.warn('watches.undelivered'))) {
       if (this.#own.closing.aborted) return;

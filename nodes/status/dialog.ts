@@ -81,7 +81,7 @@ function scrollToChosen(): void {
   if (list && line) list.scrollTop = line.offsetTop - list.offsetTop - 40;
 }
 
-/** Says what is chosen, what it answers, which scopes it needs and which interface has it. */
+/** Shows what is chosen, what it answers, which scopes it needs and which interface has it. */
 function showChoice(): void {
   const names = isFromList() ? chosenReads() : [];
   const [first] = names;

@@ -27,7 +27,7 @@ import { clock } from '../node-red/time';
 
 /**
  * `connected-vehicle-status` (docs/internals/contract.md 3): one read or several, on a message or
- * by itself, into the message.
+ * repeatedly, into the message.
  */
 export function connectedVehicleStatus(own: FlowNode): void {
   own.showObstacle();
@@ -86,7 +86,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
     }
   });
 
-  // Also with a number that is not valid: the first poll says so.
+  // Also with a number that is not valid: the first poll reports it.
   if (Number(own.config.poll ?? 0) !== 0) startPolling(own, polls.send);
 }
 

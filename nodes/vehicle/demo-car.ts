@@ -7,7 +7,7 @@ import { clock } from '../node-red/time';
 import { editorsOf } from '../node-red/editors';
 import { partOf } from '../per-node-red';
 
-/** The code of the simulated service. The build keeps it in a file of its own, which only demo vehicles load. */
+/** The code of the simulated service. The build keeps it in its own file, which only demo vehicles load. */
 export const simulator = (): typeof import('../../src/simulator/index') =>
   require('../../src/simulator/index') as typeof import('../../src/simulator/index');
 
@@ -111,7 +111,7 @@ export async function clickDemoCar(RED: NodeAPI, vin: string, click: unknown): P
 /** The address of the demo car's own page. */
 export const demoPage = async (RED: NodeAPI): Promise<string | null> => (await demoService(RED))?.url ?? null;
 
-/** Signals each change of a demo car and of the faults from any source, and the next change that the car makes by itself. */
+/** Signals each change of a demo car and of the faults from any source, and the next change that the car makes without a request. */
 class DemoSignals {
   readonly #notify: () => void;
   #followed: Simulator | undefined;

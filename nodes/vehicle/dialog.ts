@@ -67,7 +67,7 @@ interface State {
   demoPage: string | null;
 }
 
-/** Hides lines that are about other values. They keep their place: a form that moves under the pointer loses the click that left the field. */
+/** Hides lines that are about other values. They keep their space: a form that moves under the pointer loses the click that left the field. */
 const hideLines = (name: string): void => void part(name).css('visibility', 'hidden');
 
 /** The redirect URL that the application at the portal has to list. */
@@ -190,11 +190,11 @@ function follow(id: string, form: JQuery, onAsk: () => (result: SignInResult) =>
   askNow();
 }
 
-/** Offers to give the car to the other nodes of the open flow, when the form is saved. */
+/** Offers to set the car in the other nodes of the open flow, when the form is saved. */
 function showWholeFlow(id: string): void {
   const count = carChanges(id).length;
   const isLocked = Boolean(RED.workspaces.isLocked());
-  // The editor itself gives a new configuration to the node whose form it was made in.
+  // The editor itself sets a new configuration in the node whose form it was made in.
   part('whole')
     .toggle(count > (RED.nodes.node(id) ? 0 : 1))
     .find('label')

@@ -6,7 +6,7 @@ const { configField: field, sharedText: say, textOf, ...shared } = connectedVehi
 /** The service that the open form shows, or that the node holds. */
 const serviceOf = (node: Partial<VehicleOptions>): string => String(field('service').val() ?? node.service ?? 'demo');
 
-/** A validator of a property: the editor takes a reason only of one with two parameters. */
+/** A validator of a property: the editor accepts a reason only from one with two parameters. */
 type Validate<Value> = (this: Partial<VehicleOptions>, value: Value | undefined, opt: unknown) => Validity;
 
 /** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */
@@ -66,7 +66,7 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
       // If the property is missing, `defaultAccess` holds; a new configuration also asks for
       // charging and position.
       value: ['lock', 'unlock', 'honk-flash', 'charging', 'location'],
-      // A property without a field of its own: the form marks the fields of the credentials.
+      // A property without its own field: the form marks the fields of the credentials.
       validate(_value, _opt) {
         return serviceOf(this) === 'demo' || shared.validateCredentials(this);
       },

@@ -6,7 +6,7 @@ import { flag, listOf, number, text } from '../node-red/options';
 export const vehicleOptions = z.lazy(() =>
   z.object({
     name: text,
-    /** In which people see the values; `car`: as the car gives them. */
+    /** The units that people see; `car`: as the car reports them. */
     units: z._default(z.enum(unitSystems), 'car'),
     service: z._default(z.enum(serviceNames), 'demo'),
     baseUrl: text,
@@ -30,7 +30,7 @@ export const vehicleOptions = z.lazy(() =>
     requestsPerDay: number(10_000, 1),
     requestsPerMinute: number(100, 1),
     commandsPerMinute: number(10, 1),
-    /** Seconds that a reading answers other readers; 0: every read is a request of its own. */
+    /** Seconds that a reading answers other readers; 0: every read is its own request. */
     shareFor: number(5, 0),
     /** Each node reads at its own interval, or less often while the car is parked. */
     polling: z._default(z.enum(['fixed', 'adaptive']), 'fixed'),

@@ -28,7 +28,7 @@ interface FollowedInfo {
   readonly command: string;
   /** ISO-8601 */
   readonly sentAt: string;
-  /** The service's last word. */
+  /** The last status of the service. */
   requestStatus: string | null;
   /** How many nodes follow the command. */
   followers: number;

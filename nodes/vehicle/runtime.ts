@@ -67,7 +67,7 @@ class Vehicle {
 
   async account(): Promise<Account> {
     throwIfInUse(this.#own.RED);
-    // Opening begins after the assignment: it tells the nodes of news, and they ask for the account at once. Before it, they would open a
+    // Opening begins after the assignment: it signals the nodes, and they ask for the account at once. Before it, they would open a
     // second one, which nothing closes.
     this.#opened ??= Promise.resolve()
       .then(() => this.#open())

@@ -15,7 +15,7 @@ export interface ShownValue {
   /** Null: the car or the service does not report it. */
   value: string | number | boolean | null;
   unit: string | null;
-  /** When the car reported it; null if the service does not say. */
+  /** When the car reported it; null if the service has no time. */
   measuredAt: string | null;
   /** When it was read. */
   receivedAt: string;
@@ -78,7 +78,7 @@ export function eachShownValue(
       else put(key, payload[name]);
     }
   } else if (read === 'accessibility') {
-    // The reason says more than UNAVAILABLE, and there is none while the car is available.
+    // The reason is more exact than UNAVAILABLE, and there is none while the car is available.
     put('availability', { ...payload, value: payload['unavailableReason'] ?? payload['value'] });
   } else if (read === 'location') {
     const position = positionOf(payload);
@@ -103,7 +103,7 @@ const isSingle = (name: string): name is (typeof singles)[number] => (singles as
 
 const absentAt = (receivedAt: string): ShownValue => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
 
-/** A car without a tank lid always reports `UNSPECIFIED`; a car that ever reported a state has the lid. */
+/** A car without a tank lid always reports `UNSPECIFIED`; a car that has reported a state once has the lid. */
 const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: ShownValues): boolean =>
   key === 'tankLid' &&
   memberOf(member, 'value') === 'UNSPECIFIED' &&

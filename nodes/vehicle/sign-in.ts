@@ -57,10 +57,10 @@ class SignInRoutes {
     if (service.authorizeUrl === '' || service.tokenUrl === '') {
       throw new VehicleError(
         'CONFIG',
-        'To sign in, enter the sign-in URL and the token URL first. Without them only pasted tokens work.',
+        'Without a sign-in URL and a token URL, only pasted tokens work. Enter both, then sign in.',
       );
     }
-    // The client of a custom service may have no secret, or one with blanks.
+    // The client of a custom service may have no secret, or one with spaces.
     if (options.service === 'volvo-cars' && credentials.clientId !== '' && !/^\S+$/.test(credentials.clientSecret)) {
       throw new VehicleError(
         'CONFIG',
@@ -148,7 +148,7 @@ class SignInRoutes {
     }
   }
 
-  /** The page at the redirect URL. Anybody can request it, so it says only whether the sign-in worked. */
+  /** The page at the redirect URL. Anybody can request it, so it shows only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
     const { say, translate } = wordsOfRequest(this.#RED, request);
     const { originalUrl } = request;

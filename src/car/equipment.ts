@@ -5,7 +5,7 @@ import { isRecord, memberOf } from '../util/json';
 
 /**
  * Whether a car has a read, or an opening that not every car has: true after its first value, false
- * after the service has said that it is not supported.
+ * after the service has reported that it is not supported.
  */
 export type Equipment = Partial<Record<EquipmentName, boolean>>;
 /** Or a warning that the car has reported, `tyres.frontLeft`. */
@@ -35,7 +35,7 @@ export function equipmentOf(read: ReadName, payload: unknown): Learned[] {
   if (opening !== undefined && typeof state === 'string' && state !== unspecified)
     return [...shownBy(read, payload), [opening, true]];
   if (read !== 'charging' || !isRecord(payload)) return shownBy(read, payload);
-  // Each member of it can be read by itself.
+  // Each member of it can be read alone.
   const members = Object.entries(payload).flatMap(([name, member]) => (isReadName(name) ? shownBy(name, member) : []));
   return [...shownBy(read, payload), ...members];
 }
@@ -94,7 +94,7 @@ export function isExcludedBy(fuelType: string | null, read: ReadName): boolean {
   return theme === 'fuel' && burns === false && !isOfBoth;
 }
 
-/** A car without a tank says 0 liters, so 0 shows nothing. */
+/** A car without a tank reports 0 liters, so 0 shows nothing. */
 function hasValue(found: unknown): boolean {
   if (Array.isArray(found)) return found.length > 0;
   if (!isRecord(found)) return ![undefined, null, 0, '', 'UNSPECIFIED'].some((nothing) => nothing === found);

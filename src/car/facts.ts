@@ -130,12 +130,12 @@ export class CarFacts {
     return withCar(this.#of(vin), ({ facts }) => facts.states[name] ?? []);
   }
 
-  /** Stores the last times of the values, too. */
+  /** Also stores the last times of the values. */
   async flush(): Promise<void> {
     for (const [vin, car] of this.#cars) if (car.hasNewStates) await this.#save(vin, car);
   }
 
-  /** The service says that the car does not have a read; it sometimes says so of one that it has answered before. */
+  /** The service reports that the car does not have a read. It sometimes does so for one that it has answered before. */
   async lacks(vin: string, read: ReadName): Promise<void> {
     const car = await this.#of(vin);
     if (learnEquipment(car.facts.equipment, car.facts.equipment[read] ? [] : [[read, false]]))

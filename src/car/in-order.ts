@@ -26,7 +26,7 @@ export interface InOrder {
 
 interface Known {
   readings: ReadonlyMap<ReadName, Reading>;
-  /** Reads that the service says this car does not have. */
+  /** Reads that this car does not have, according to the service. */
   lacking: ReadonlySet<ReadName>;
   /** Null if what the car has reported before cannot be read. */
   equipment: Equipment | null;
@@ -115,7 +115,7 @@ function warningsIn(read: ReadName, payload: unknown): Map<string, unknown> {
   return new Map(ofRead.map((name) => [`${read}.${name}`, memberOf(memberOf(payload, name), 'value') ?? null]));
 }
 
-/** The names of warnings that a payload says something of. */
+/** The names of the warnings that a payload contains. */
 export const warningsReportedIn = (read: ReadName, payload: unknown): string[] =>
   warningReads.some((part) => part === read)
     ? [...warningsIn(read, payload)].flatMap(([name, word]) => (isSpecified(word) ? [name] : []))

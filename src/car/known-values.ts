@@ -6,7 +6,7 @@ export interface KnownValue<Value = unknown> {
   value: Value;
   /** When the car is known to have had the value: the service's timestamp, or when the answer was received. */
   at: number;
-  /** The newest timestamp of the service; null if it gave none. */
+  /** The newest timestamp of the service; null if it sent none. */
   measuredAt: number | null;
   /** When the answer with it was received. */
   receivedAt: number;
@@ -68,14 +68,14 @@ export const asOf = <Value>(fact: KnownValue<Value>, at: number, skewMs = 0): Kn
 export const sameValue = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 
-/** Whether a second answer has the value, too: one alone can be wrong. */
+/** Whether a second answer has the same value: one alone can be wrong. */
 export const isConfirmed = ({ since, receivedAt }: KnownValue): boolean => receivedAt > since;
 
 /** Answers this close together show the car at one moment, whichever of them came first. */
 export const sameMomentMs = 5_000;
 
 /**
- * One source may be read seldom, or not again: its use of the car is over if the other source shows
+ * One source may be read rarely, or not again: its use of the car is over if the other source shows
  * none that much later.
  */
 const maxUseAgeMs = 15 * 60_000;

@@ -43,7 +43,7 @@ export class LastReadings {
     return isChanged;
   }
 
-  /** None of these reads gave a value: `filled` leaves them out until they do. */
+  /** None of these reads had a value: `filled` leaves them out until they do. */
   failed(key: string, reads: readonly AnyReadName[], { code, message }: VehicleError): void {
     const several = this.#readings.get(key)?.several;
     if (!several) return;

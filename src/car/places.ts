@@ -33,13 +33,13 @@ export const faultOfPlace = (input: unknown): Sentence =>
     ? sentence`The vehicle configuration has no place “${input.trim()}”. Add it there, or choose another place.`
     : asSentence(placeRule);
 
-/** A number, or the text of a field with one, in which a comma separates the decimals, too; NaN for anything else. */
+/** A number, or the text of a field with one, in which a comma can separate the decimals; NaN for anything else. */
 export function numberIn(input: unknown): number {
   if (typeof input === 'number') return input;
   return typeof input === 'string' && input.trim() !== '' ? Number(input.replace(',', '.')) : Number.NaN;
 }
 
-/** A place with what was given; a part that is missing or wrong is an empty name or no number. The radius is `defaultRadius` if there is none. */
+/** A place from its input: a part that is missing or wrong becomes an empty name or no number. The radius is `defaultRadius` if there is none. */
 function readPlace(input: unknown): Place {
   const { name, latitude, longitude, radius } = isRecord(input) ? input : {};
   return {
@@ -59,7 +59,7 @@ function wrongPart({ name, latitude, longitude, radius }: Place): keyof Place | 
 }
 
 /**
- * A place as a form or a message gives it: its parts, or the name of one of the vehicle configuration.
+ * A place as a form or a message has it: its parts, or the name of a place of the vehicle configuration.
  * @returns null if a part is missing or wrong, or if there is none of this name
  */
 export function parsePlace(input: unknown, named: readonly Place[] = []): Place | null {
@@ -74,7 +74,7 @@ export function placeInTariff(given: unknown): unknown {
   return latitude === undefined && longitude === undefined ? name : given;
 }
 
-/** What is wrong with a list of places; null if each is complete and has a name of its own. */
+/** What is wrong with a list of places; null if each is complete and has its own name. */
 export function faultIn(places: readonly unknown[]): { at: number; part: keyof Place | 'twice' } | null {
   const names = new Set<string>();
   for (const [at, place] of places.map(readPlace).entries()) {

@@ -3,7 +3,7 @@ import { isRecord } from '../util/json';
 import type { AnyReading, ReadingInfo } from './reading';
 
 /**
- * The payload of a reading without units and times, as a gauge, a chart or a switch takes it
+ * The payload of a reading without units and times, as a gauge, a chart or a switch needs it
  * (docs/internals/contract.md 3.1): the value of a single read; for windows and doors whether each
  * is open, and whether the car is locked; for a group the value of each member; for several reads
  * one of these for each. Unknown is null. Texts and lists that have no unit stay as they are.

@@ -166,7 +166,7 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
 }
 
 /**
- * The place of a reading as Node-RED's map and geofence nodes take it (docs/internals/contract.md
+ * The place of a reading as Node-RED's map and geofence nodes expect it (docs/internals/contract.md
  * 3): null if the location was read and is unknown, undefined if it was not read.
  */
 export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {

@@ -80,7 +80,7 @@ export function withValue(
         },
       ];
   }
-  // The service gives the time of the change.
+  // The service reports the time of the change.
   const from = Math.max(run.from, last.from);
   return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, { ...run, from }].slice(-maxRuns);
 }
@@ -98,7 +98,7 @@ export function mergedRuns(one: readonly StateRun[], other: readonly StateRun[])
     else {
       runs[runs.length - 1] = { ...last, to: run.from };
       runs.push(run);
-      // A copy, as this run can be cut, too.
+      // A copy, because this run can also be cut.
       if (last.to > run.to) left.push({ ...last, from: last.to });
       left.sort(byTime);
     }

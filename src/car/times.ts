@@ -4,7 +4,7 @@ const maxStampAgeMs = 366 * 24 * 60 * 60_000;
 /** Clocks that differ by as much as two time zones do: it is not known which of them is wrong. */
 const maxSkewMs = 15 * 60_000;
 
-/** Whether the clock of the service can be told from that of this machine, so that its timestamps tell how long ago they were. */
+/** Whether the offset between the clock of the service and that of this machine is known, so that the age of its timestamps is known. */
 export const isClockKnown = (skewMs: number): boolean => Math.abs(skewMs) < maxSkewMs;
 
 /** The times of a value, in milliseconds since 1970. */

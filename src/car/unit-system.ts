@@ -4,7 +4,7 @@ import { askedAtOf, keepAskedAt, unitOfPayload, type Reading } from './reading';
 
 /**
  * A reading in the units of the vehicle configuration, on its way to a flow: the reading itself if it has no other unit. What the pack keeps
- * of the car stays as the car gave it.
+ * of the car stays as the car reported it.
  */
 export function readingIn(system: UnitSystem, reading: Reading): Reading {
   const { vehicle } = reading;
@@ -23,7 +23,7 @@ function payloadIn(system: UnitSystem, payload: unknown): unknown {
   return members.some(([name, member]) => member !== payload[name]) ? Object.fromEntries(members) : payload;
 }
 
-/** One measured value. Zero liters per distance are no distance per liter: null, with what the car gave. */
+/** One measured value. Zero liters per distance are no distance per liter: null, with what the car reported. */
 function measuredIn(system: UnitSystem, measured: unknown): unknown {
   if (!isRecord(measured)) return measured;
   const { value, unit } = measured;

@@ -2,7 +2,7 @@ import { isRecord } from '../util/json';
 import { asSentence, sentence, type Sentence } from '../sentence';
 
 /**
- * The reasons that the service is known to give (docs/internals/vendor-api.md 1.8); the set is
+ * The known reasons of the service (docs/internals/vendor-api.md 1.8); the set is
  * open. `inUse`: a car that saves power has been parked for days; the reasons without it do not
  * show whether somebody uses the car.
  */
@@ -16,9 +16,9 @@ const unavailableReasons: ReadonlyMap<unknown, { text: string; inUse?: boolean }
   ['OTA_INSTALLATION_IN_PROGRESS', { text: 'it installs new software' }],
 ]);
 
-/** Says why the car takes no commands, and that none was sent. */
+/** Explains why the car accepts no commands, and that none was sent. */
 export const unavailableSentence = (reason: string | null): Sentence =>
-  sentence`The car accepts no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not say why')}. The command was not sent.`;
+  sentence`The car accepts no commands now: ${asSentence(unavailableReasons.get(reason)?.text ?? 'the service does not name the reason')}. The command was not sent.`;
 
 /**
  * Whether somebody uses the car (docs/internals/service.md 2.7); null if that is unknown.

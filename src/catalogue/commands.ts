@@ -12,7 +12,7 @@ interface RouteRow {
   contentType: string;
   /** The member that the body holds. */
   body?: 'unlockDuration' | 'runtimeMinutes' | 'schedule';
-  /** The specification does not list this route: at a service as specified, `auto` takes v1. */
+  /** The specification does not list this route: at a service as specified, `auto` is v1. */
   unlisted?: true;
 }
 
@@ -128,7 +128,7 @@ export const isCommandName = (name: string): name is CommandName => Object.hasOw
 /** Undefined for a command that only the vehicle's own list has. */
 export const commandRow = (name: string): CommandRow | undefined => (isCommandName(name) ? commands[name] : undefined);
 
-/** Whether a wallbox takes the command, and not the car. */
+/** Whether the command is for a wallbox, and not for the car. */
 export const isOfWallbox = (name: string): boolean => commandRow(name)?.access === 'wallbox';
 
 const proofReads: Partial<Record<CommandRow['access'], 'engine-status' | 'wallboxCharging'>> = {
@@ -149,7 +149,7 @@ export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
 /** Names on the wire that are not the path's name in capitals (docs/internals/vendor-api.md 1.7). */
 const wireNames: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([['honk-and-flash', 'honk-flash']]);
 
-/** `LOCK_REDUCED_GUARD` as the command node takes it: `lock-reduced-guard` (docs/internals/contract.md 3 and 4). */
+/** `LOCK_REDUCED_GUARD` as the command node accepts it: `lock-reduced-guard` (docs/internals/contract.md 3 and 4). */
 export function commandFromWire(name: string): string {
   const written = name.toLowerCase().replaceAll('_', '-');
   return wireNames.get(written) ?? written;
@@ -163,7 +163,7 @@ export const requestDetails = {
 
 /**
  * The versions of the connected interface that have a command, null for one of another interface;
- * `v1First`: `auto` takes v1 if these
+ * `v1First`: `auto` is v1 if these
  * interfaces are available, because the specification does not list v2.
  */
 export function versionsOfCommand(

@@ -3,8 +3,8 @@ import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } f
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is
  * gone (docs/internals/vendor-api.md 1.10, 3.4, 7). A row names the members that hold the value and
- * how it is converted to the unit and the meaning of docs/internals/service.md 2.8, or it says why
- * connected v2 has no such value.
+ * how it is converted to the unit and the meaning of docs/internals/service.md 2.8, or why connected
+ * v2 has no such value.
  *
  * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public
  * endpoint pages, "fixtures" the recorded answers in Home Assistant's public tests. If they differ,
@@ -57,7 +57,7 @@ export interface GroupedNumber extends GroupMember {
   whole?: 'down';
   /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
   withoutFuel?: readonly string[];
-  /** Some cars give another unit (docs/internals/vendor-api.md 6.2), so a number without a unit is unknown. */
+  /** Some cars report another unit (docs/internals/vendor-api.md 6.2), so a number without a unit is unknown. */
   mixedUnits?: true;
 }
 
@@ -109,7 +109,7 @@ const tyre = (member: string): GroupedWord => ({ group: 'tyres', spellings: [mem
 export const groupedResources = {
   // OAS and portal: l/100km; fixtures: 7.23.
   averageFuelConsumption: { group: 'statistics', spellings: ['averageFuelConsumption'] },
-  // Portal: of the manual trip meter, which is the one of v1; averageSpeedAutomatic is another meter.
+  // Portal: of the manual trip meter, which v1 reports; averageSpeedAutomatic is another meter.
   averageSpeed: { group: 'statistics', spellings: ['averageSpeed'] },
   backupBatteryRemaining: { group: null, reason: 'connected v2 says nothing of the backup battery' },
   // Portal: UNSPECIFIED, NO_WARNING, TOO_LOW.
@@ -227,8 +227,8 @@ export const groupedResources = {
 } as const satisfies Record<string, GroupedResource>;
 
 /**
- * Whether a car of this fuel type burns fuel; null if the fuel type is unknown. Electric cars say
- * `NONE`, too (docs/internals/vendor-api.md 14.7).
+ * Whether a car of this fuel type burns fuel; null if the fuel type is unknown. Electric cars also
+ * report `NONE` (docs/internals/vendor-api.md 14.7).
  */
 export function burnsFuel(fuelType: string | null): boolean | null {
   const word = fuelType?.trim().toUpperCase() ?? '';

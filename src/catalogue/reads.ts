@@ -53,7 +53,7 @@ export const isAsSpecified = (available: readonly InterfaceName[]): boolean =>
   available.every((name) => specifiedInterfaces.has(name));
 
 /**
- * What `auto` takes of the routes that a service has, newest first (docs/internals/contract.md 3):
+ * The route that `auto` chooses of those that a service has, newest first (docs/internals/contract.md 3):
  * the newest. At a service as specified, a route that the specification does not list comes last.
  */
 export const newestOf = <Route extends { unlisted?: true }>(
@@ -102,7 +102,7 @@ interface ResourceBase {
 
 /**
  * How the value of a resource is typed (docs/internals/service.md 2.8). `number`: the specification
- * does not show whether it is whole. Booleans carry the words that the specification gives to true
+ * does not show whether it is whole. Booleans have the words of the specification for true
  * and false.
  */
 export type Resource = ResourceBase &
@@ -373,7 +373,7 @@ function connectedRow(request: ConnectedReadName, path: string, scope: string): 
   return { theme: 'connected', routes: [routeTo('connected-v2', request, path, [scope])], hasVersions: true };
 }
 
-/** Version 1 has windows and doors, too, with a media type of its own. */
+/** Version 1 also has windows and doors, with their own media type. */
 function openingsRow(name: OpeningRead): ReadRow {
   const route = groupRoute(name);
   const accept = 'application/vnd.{vendor}.api.connected-vehicle.vehicledata.v1+json';

@@ -74,7 +74,7 @@ export const needsOfCommand = (name: CommandName, available: readonly InterfaceN
 /**
  * The scopes of a text with spaces between them, as they are written, because capitals matter, and
  * each once. Null if a character is not part of a scope (RFC 6749 3.3), or is a comma or a
- * semicolon, which a person takes for a separator.
+ * semicolon, which a person may use as a separator.
  */
 export function parseScopes(text: string): string[] | null {
   const scopes = text.split(/\s+/).filter((scope) => scope !== '');
@@ -87,7 +87,7 @@ export const unlistedScopes: readonly string[] = ['openid', 'offline_access'];
 interface ScopeOptions {
   access?: readonly AccessName[];
   readOnly?: boolean;
-  /** Further scopes, as `parseScopes` takes them. One that it does not take adds none. */
+  /** Further scopes, as `parseScopes` accepts them. A text that it does not accept adds none. */
   moreScopes?: string;
 }
 

@@ -7,7 +7,7 @@ export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 export interface Issuer {
   /** As the document names it, and without the path of the document. */
   url: string;
-  /** The addresses that the document gives are trusted on this domain and below it only. */
+  /** The addresses of the document are trusted on this domain and below it only. */
   domain: string;
 }
 

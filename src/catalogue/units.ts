@@ -92,7 +92,7 @@ const scales: Readonly<Record<string, Scale>> = {
 // A unit may have the name of a member of every object.
 const scaleOf = (unit: string): Scale | undefined => (Object.hasOwn(scales, unit) ? scales[unit] : undefined);
 
-/** As the car gives them, or those of a country. */
+/** As the car reports them, or those of a country. */
 export const unitSystems = ['car', 'metric', 'uk', 'us'] as const;
 export type UnitSystem = (typeof unitSystems)[number];
 
@@ -105,7 +105,7 @@ const metric: Readonly<Record<Quantity, string>> = {
   energyPerDistance: 'kilowatt-hours per 100 kilometers',
 };
 
-/** Fuel is sold in liters in the United Kingdom, too, and electric cars there and in the United States show miles per kilowatt-hour. */
+/** The United Kingdom also sells fuel in liters, and electric cars there and in the United States show miles per kilowatt-hour. */
 const uk: typeof metric = {
   ...metric,
   distance: 'miles',

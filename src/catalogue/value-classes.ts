@@ -5,8 +5,8 @@ import { isReadName, isResourceName, reads, valueTypeOf, type ReadName } from '.
 import { warningClasses } from './warnings';
 
 /**
- * What kind each value is (docs/internals/contract.md 3.1), with the device class and the state class that home automation gives such a
- * value: the words are those that Home Assistant publishes (test/fixtures/home-assistant.json).
+ * What kind each value is (docs/internals/contract.md 3.1), with the device class and the state class that such a value has in home
+ * automation: the words are those that Home Assistant publishes (test/fixtures/home-assistant.json).
  */
 export interface ValueClass {
   kind: 'number' | 'boolean' | 'word' | 'time';
@@ -43,7 +43,7 @@ const unitClasses: Readonly<Record<string, readonly [symbol: string, deviceClass
 /** The symbol of a unit in words; the unit itself if it has none. */
 export const symbolOf = (unit: string): string => unitClasses[unit]?.[0] ?? unit;
 
-/** Numbers whose class does not follow from their unit. The sum of 31 days falls, too, so it has no state class. */
+/** Numbers whose class does not follow from their unit. The sum of 31 days can also fall, so it has no state class. */
 const numberClasses: Readonly<Record<string, Omit<ValueClass, 'kind' | 'unit'>>> = {
   odometer: { deviceClass: 'distance', stateClass: 'total_increasing' },
   batteryChargeLevel: { deviceClass: 'battery', stateClass: 'measurement' },
@@ -87,7 +87,7 @@ function readOfMember(group: string, member: string): ReadName | undefined {
 const rowOf = (name: string | undefined): GroupedResource | undefined =>
   name !== undefined && isResourceName(name) ? groupedResources[name] : undefined;
 
-/** Whether the words of a member say whether something is wrong, and nothing more. */
+/** Whether the words of a member state whether something is wrong, and nothing more. */
 function isWarning(read: string, member: string, row: GroupedResource | undefined): boolean {
   if (row && 'words' in row) return Object.keys(row.words).every((one) => Object.hasOwn(warningClasses, one));
   return read === 'warnings' && member.endsWith('Warning');
@@ -125,7 +125,7 @@ function classOfBoolean(name: string | undefined, row: GroupedResource | undefin
   return opening === undefined ? booleanOf(null) : classOfOpening(opening.kind);
 }
 
-/** The boolean of a word of a group: whether something is wrong, or whether the engine runs. Null for a word that says neither. */
+/** The boolean of a word of a group: whether something is wrong, or whether the engine runs. Null for a word that states neither. */
 export function booleanOfWord(read: string, member: string, value: unknown): boolean | null {
   if (typeof value !== 'string') return typeof value === 'boolean' ? value : null;
   const row = rowOf(readOfMember(read, member));

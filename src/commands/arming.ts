@@ -10,7 +10,7 @@ interface ArmingOptions {
   clock: Clock;
   /** Called when an arming of this process ends without having been used here. */
   onEnd?: () => void;
-  /** Given if copies of a flow share the arming of a node; by default it ends with the process. */
+  /** Set if copies of a flow share the arming of a node; by default it ends with the process. */
   shared?: {
     store: StateStore;
     /** Its `sharedId`. */
@@ -115,7 +115,7 @@ export class Arming {
    * @throws VehicleError INPUT_INVALID if it is not armed; STORE_UNAVAILABLE
    */
   async take(seconds: number): Promise<ArmedCommand> {
-    // A command that needs no arming can be cancelled, too: by a message to another copy of the flow.
+    // A command that needs no arming can also be cancelled: by a message to another copy of the flow.
     if (seconds === 0)
       return {
         check: () => undefined,

@@ -28,7 +28,7 @@ export class CommandAttempt {
    * (docs/several-node-reds.md); null if it may be sent.
    */
   unarmed: VehicleError | null = null;
-  /** Why the car takes no command now: the error if the deadline passes meanwhile. */
+  /** Why the car accepts no command now: the error if the deadline passes meanwhile. */
   unavailable: VehicleError | null = null;
   /** Whether its first byte may have left this machine. */
   isSent = false;
@@ -38,7 +38,7 @@ export class CommandAttempt {
   /** Aborted when its sender is closed. */
   readonly closing: AbortSignal | undefined;
   readonly #own = new AbortController();
-  /** Aborted when the command must not be sent any more. It means nothing once it was sent. */
+  /** Aborted when the command must no longer be sent. It means nothing once it was sent. */
   readonly signal: AbortSignal;
   readonly #unlink: () => void;
   #limit: { ms: number; now: number; monotonic: number; stopTimer: () => void } | null = null;

@@ -80,7 +80,7 @@ export interface Sender {
 
 /**
  * A command in the journal (docs/internals/contract.md 4 and 5): `sentBy` names the node, `states`
- * are the statuses of the service with their times, `reason` says what the result is. Times are
+ * are the statuses of the service with their times, `reason` explains the result. Times are
  * ISO-8601; a value that is not known (yet) is null.
  */
 export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
@@ -125,13 +125,13 @@ export class Command {
   readonly sentBy: string | null;
   /** With the newest status. */
   record: CommandRecord;
-  /** Why the record has no answer, which its message says in English; null if the service gave one. */
+  /** Why the record has no answer, in English in its message; null if the service sent one. */
   fault: Sentence | null = null;
-  /** `sent`: no answer came yet. `open`: the car may still act. `over`: it does not act any more. */
+  /** `sent`: no answer came yet. `open`: the car may still act. `over`: it no longer acts. */
   status: Stored['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
-  /** The node that forwards the record, and its message; null if no node forwards it any more. */
+  /** The node that forwards the record, and its message; null if no node forwards it anymore. */
   origin: z.infer<typeof originShape> | null;
   /** By the node; null once its result was sent. */
   followers: Record<string, Follower | null> = {};
@@ -144,7 +144,7 @@ export class Command {
   readonly #onFinal: (() => void)[] = [];
   #isRestored = false;
 
-  /** A command that leaves now, with the record that is valid if no answer ever comes. */
+  /** A command that leaves now, with the record that is valid if no answer comes. */
   constructor(record: CommandRecord, account: string, { sentBy = null, origin = null }: Sender, now: number) {
     this.id = record.id;
     this.account = account;
@@ -178,7 +178,7 @@ export class Command {
     }
   }
 
-  /** Whether the car may still act on it, as far as the answers say. */
+  /** Whether the car may still act on it, as far as the answers show. */
   get mayAct(): boolean {
     return this.status !== 'over' && !isFinal(this.record.outcome);
   }
@@ -223,8 +223,8 @@ export class Command {
   }
 
   /**
-   * Calls back once: at once if the car does not act on the command any more; otherwise when its
-   * link gives a final status, here (`addStatus`) or in another process (`merge`).
+   * Calls back once: at once if the car no longer acts on the command; otherwise when its
+   * link has a final status, here (`addStatus`) or in another process (`merge`).
    */
   whenOver(callback: () => void): void {
     if (this.mayAct) this.#onFinal.push(callback);
@@ -251,7 +251,7 @@ export class Command {
     this.verdict = { outcome: 'failed', reason: sentence, verified: null, settledAt: iso(now) };
   }
 
-  /** Adds a status that its link has given. */
+  /** Adds a status of its link. */
   addStatus({ requestStatus, message }: Pick<Invocation, 'requestStatus' | 'message'>, now: number): void {
     if (requestStatus === null || requestStatus === this.record.requestStatus) return;
     const { outcome, sentence } = meaningOf(requestStatus, this.record.command);

@@ -20,7 +20,7 @@ export interface DispatchOptions extends CommandInput, Sender {
    * car. Default `refuse`.
    */
   whenBusy?: 'refuse' | 'queue';
-  /** Whether a command waits while the car takes none. Default `fail`: it is sent anyway, unless `precheck` fails. */
+  /** Whether a command waits while the car accepts none. Default `fail`: it is sent anyway, unless `precheck` fails. */
   whenUnavailable?: 'fail' | 'wait';
   /** The longest wait for the turn, the car and the quota together, in milliseconds. Default 600 000. */
   waitMs?: number | undefined;
@@ -39,7 +39,6 @@ interface DispatcherOptions {
   /** The name of the account in the log. */
   account: string;
   clock: Clock;
-  /** Called when a command has locked the car. */
   onLocked: (vin: string) => void;
   /** Called when a command could not be stored. */
   onSaveFailed?: () => void;
@@ -54,7 +53,7 @@ const defaultWaitMs = 600_000;
 const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
 
 /**
- * Sends the commands of an account: one at a time to each car, when the car can take them, and
+ * Sends the commands of an account: one at a time to each car, when the car is available, and
  * enters each into the log. A waiting command does not survive a restart, because a car must not
  * unlock because a computer started.
  */
@@ -68,7 +67,7 @@ export class Dispatcher {
   }
 
   /**
-   * Sends a command once, and waits for its turn and the car as the options say.
+   * Sends a command once, and waits for its turn and the car as the options define.
    * @returns the invocation record; `undetermined` if the command may have reached the service and no answer came
    * @throws VehicleError VEHICLE_UNAVAILABLE while another command is in progress, if the car did
    * not become available, or if the longest wait has passed; CANCELLED if a newer command or a
@@ -109,7 +108,7 @@ export class Dispatcher {
     // A command that is refused up to here does not affect the commands that wait or are in progress.
     const route = await commandRoute(name, given, client, { signal, now: clock.now() });
     const isForCar = route.wallbox === undefined;
-    // Whether the car sleeps says nothing of the wallbox.
+    // A sleeping car says nothing about the wallbox.
     const options: DispatchOptions = isForCar ? given : { ...given, precheck: false, whenUnavailable: 'fail' };
     const turn = await this.#takeTurn(route, options, attempt);
     if (turn.joined !== null) return turn.joined;
@@ -211,7 +210,7 @@ export class Dispatcher {
   }
 
   /**
-   * Waits until the car can take a command. An unknown accessibility also ends the wait
+   * Waits until the car is available. An unknown accessibility also ends the wait
    * (docs/internals/service.md 2.7).
    */
   async #untilAvailable(

@@ -25,7 +25,7 @@ export interface FollowUpdate {
   /** True once, for the last update: the result. */
   settled: boolean;
   report: FollowReport;
-  /** The reason of the report, to be worded for each reader. */
+  /** The reason of the report, to be translated for each reader. */
   reason: Sentence;
 }
 
@@ -85,7 +85,7 @@ interface PollOptions {
   maxAgeMs?: number;
 }
 
-/** Reads the link of a command, and keeps what it says: one poll for all that follow it. @throws VehicleError */
+/** Reads the link of a command, and keeps the answer: one poll for all that follow it. @throws VehicleError */
 export async function pollCommand(
   command: Command,
   client: Pick<VehicleClient, 'commandStatus'>,
@@ -138,7 +138,7 @@ class FollowRun {
     this.#isOfFormerService = Date.parse(record.sentAt) < (options.client.service?.since ?? 0);
     this.#wait = Math.min(firstPollMs, intervalMs);
     this.#seen = record.requestStatus;
-    // The first status is as old as the command, as far as the service says.
+    // The first status is as old as the command, as far as the service reports.
     if (states.length <= 1) command.states = [{ requestStatus: record.requestStatus, at: record.sentAt }];
     this.stop = clock.after(this.#deadline - clock.now(), () => (this.#isTimedOut = true));
   }

@@ -80,7 +80,7 @@ export class FollowedCommands {
     return log.find(id)?.isDone(node) === true;
   }
 
-  /** Stores what became of a command on its way. */
+  /** Stores the progress of a command. */
   async change({ command }: Pick<FollowedCommand, 'command'>): Promise<void> {
     await this.#try(() => this.#options.log.save(command));
   }

@@ -181,7 +181,7 @@ export class CommandLog {
   /**
    * Stores that this process sends what a node has to send for a command, unless another process
    * does that or has sent it.
-   * @param follower given if the node begins to follow the command
+   * @param follower set if the node begins to follow the command
    * @throws StateFault
    */
   assign(command: Command, node: string, follower?: Follower): Promise<boolean> {

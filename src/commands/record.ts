@@ -51,7 +51,7 @@ const recordShape = z.lazy(() =>
 
 /**
  * The invocation record (docs/internals/contract.md 4). `id` is the pack's own name for the
- * invocation, `requestStatus` the status that the service gave, verbatim, or null. Times are
+ * invocation, `requestStatus` the status of the service, verbatim, or null. Times are
  * ISO-8601. `openUntil`, only for unlock: until when the tailgate can be opened, if that is known.
  * `assumedUntil`, only for climatization-start: until when the climate control is assumed to run.
  * `wallbox`, only for a command of one: its id.
@@ -64,12 +64,12 @@ interface Sending {
   sentAt: number;
 }
 
-/** What became of a command that was sent. */
+/** The outcome of a command that was sent. */
 export interface CommandEnd {
   record: CommandRecord;
   /** `over`: an answer or a refusal ended it. `open`: the car may still act. */
   status: 'open' | 'over';
-  /** Why the record has no answer, which its message says in English; null if the service gave one. */
+  /** Why the record has no answer, in English in its message; null if the service sent one. */
   fault: Sentence | null;
 }
 
@@ -130,7 +130,7 @@ export function recordOf(
   };
 }
 
-/** What is said of a command that was sent and has no answer, yet or at all. */
+/** The sentence about a command that was sent and has no answer, yet or at all. */
 export function noAnswer(failure?: VehicleError, command = ''): Sentence {
   if (isOfWallbox(command)) return noAnswerOfWallbox(failure);
   if (failure === undefined)

@@ -13,7 +13,7 @@ interface Ending {
   lastChangeAt: string | undefined;
 }
 
-/** What became of a command; with the proof if it adds something. */
+/** The outcome of a command; with the proof if it adds something. */
 export function resultSentence(command: Command, proof: Proof | null, ending: Ending): Sentence {
   const { record } = command;
   const succeeded = record.outcome === 'succeeded';

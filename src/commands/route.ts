@@ -33,7 +33,7 @@ export interface CommandInput {
 export interface CommandRoute {
   command: string;
   vin: string;
-  /** The id of the wallbox that takes the command; undefined for a command of the car. */
+  /** The id of the wallbox that the command is for; undefined for a command of the car. */
   wallbox?: string;
   interface: CommandInterface;
   url: URL;
@@ -48,7 +48,7 @@ type Client = Pick<VehicleClient, 'service' | 'read' | 'requireVin' | 'requireWa
 /**
  * Validates a command and finds its address: POST …/commands/{command}
  * (docs/internals/service.md 4.1, 4.2). A command that the specification does not name goes to the
- * href that the vehicle's own list gives, which is read for it (docs/internals/service.md 4.1 rule
+ * href of the vehicle's own list, which is read for it (docs/internals/service.md 4.1 rule
  * 3).
  * @throws VehicleError VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
  */
@@ -83,7 +83,7 @@ export async function commandRoute(
   };
 }
 
-/** The route that a message or a node chose, or that `auto` takes (docs/internals/contract.md 3). */
+/** The route that a message or a node chose, or that `auto` chooses (docs/internals/contract.md 3). */
 function chooseInterface(name: CommandName, chosen: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
   const { routes }: CommandRow = commands[name];
   // A command of a wallbox has one interface, so there is no choice.

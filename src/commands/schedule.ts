@@ -21,7 +21,7 @@ interface Period {
 }
 
 /**
- * A list of `{ from, to, ampere | watt }` as the service takes it
+ * A list of `{ from, to, ampere | watt }` as the service accepts it
  * (docs/internals/vendor-api.md 17): its periods follow each other, so a gap becomes a period of 0
  * ampere. A period that has begun keeps its beginning: copies of a flow must send the same.
  * @throws VehicleError INPUT_INVALID
@@ -93,7 +93,7 @@ function timeOf(input: unknown, near: number, direction: 1 | -1 = 1): number | n
   return Number.isNaN(time) ? null : time;
 }
 
-/** 30 February, which `Date.parse` takes for a day in March. */
+/** 30 February, which `Date.parse` reads as a day in March. */
 function isNoDay(input: unknown): boolean {
   const [, year, month, day] = (typeof input === 'string' && /^\s*(\d{4})-(\d\d)-(\d\d)T/.exec(input)) || [];
   return Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();

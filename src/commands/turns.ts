@@ -183,8 +183,8 @@ interface TurnsOptions {
 }
 
 /**
- * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and gives back by a conditional write.
- * A command that was sent keeps it until an answer says what became of it (v2 answers when the car has). If the answer is only an acceptance
+ * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and releases by a conditional write.
+ * A command that was sent keeps it until an answer shows the outcome (v2 answers when the car has). If the answer is only an acceptance
  * (v1), or if none came, it keeps it until any reader of its link gets a final status, or for 150 s (docs/internals/contract.md 4).
  *
  * Waiting commands stand in line in their process. No clock of a store decides whether a car may still act: a holder that was sent blocks the
@@ -348,7 +348,7 @@ export class Turns {
   /** @throws VehicleError `unarmed`, if no armed copy of the flow sends the same command */
   async #enterUnarmed(turn: Turn, request: TurnRequest, first: Found): Promise<CommandRecord> {
     const { attempt, whenBusy } = request;
-    // It first stands in line: the armed copy may do so, too. Then that one may not have its turn yet, if both got the message at the same moment.
+    // It first stands in line: the armed copy may do the same. Then that one may not have its turn yet, if both got the message at the same moment.
     let standsInLine = first.kind === 'busy' && whenBusy === 'queue';
     let looks = lookMs / joinEveryMs;
     for (let found = first; ;) {
@@ -437,7 +437,7 @@ export class Turns {
     return holder.status === 'answered' && leftAt !== null ? leftAt + maxActingMs - this.#clock.monotonic() : Infinity;
   }
 
-  /** Waits until the slot is given back in this process, or the next look is due. */
+  /** Waits until the slot is released in this process, or the next look is due. */
   async #pause(turn: Turn, signal: AbortSignal): Promise<void> {
     const { car } = turn;
     if (turn.frees !== car.frees) {
@@ -525,7 +525,7 @@ export class Turns {
     await this.#presence.eventually(() => this.#hold(turn));
   }
 
-  /** Gives the slot back. Another copy of the flow that asks for the same finds what became of the command. */
+  /** Releases the slot. Another copy of the flow that asks for the same finds the outcome of the command. */
   async end(turn: Turn): Promise<void> {
     const { car, id, attempt, command } = turn;
     const isSent = attempt === null || attempt.isSent;
@@ -586,7 +586,7 @@ export class Turns {
     );
   }
 
-  /** Makes the slot of a command free. @param isKept whether another process may have to know what became of it */
+  /** Makes the slot of a command free. @param isKept whether another process may need its outcome */
   #release(car: Car, id: string, record: CommandRecord | null, why: Ended['why'], isKept?: boolean): Promise<Known> {
     return this.#change(car, ({ slot }) =>
       slot.holder?.id === id
@@ -655,7 +655,7 @@ export class Turns {
     return car.known;
   }
 
-  /** Reads the link of the holder, in one process at a time; a poll that fails says nothing about the command. */
+  /** Reads the link of the holder, in one process at a time; a failed poll shows nothing about the command. */
   async #poll(car: Car, client: TurnRequest['client'], signal: AbortSignal): Promise<void> {
     const { holder } = car.known.slot;
     if (holder?.status !== 'answered') return;
@@ -694,7 +694,7 @@ export class Turns {
     return car;
   }
 
-  /** A wallbox has a turn of its own: the car can take a command meanwhile, and several cars have one wallbox. */
+  /** A wallbox has its own turn: the car can accept a command meanwhile, and several cars have one wallbox. */
   #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
     return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
   }

@@ -26,7 +26,7 @@ type Truth = boolean | null;
 export interface Condition {
   value: ConditionValue;
   operator: Operator;
-  /** As `parseOperand` gives it. */
+  /** As `parseOperand` returns it. */
   operand: unknown;
   /** The unit of the operand and of the value that is compared with it, in words; null for what is no number. */
   unit: string | null;
@@ -77,7 +77,8 @@ export function parseRow(
   }
   const operators = operatorsOf(value.type);
   const known = operators.find((one) => one === operator);
-  if (known === undefined) throw faulty('CONFIG', number, sentence`“${name}” is compared with one of: ${operators}.`);
+  if (known === undefined)
+    throw faulty('CONFIG', number, sentence`Choose one of these comparisons for “${name}”: ${operators}.`);
   // An age has a unit and a time already.
   if (known === 'older than') return { value, operator: known, unit: unitOfValue(value), forMinutes: 0 };
   return { value, operator: known, unit: unitOfRow(number, value, given), forMinutes };
@@ -89,7 +90,7 @@ function unitOfRow(number: number, value: ConditionValue, given: string): string
   const units = unitsBeside(own);
   const unit = unitInWords(given) ?? own;
   if (units.includes(unit)) return unit;
-  throw faulty('CONFIG', number, sentence`“${value.name}” has one of these units: ${units}.`);
+  throw faulty('CONFIG', number, sentence`Choose one of these units for “${value.name}”: ${units}.`);
 }
 
 /**
@@ -155,7 +156,7 @@ function ageOf({ measuredAt }: Fact, now: number): number | null {
 }
 
 function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unknown, age: number | null): Truth {
-  // `parseOperand` gives each operator an operand of its type, and each operator fits the kind of the value.
+  // `parseOperand` returns an operand of the type of its operator, and each operator fits the kind of the value.
   const [number, position] = [is as number, is as Position];
   const [limit, words, place] = [operand as number, operand as unknown[], operand as Place];
   switch (operator) {

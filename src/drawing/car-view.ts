@@ -39,7 +39,7 @@ const leaf = (length: number): string =>
   `M0 2 C-5 2 -6 8 -6 14 L-6 ${length - 6} Q-6 ${length} 0 ${length} L6 ${length} L6 2 Z`;
 
 /**
- * Reaches beyond a narrow part, so that a finger hits it in a small drawing, too; shows a frame in
+ * Reaches beyond a narrow part, so that a finger also hits it in a small drawing; shows a frame in
  * two tones while the part has the focus.
  */
 const hit = (x: number, y: number, width: number, height: number): string =>
@@ -319,7 +319,7 @@ export const partOf = (target: EventTarget | null): CarPart | null =>
 
 const pressedOf = (state: OpeningState): string => (state === 'unknown' ? 'mixed' : String(state !== 'closed'));
 
-/** A button's name is that of its part; its state is pressed, and said in a word. */
+/** A button's name is that of its part; its state is pressed, and named in a word. */
 function label(part: SVGElement, name: string, state: string | null, pressed: string): void {
   if (part.getAttribute('role') !== 'button') return;
   part.setAttribute('aria-label', state === null ? name : `${name}: ${state}`);

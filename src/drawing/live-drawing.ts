@@ -10,7 +10,7 @@ interface LastCommand {
 }
 
 /**
- * A drawing that follows a car. That of a demo car is clicked, by keyboard, too, and flashes and
+ * A drawing that follows a car. The drawing of a demo car can be clicked, also by keyboard, and flashes and
  * honks for its commands.
  */
 export class LiveDrawing {
@@ -31,7 +31,7 @@ export class LiveDrawing {
     this.root.addEventListener('click', click);
     this.root.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' && event.key !== ' ') return;
-      // A blank would scroll.
+      // A space would scroll.
       event.preventDefault();
       click(event);
     });
@@ -57,7 +57,7 @@ export class LiveDrawing {
     const isNew = this.#signalled !== undefined && done !== null && done.id !== this.#signalled;
     this.#signalled = done?.id ?? this.#signalled ?? null;
     if (!isNew || done === null) return null;
-    // A real car flashes when it is locked, too.
+    // A real car also flashes when it is locked.
     if (/flash|lock/.test(done.command)) signalCar(svg, 'flash');
     if (done.command.includes('honk')) signalCar(svg, 'honk');
     return done.command;

@@ -254,7 +254,7 @@ function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): Ve
   if (old !== undefined && isOlder(times, old)) return [];
   const [since = '', ...known] = String(old?.value ?? '').split(' ');
   const knownSince = Number.isNaN(Date.parse(since)) ? 0 : Date.parse(since);
-  // The cast: what the parser of this read gives.
+  // The cast: what the parser of this read returns.
   const ended = endedIn(payload as WallboxSession[], reading.at).filter(({ until }) => until >= knownSince);
   // The sessions from before the first reading are no news.
   const first = old === undefined ? (ended.at(-1)?.until ?? 0) : 0;
@@ -269,7 +269,7 @@ function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): Ve
     .map(({ session, until }) => sessionEvent(session, { since: iso(Math.min(old.at, until)), until: iso(until) }));
 }
 
-/** Oldest first; those that end at once in one order, however the service gives them. */
+/** Oldest first; those that end at once in one order, in any order of the service. */
 function endedIn(sessions: readonly WallboxSession[], at: number): Ended[] {
   const byKey = new Map<string, Ended>();
   for (const session of sessions) {
@@ -292,7 +292,7 @@ const sessionEvent = (session: WallboxSession, between: VehicleEvent['between'])
   session,
 });
 
-/** To which level the car charges, and until when, as far as it says so; null: it does not charge. */
+/** To which level the car charges, and until when, as far as it reports it; null: it does not charge. */
 function chargeOf(charging: unknown): Pick<VehicleEvent, 'target' | 'doneAt'> | null {
   const valueOf = (name: string): unknown => memberOf(memberOf(charging, name), 'value');
   if (valueOf('chargingStatus') !== 'CHARGING') return null;

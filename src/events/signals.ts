@@ -5,7 +5,7 @@ import { serviceUrgency, warningClasses } from '../catalogue/warnings';
 import { isInside, positionOf, type Position } from '../car/places';
 import type { EventName, EventSettings } from './types';
 
-/** A value that a fact can have, as the service gives it. */
+/** A value that a fact can have, as the service sends it. */
 export type FactValue = string | number | boolean | Position;
 
 /** An event that follows from two values of a fact. */
@@ -29,7 +29,7 @@ export interface Signal {
   isKnown: (value: unknown) => value is FactValue;
   /** The events between two known values. */
   changes: (from: FactValue, to: FactValue, settings: EventSettings) => Change[];
-  /** Several signals with this mark give one event of a name for each reading. */
+  /** Several signals with this mark make one event of a name for each reading. */
   once?: true;
 }
 

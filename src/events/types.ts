@@ -75,7 +75,7 @@ export interface EventSettings {
   places: readonly Place[];
 }
 
-/** The payloads of reads, by name, as the client gives them. */
+/** The payloads of reads, by name, as the client returns them. */
 export interface EventReading {
   /** Milliseconds since 1970. */
   at: number;
@@ -91,7 +91,7 @@ export interface EventReading {
 /** `payload` of an event, without its sentence (docs/internals/contract.md 5a). */
 export interface VehicleEvent {
   event: EventName;
-  /** The values as the service gave them; kilometers for `trip-ended`, the times of the session for `charging-session-ended`. */
+  /** The values as the service sent them; kilometers for `trip-ended`, the times of the session for `charging-session-ended`. */
   from: unknown;
   to: unknown;
   /** The member of doors, windows or warnings; null for other events. */

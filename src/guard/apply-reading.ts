@@ -11,7 +11,7 @@ interface Answer {
   vehicle: { receivedAt?: unknown; unknown?: unknown };
 }
 
-/** @param failed reads that gave no answer, or only a kept one */
+/** @param failed reads without an answer, or only a kept one */
 export function readingOf(
   answers: Iterable<readonly [read: GuardRead, answer: Answer]>,
   failed: readonly GuardRead[],
@@ -29,10 +29,10 @@ export function readingOf(
     const asked = askedAtOf(vehicle);
     if (asked !== undefined) (reading.askedAt ??= {})[read] = asked;
     if (read === 'accessibility') reading.inUse = inUseOf(payload);
-    // The client gives windows and doors as members, and each member is checked when it is applied.
+    // The client returns windows and doors as members, and each member is checked when it is applied.
     else reading[read] = payload as OpeningMembers;
     // A sunroof that alone is unknown is there: a reading leaves out the sunroof of a car that has
-    // none. If other windows are unknown, too, that shows nothing.
+    // none. If other windows are also unknown, that shows nothing.
     if (read === 'windows') reading.hasSunroof = Array.isArray(vehicle.unknown) && vehicle.unknown.join() === 'sunroof';
   }
   return reading;
@@ -54,7 +54,7 @@ export function applyReading(state: GuardState, reading: GuardReading): void {
       askedAt: members === undefined ? reading.at : reading.askedAt?.[read],
     });
     if (isOlder(times, { measuredAt: opening.measuredAt, askedAt: opening.askedAt ?? 0 })) continue;
-    // A read that failed says nothing about the car: an answer from before it is still news.
+    // A failed read shows nothing about the car: an answer from before it is still news.
     if (members !== undefined) opening.askedAt = times.askedAt;
     if (value === null) opening.unknownSince ??= reading.at;
     else applyValue(opening, reading.at, value, times);

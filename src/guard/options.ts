@@ -50,7 +50,7 @@ export function minutesOf(input: unknown, what: string): number | Sentence {
   return minutes <= aYear ? minutes : sentence`${asSentence(what)} must be at most ${aYear} minutes, a year.`;
 }
 
-/** An empty field of a form is missing, and an environment variable gives a flag as text. */
+/** An empty field of a form is missing, and a flag from an environment variable is text. */
 const meantBy = (value: unknown): unknown =>
   value === '' || value === null ? undefined : value === 'true' || value === 'false' ? value === 'true' : value;
 

@@ -33,18 +33,18 @@ import {
  * `tick` at `nextDue`.
  *
  * Each step decides from what is known then:
- * - An alert is given when an opening has been open for its time. It names all such openings, and
+ * - An alert is sent when an opening has been open for its time. It names all such openings, and
  *   comes again after `repeat`.
- * - `since` is the timestamp of the first value that says open, because that is when the car was
- *   asked (docs/internals/service.md 2.3). If the timestamp is missing, in the future, over a year
+ * - `since` is the timestamp of the first value that reports it open, because the car was asked
+ *   then (docs/internals/service.md 2.3). If the timestamp is missing, in the future, over a year
  *   old, or before the opening was last known closed, it is the time of the reading.
  * - A value with an older timestamp than one already applied changes nothing
  *   (docs/internals/vendor-api.md 6.2).
  * - An opening that was open before a restart counts on, unconfirmed until it is read again.
  * - Unknown is neither closed nor newly open: an open opening stays open, unconfirmed. An opening
  *   that is unknown for as long as it may be open is reported once.
- * - The all clear needs every watched opening to be known closed. It comes at once, in quiet hours
- *   too, because it ends an alarm.
+ * - The all clear needs every watched opening to be known closed. It comes at once, also in quiet
+ *   hours, because it ends an alarm.
  * - Alerts and `cannot-tell` wait during quiet hours, a snooze, or (if chosen) while the car is in
  *   use. In that case time counts from when the car was last left.
  */

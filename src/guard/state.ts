@@ -10,7 +10,7 @@ const openingShape = z.lazy(() =>
   z.object({
     /** null: not known to be open. */
     openSince: z._default(instant, null),
-    /** The last instant at which it is known to have been closed; with `openSince` null too: never known. */
+    /** The last instant at which it is known to have been closed; if `openSince` is also null: never known. */
     closedAt: z._default(instant, null),
     /** The newest timestamp among the values that counted. */
     measuredAt: z._default(instant, null),
@@ -47,14 +47,14 @@ const guardState = z.lazy(() =>
     inUseAskedAt: z.catch(instant, null),
     /** When the car was last seen to change from in use to anything else. */
     parkedAt: z.catch(instant, null),
-    /** When the last alert was given without a question. */
+    /** When the last alert was sent without a question. */
     alertedAt: z.catch(instant, null),
     /**
      * Kept after its time until an alert follows it, because that one is due even if nothing is
      * repeated.
      */
     snooze: z.catch(z.nullable(snooze), null),
-    /** An alert was given, and no all clear since. */
+    /** An alert was sent, and no all clear since. */
     clearPending: z.catch(z.boolean(), false),
   }),
 );
@@ -131,7 +131,7 @@ export const isAllClosed = (state: GuardState, keys: readonly OpeningKey[]): boo
 
 /**
  * Whether these closed ones are everything that the car has, except the lock. Optional equipment
- * counts only if its state was ever known.
+ * counts only if its state was known once.
  */
 export const isEverything = (state: GuardState, closed: readonly OpeningKey[]): boolean =>
   openingKeys.every(

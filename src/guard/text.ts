@@ -121,7 +121,7 @@ const keyOf = ({ kind, name }: NamedOpening): string => openingKeyOf(name, kind)
 const fill = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
-/** A tag that Intl takes; English if it is missing or odd. */
+/** A tag that Intl accepts; English if it is missing or odd. */
 function validLanguage(language: string): string {
   try {
     return new Intl.Locale(language).toString();

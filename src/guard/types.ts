@@ -15,7 +15,7 @@ export interface GuardReading {
   at: number;
   windows?: OpeningMembers | undefined;
   doors?: OpeningMembers | undefined;
-  /** Reads that gave no answer, or only a kept one: their openings are unknown. */
+  /** Reads without an answer, or with only a kept one: their openings are unknown. */
   failed?: readonly OpeningRead[] | undefined;
   /** The sunroof is unknown and not absent (docs/internals/contract.md 3), so it counts. */
   hasSunroof?: boolean | undefined;
@@ -44,7 +44,7 @@ export type GuardInput =
    */
   | { type: 'ask'; at: number; only?: readonly WatchName[] | undefined };
 
-/** An input as its node gives it: the runner adds the time. */
+/** An input as its node passes it: the runner adds the time. */
 export type GuardStep = WithoutTime<GuardInput>;
 type WithoutTime<Input> = Input extends GuardInput ? Omit<Input, 'at'> : never;
 
@@ -100,6 +100,6 @@ export interface GuardView {
   everything: boolean;
   /** Milliseconds since 1970, Infinity until it is closed; null: not snoozed. */
   snoozedUntil: number | null;
-  /** When the last alert was given for what is open, in milliseconds since 1970; null: not yet. */
+  /** When the last alert was sent for what is open, in milliseconds since 1970; null: not yet. */
   alertedAt: number | null;
 }

@@ -73,7 +73,7 @@ export function parseAddress(input: string, what: string, { mayHaveQuery = false
   );
 }
 
-/** The address of a path of an interface, its places filled in and escaped. */
+/** The address of a path of an interface, its placeholders filled in and escaped. */
 export function addressOf(
   service: ServiceProfile,
   iface: InterfaceName,
@@ -89,7 +89,7 @@ export const mediaType = (service: ServiceProfile, template: string): string =>
   template.replace('{vendor}', service.mediaTypeVendor);
 
 /**
- * A link that the service gave, if a token may follow it: same origin only. Relative ones of the command list lack the
+ * A link of the service, if a token may follow it: same origin only. Relative ones of the command list lack the
  * interface's first part (docs/internals/vendor-api.md 1.7).
  * @throws VehicleError UNTRUSTED_LINK
  */

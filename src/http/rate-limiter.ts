@@ -127,8 +127,8 @@ const pauseReasons = {
  * in sliding windows. Requests that cannot be sent now wait in order, commands first.
  *
  * A request is counted in the store before it is sent, on condition that no other process has counted one since. In a store that other
- * processes use too, each one is counted alone, so the counts are exact; without that store, nothing is sent. On files, reads are reserved
- * ahead, so that a memory card is written seldom: the first one of a process alone, then as many as it has sent, at most 20 or 1 % of what is
+ * processes also use, each one is counted alone, so the counts are exact; without that store, nothing is sent. On files, reads are reserved
+ * ahead, so that a memory card is rarely written: the first one of a process alone, then as many as it has sent, at most 20 or 1 % of what is
  * left of the day. The next ones are stored while the last ones are used. A process that crashes again and again is charged for what it sent,
  * at most twice. A disk that fails stops no request, because the service counts as well.
  */
@@ -362,7 +362,7 @@ export class RateLimiter {
     return { at: pause.until, code: pause.code, reason: asSentence(pauseReasons[pause.code]) };
   }
 
-  /** @param callerRaces the caller stops waiting by itself when the signal is aborted */
+  /** @param callerRaces the caller itself stops waiting when the signal is aborted */
   #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, callerRaces = false): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {

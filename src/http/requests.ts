@@ -110,8 +110,8 @@ interface Sent {
 export class UnconfirmedCommandError extends Error {
   override readonly name = 'UnconfirmedCommandError';
   /**
-   * @param isAnswerOfCar whether the car itself answered with an error: then nothing of the command
-   * is under way any more
+   * @param isAnswerOfCar whether the car itself answered with an error: then nothing of the
+   * command is still in progress
    */
   constructor(
     readonly reason: VehicleError,
@@ -140,7 +140,7 @@ const readTimeoutMs = 30_000;
 const maxWaitMs = 60_000;
 /**
  * How often a read is tried again, by what failed. The service is known to answer 401 to a valid key or token at times
- * (docs/internals/vendor-api.md 6.2); the token at hand may be old, and a new one may be refused, too.
+ * (docs/internals/vendor-api.md 6.2); the token at hand may be old, and a new one may also be refused.
  */
 const retries = { refusedKey: 1, refusedToken: 2, reset: 1, transient: 2 } as const;
 const maxFailing = 1_000;
@@ -191,7 +191,7 @@ export class Requests {
     }));
   }
 
-  /** The last answer of each address, without what says whose car it is. */
+  /** The last answer of each address, without what shows whose car it is. */
   answers(): AnonymousAnswer[] {
     const { redactor } = this.#options;
     return [...this.#answers.values()].map(([method, path, status, body]) =>
@@ -204,7 +204,7 @@ export class Requests {
     this.#options.shared.invalidate(urlPrefix);
   }
 
-  /** Requests under way end with the transport; none is tried again. */
+  /** Requests in progress end with the transport; none is tried again. */
   close(): void {
     this.#closed = true;
   }
@@ -317,7 +317,7 @@ export class Requests {
     throw failure;
   }
 
-  /** Null before the first answer that says it. */
+  /** Null before the first answer that contains it. */
   get isKeyRefused(): boolean | null {
     return this.#refusing && this.#refusing.size > 0;
   }
@@ -409,7 +409,7 @@ export class Requests {
   }
 
   /**
-   * The scopes that the token does not have. If it does not say, or says that it has them all:
+   * The scopes that the token does not have. If it does not name its scopes, or names all of them:
    * every scope that is needed.
    */
   #lacking(scopes: readonly string[]): readonly string[] {

@@ -4,7 +4,7 @@ import { Cancellation, type Signal } from '../util/cancellation';
 import { setNewest } from '../util/bounded';
 
 export interface SharedReadOptions {
-  /** How old an answer to another reader may be, in milliseconds; with 0, only a read under way is joined. */
+  /** How old an answer to another reader may be, in milliseconds; with 0, only a read in progress is joined. */
   maxAgeMs: number;
   /** `false` never keeps the answer (image URLs must not be cached: docs/internals/service.md 8). */
   keep?: boolean | undefined;
@@ -19,7 +19,7 @@ export interface SharedRead<V> {
   source: 'live' | 'shared';
 }
 
-/** A request that is under way. All callers that wait for its answer share it. */
+/** A request that is in progress. All callers that wait for its answer share it. */
 interface Flight<V> {
   answer: Promise<V>;
   /** Of the request; after its end it has nothing to end. */
@@ -31,7 +31,7 @@ interface Flight<V> {
 const maxKept = 1_000;
 
 /**
- * Merges identical reads: all callers share a request that is under way (single flight), and a
+ * Merges identical reads: all callers share a request that is in progress (single flight), and a
  * fresh answer is reused for further readers. A failure reaches those who waited for it and is not
  * kept.
  */

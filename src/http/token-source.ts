@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../util/clock';
 import type { Signal } from '../util/cancellation';
 import { parseJson } from '../util/json';
 
-/** Gives each request its bearer token (docs/internals/service.md 5). */
+/** Returns the bearer token of each request (docs/internals/service.md 5). */
 export interface TokenSource {
   /**
    * The token to send now, refreshed first if it must be.
@@ -19,7 +19,7 @@ export interface TokenSource {
    * Call this when the service answered 401 to `token`. Resolves to true when the request is worth
    * one more try.
    * @throws VehicleError as `get` does, if a new token was requested and the request failed;
-   * SERVICE_ERROR if the service refuses new tokens, too, and the next one comes after a pause
+   * SERVICE_ERROR if the service also refuses new tokens, and the next one comes after a pause
    */
   onUnauthorized(token: string, signal?: Signal): Promise<boolean>;
   /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
@@ -34,9 +34,9 @@ export interface TokenSource {
 export interface TokenDescription {
   /** `ending`: a sign-in without a refresh token, which ends at its time as a pasted token does. */
   kind: 'none' | 'pasted' | 'ending' | 'refreshing';
-  /** ISO-8601; null if the token does not say. */
+  /** ISO-8601; null if the token does not contain it. */
   expiresAt: string | null;
-  /** The scopes of the token (docs/internals/service.md 5.2); null if it does not say. */
+  /** The scopes of the token (docs/internals/service.md 5.2); null if it does not name them. */
   scopes: string[] | null;
   /** ISO-8601: the time since which only a new sign-in helps; null while none is needed. */
   signInRequiredSince: string | null;
@@ -123,10 +123,10 @@ export const nobodySignedIn = (): VehicleError =>
     status: { word: 'NOT_SIGNED_IN' },
   });
 
-/** RFC 6750 and the rules for a header value allow visible ASCII only: no blanks, no line breaks. */
+/** RFC 6750 and the rules for a header value allow visible ASCII only: no spaces, no line breaks. */
 export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);
 
-/** RFC 6749 appendix A allows blanks inside a client secret, but no line break. */
+/** RFC 6749 appendix A allows spaces inside a client secret, but no line break. */
 export const isPrintable = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
 export const unusable = (what: string): Sentence =>

@@ -16,7 +16,7 @@ export interface TransportRequest {
   url: URL;
   headers: Record<string, string>;
   body?: string;
-  /** From the first byte sent to the last byte of the answer; connecting has a limit of its own. */
+  /** From the first byte sent to the last byte of the answer; connecting has its own limit. */
   timeoutMs: number;
   signal?: Signal | undefined;
   /**
@@ -49,7 +49,7 @@ export const maxBodyBytes = 2 ** 20;
 export const readConnections = 6;
 
 /**
- * How long each address of a name but the last may take. Node's 250 ms give up a slow network after
+ * How long each address of a name but the last may take. With Node's 250 ms, a slow network fails after
  * one lost packet, and if the other addresses do not answer, the request fails.
  */
 const addressTimeoutMs = 2_500;
@@ -86,7 +86,7 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
       const { origin } = request.url;
       const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is
-      // not, so each has a connection of its own.
+      // not, so each has its own connection.
       const connections =
         (isCommand ? undefined : pools.get(origin)) ??
         new Connections(origin, isCommand ? 1 : readConnections, options);
@@ -112,7 +112,7 @@ interface ConnectionOptions {
   connector: buildConnector.connector;
 }
 
-/** The connections to one origin, directly or each through a tunnel of its own. */
+/** The connections to one origin, directly or each through its own tunnel. */
 class Connections {
   readonly dispatcher: Dispatcher;
   /** `Dispatcher.destroy` leaves a socket alone that is still connecting, so all of them are kept here. */
@@ -154,7 +154,7 @@ class Connections {
   #connector(proxy: Proxy | null): buildConnector.connector {
     const { clock, connector } = this.#options;
     return (target, callback) => {
-      // undici would take the name of an https proxy from the header `host`, or its address.
+      // undici would read the name of an https proxy from the header `host`, or its address.
       const peer = proxy === null ? target : { ...target, servername: '' };
       // The declared type leaves out that the connector returns its socket.
       const socket: unknown = connector(peer, (...[error, connected]) => {
@@ -195,7 +195,7 @@ class ProxyConnections extends Pool {
   }
 }
 
-/** The requests in flight. They share a timer, because each read would need two that seldom fire. */
+/** The requests in flight. They share a timer, because each read would need two that rarely fire. */
 class InFlight {
   readonly #clock: Clock;
   readonly #exchanges = new Set<Exchange>();

@@ -174,7 +174,7 @@ function priceOfParts({ parts, from, seen, endedAt }: Charge, tariff: Tariff | n
   return { perKWh: sum / percent, currency: tariff?.currency ?? null, source: 'tariff' };
 }
 
-/** The last reconstructed charges, each between two levels with a trip between them, too: how much was charged is not known. */
+/** The last reconstructed charges, each between two levels, also with a trip between them: how much was charged is not known. */
 export function withDriven(charges: readonly LogRecord[], count: number): LogRecord[] {
   const last = new Set(count === 0 ? [] : charges.filter(({ reconstructed }) => reconstructed).slice(-count));
   return charges.map((charge) => (last.has(charge) ? drivenBetween(charge) : charge));

@@ -16,7 +16,7 @@ interface Car {
   state: LogState;
   /** The version of the record in the store; undefined: it was never read. */
   version: string | null | undefined;
-  /** The last write failed, and may have been done all the same. */
+  /** The last write failed, and may have been done anyway. */
   isUnsure: boolean;
   stored: LogState;
   /** The last observations that are not stored. */
@@ -67,7 +67,7 @@ export class Logbook {
     return structuredClone({ trips: state.trips.toReversed(), charges: state.charges.toReversed() });
   }
 
-  /** Stores the last times, too. */
+  /** Also stores the last times. */
   async flush(): Promise<void> {
     // A copy, because a change moves its car to the end of the map.
     const vins = [...this.#cars.keys()];

@@ -16,7 +16,7 @@ interface Sum {
   cost: Record<string, number>;
   /** Values that at least one record lacks, so that the sum is too low. */
   incomplete: string[];
-  /** Where the numbers of the records come from. */
+  /** The sources of the numbers of the records. */
   sources: Record<string, string[]>;
 }
 
@@ -92,7 +92,7 @@ export interface LogSummary {
   /** Newest first. Without positions. */
   last: (Omit<LogRecord, 'from' | 'to'> & Record<'from' | 'to', { at: string; place: string | null }>)[];
   month: Sum | null;
-  /** Older records of this month may not be kept any more. */
+  /** Older records of this month may no longer be kept. */
   isCut: boolean;
 }
 

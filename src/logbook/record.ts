@@ -37,7 +37,7 @@ export const recordShape = z.lazy(() =>
     bounds: z.object({ from: z.number(), to: z.number() }),
     /** Nothing was read while it happened: it follows from the values before and after. */
     reconstructed: z.boolean(),
-    /** Where a number comes from. */
+    /** The source of a number. */
     sources: z.record(z.string(), z.string()),
     /** Why a value is null. */
     reasons: z.record(z.string(), z.string()),
@@ -68,7 +68,7 @@ interface Facts extends Times {
 
 export const round = (value: number, digits: number): number => Number(value.toFixed(digits));
 
-/** What the vehicle configuration says of prices and places at a time. */
+/** The prices and places of the vehicle configuration at a time. */
 export interface Terms {
   tariff: Tariff | null;
   /** Default: none. */

@@ -60,7 +60,7 @@ export interface Part {
   price: number | null;
 }
 
-/** A charge that goes on, or one that has ended and of which no level was read since. */
+/** A charge that continues, or one that has ended and of which no level was read since. */
 export interface Charge {
   /** The last time before it at which the car did not charge. */
   from: number;

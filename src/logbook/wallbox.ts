@@ -8,7 +8,7 @@ export interface Session {
   to: number;
   /** Its end is not known: the next session of its connector begins at `to`. */
   isStuck?: boolean;
-  /** Null where it is not known, or not final. */
+  /** Null if it is not known, or not final. */
   kWh: number | null;
 }
 
@@ -41,7 +41,7 @@ function isOfRise({ kWh }: Session, { batteryFrom, batteryTo }: LogRecord, capac
 }
 
 /**
- * The charges with the energy that the wallbox has measured: where one session and one charge are at the same time, and the energy fits the
+ * The charges with the energy that the wallbox has measured: if one session and one charge are at the same time, and the energy fits the
  * rise of the level. Any other session can be that of another car.
  */
 export function withSessions(

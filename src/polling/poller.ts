@@ -116,7 +116,7 @@ export class Poller {
     };
   }
 
-  /** No callback is called any more. */
+  /** No callback is called anymore. */
   close(): void {
     for (const vehicle of this.#vehicles.values()) vehicle.close();
   }

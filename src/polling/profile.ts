@@ -9,11 +9,11 @@ import { noSlowdown, type Slowdown } from './slowdown';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 
 /** `active`: unlocked, a door open, changed lately, or not known. The parked ones are locked and not in use. */
-export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parkedWindowOpen' | 'parked' | 'parkedNight';
+export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parked' | 'parkedNight';
 
 /**
  * How many times longer than its own interval a read waits, 1 if the table has no number. A number
- * of `parked` holds at night and with a window open, too, if these have none of their own. A
+ * of `parked` also holds at night if the night has no number. A
  * parked, locked car shows the next change in its doors first, so the doors are never slowed, and a
  * change makes the reads in `dueAfterChange` due at once. While the car charges or is about to, its
  * energy is not slowed. The position only changes with a trip, whose end makes the reads in
@@ -21,27 +21,31 @@ export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parkedW
  */
 export const activityFactors = {
   doors: { commandPending: 1 / 4 },
-  windows: { parkedWindowOpen: 5, parked: 30, parkedNight: 60 },
+  windows: { parked: 30, parkedNight: 60 },
   engine: { parked: 5, parkedNight: 15 },
-  levels: { commandPending: 5, active: 5, parked: 90, parkedNight: 180 },
-  fuel: { parked: 8, parkedNight: 12 },
+  levels: { commandPending: 30, active: 30, driving: 15, parked: 90, parkedNight: 180 },
+  fuel: { active: 4, parked: 8, parkedNight: 12 },
   accessibility: { parked: 4, parkedNight: 8 },
   energy: { commandPending: 5, active: 5, driving: 15, parked: 15, parkedNight: 30 },
   location: { driving: 24, parked: 24 },
   odometer: { parked: 6 },
   rest: { parked: 6 },
+  model: { commandPending: 6, active: 6, driving: 6, parked: 6 },
 } as const satisfies Record<string, Partial<Record<VehicleActivity, number>>>;
+
+/** The same for the windows of a parked car while one of them is open. */
+const openWindowFactor = 5;
 
 /** Reads that follow the same schedule. */
 export type PollGroup = keyof typeof activityFactors;
 
 export function activityFactorOf(group: PollGroup, activity: VehicleActivity): number {
   const factors: Partial<Record<VehicleActivity, number>> = activityFactors[group];
-  return factors[activity] ?? (activity.startsWith('parked') ? factors.parked : undefined) ?? 1;
+  return factors[activity] ?? (activity === 'parkedNight' ? factors.parked : undefined) ?? 1;
 }
 
 const dueAfterChange: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility', 'energy']);
-const dueAfterTrip: ReadonlySet<PollGroup> = new Set(['location', 'odometer']);
+const dueAfterTrip: ReadonlySet<PollGroup> = new Set(['location', 'odometer', 'fuel']);
 
 const second = 1_000;
 const minute = 60 * second;
@@ -67,7 +71,7 @@ const maxLastingFailures = 3;
 const lastingRetryMs = hour;
 const night = { from: 22, to: 6 };
 
-/** A reading as the client gives it. */
+/** A reading as the client returns it. */
 export interface PolledReading {
   payload: unknown;
   /** Default of `receivedAt`: when it is observed. */
@@ -153,8 +157,8 @@ const observedReads: Partial<Record<string, ObservedGroup>> = {
 
 /**
  * The adaptive profile of one vehicle: from what was last observed it decides when each read is
- * due. Time is a parameter, in milliseconds of a clock that never goes back. What is not known is
- * never taken for parked, locked or closed.
+ * due. Time is a parameter, in milliseconds of a clock that never goes back. What is not known
+ * never counts as parked, locked or closed.
  */
 export class PollingProfile {
   readonly #id: string;
@@ -207,10 +211,9 @@ export class PollingProfile {
     const inUse = this.#inUse();
     if (inUse === true) return 'driving';
     const doors = this.#freshDoors(now, doorsMs);
-    const windowsClosed = this.#windowsClosed();
-    const isParked = inUse === false && windowsClosed !== null && doors?.locked === true && doors.allClosed === true;
+    const isParked =
+      inUse === false && this.#windowsClosed() !== null && doors?.locked === true && doors.allClosed === true;
     if (!isParked || now - this.#changedAt < activeMs) return 'active';
-    if (!windowsClosed) return 'parkedWindowOpen';
     const hourNow = this.#hourOf(now);
     return hourNow >= night.from || hourNow < night.to ? 'parkedNight' : 'parked';
   }
@@ -247,7 +250,8 @@ export class PollingProfile {
     const group = pollGroupOf(read);
     const isSecurity = isSecurityRead(read);
     const activity = this.activity(now, doorsMs === null ? null : doorsMs * doorsSlowdown);
-    const factor = activityFactorOf(group, activity);
+    const isWindowOpen = group === 'windows' && activity.startsWith('parked') && this.#windowsClosed() === false;
+    const factor = isWindowOpen ? openWindowFactor : activityFactorOf(group, activity);
     // A failed read is tried again at its own interval. Windows are slowed only if the doors are
     // polled at least as often.
     const isUnslowed =
@@ -260,7 +264,7 @@ export class PollingProfile {
     return isLasting ? Math.max(interval, lastingRetryMs) : interval;
   }
 
-  /** It is not in use any more, or its odometer has moved: an electric car may never report its engine. */
+  /** It is no longer in use, or its odometer has moved: an electric car may never report its engine. */
   #isTripEnd(before: Observation, now: Observation): boolean {
     const hasStopped = before.inUse === true && now.inUse === false;
     return hasStopped || isTripEnd(before.kilometers, now.kilometers, this.#inUse());
@@ -335,10 +339,13 @@ const groupOfTheme: Partial<Record<ReadRow['theme'], PollGroup>> = {
   fuel: 'fuel',
 };
 
+/** What these say belongs to the model of the car, so it does not change with its use. */
+const modelReads: ReadonlySet<ReadName> = new Set(['details', 'vehicles', 'commands', 'chargingCapabilities']);
+
 export function pollGroupOf(read: ReadName): PollGroup {
   const observed = observedReads[read];
   if (observed !== undefined) return observed;
-  if (read === 'chargingCapabilities') return 'rest';
+  if (modelReads.has(read)) return 'model';
   const api = apiOfRead(read);
   if (api === 'energy-device') return 'energy';
   return api === 'connected' ? (groupOfTheme[reads[read].theme] ?? 'rest') : api;

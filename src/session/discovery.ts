@@ -32,7 +32,7 @@ const freshForMs = 5 * 60_000;
 export class Discovery {
   readonly #send: Send;
   readonly #clock: Clock;
-  /** By the address of the issuer: the last addresses that it gave, and when it was asked last. */
+  /** By the address of the issuer: the last addresses that it sent, and when it was asked last. */
   readonly #known = new Map<string, { addresses: Addresses | null; askedAt: number; isAnswered: boolean }>();
   readonly #asking = new Map<string, Promise<Addresses | null>>();
 
@@ -42,7 +42,7 @@ export class Discovery {
   }
 
   /**
-   * The addresses that the issuer gives, or gave last; null if it gave none that can be trusted.
+   * The addresses of the issuer, or the last ones; null if it has sent none that can be trusted.
    * All callers share the request in progress.
    * @param isFresh the addresses at hand may be wrong, or a person signs in
    */

@@ -11,9 +11,9 @@ const grantSchema = z.lazy(() =>
     generation: z.int(),
     /** Empty if the sign-in returned none: then it ends with its access token. */
     refreshToken: z.string(),
-    /** Empty if the last answer gave none. */
+    /** Empty if the last answer had none. */
     accessToken: z.string(),
-    /** Null if the service does not say. */
+    /** Null if the service does not name it. */
     expiresAt: z.nullable(z.number()),
     scopes: z.nullable(z.array(z.string())),
     /** The last refresh, or the sign-in. */
@@ -50,7 +50,7 @@ export interface GrantStoreOptions {
   onSecret?: (secret: string) => void;
 }
 
-/** The grants of sign-ins in the state store. Every fault of the store is CONFIG and says what to do. */
+/** The grants of sign-ins in the state store. Every fault of the store is CONFIG and states what to do. */
 export class GrantStore {
   /** Encrypts what it stores. */
   readonly state: StateStore;
@@ -140,14 +140,14 @@ async function withSentence<T>(work: () => Promise<T>): Promise<T> {
 
 const sentences = {
   damaged:
-    'The saved sign-in is damaged and cannot be read. Sign in again in the vehicle configuration. A backup does not help, because its refresh token has been used.',
+    'The saved sign-in is damaged and cannot be read. A backup does not help, because its refresh token has been used. Sign in again in the vehicle configuration.',
   foreign:
     "The saved sign-in was encrypted with another secret. Put the previous credentialSecret back into Node-RED's settings, or the previous store.key into its folder, or sign in again in the vehicle configuration.",
   newer:
     'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration.',
 };
 
-/** Says what to do about a sign-in that cannot be read or written; a shared store says it itself. */
+/** States what to do about a sign-in that cannot be read or written; a shared store states it itself. */
 function unreadable(fault: StateFault): VehicleError {
   if (fault.fault === 'unavailable') return fault;
   const problem =

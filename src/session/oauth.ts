@@ -12,14 +12,14 @@ import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '.
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
 
-/** The application at the identity service, as the developer portal gives it (docs/internals/vendor-api.md 4.3). */
+/** The application at the identity service, as the developer portal shows it (docs/internals/vendor-api.md 4.3). */
 export interface OAuthClient {
   /** The origin of the service that its tokens are for. */
   audience: string;
   /** https, or http on a loopback address. */
   tokenUrl: string;
   /**
-   * If its document answers, tokens are asked for at the address that it gives. The stored sign-in
+   * If its document answers, tokens are requested at its address. The stored sign-in
    * is that of `tokenUrl`.
    */
   issuer?: Issuer | null;
@@ -28,7 +28,7 @@ export interface OAuthClient {
   clientSecret: string;
 }
 
-/** People paste blanks around a value. */
+/** People paste spaces around a value. */
 export const trimmed = (client: OAuthClient): OAuthClient => ({
   ...client,
   tokenUrl: client.tokenUrl.trim(),
@@ -60,7 +60,7 @@ export interface Tokens {
 
 /** A definite refusal: asking again changes nothing (docs/internals/vendor-api.md 4.2). */
 export interface Refusal {
-  /** The error code of RFC 6749 5.2; empty if the service gave none. */
+  /** The error code of RFC 6749 5.2; empty if the service sent none. */
   refusal: string;
 }
 
@@ -204,7 +204,7 @@ function temporaryFailure(error: unknown): VehicleError {
 const refusals = new Map([
   [
     'invalid_grant',
-    'The service has ended the sign-in: its refresh token is expired, was used elsewhere (a restored backup holds one that was used), or is unknown. Sign in again in the vehicle configuration.',
+    'The service has ended the sign-in: its refresh token has expired, was used elsewhere (a restored backup contains a used one), or is unknown. Sign in again in the vehicle configuration.',
   ],
   [
     'invalid_client',
@@ -221,7 +221,7 @@ const refusals = new Map([
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);
 
-/** The sentence that says what to do after a refusal, of the token endpoint or of the sign-in page. */
+/** The sentence that states what to do after a refusal, of the token endpoint or of the sign-in page. */
 export const refusalSentence = ({ refusal }: Refusal): string | Sentence =>
   refusals.get(refusal) ??
   sentence`The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;

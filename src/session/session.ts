@@ -91,7 +91,7 @@ export function openSession({
 }
 
 /**
- * Each request has a connection of its own, which ends with it. A wrong address of a proxy in the
+ * Each request has its own connection, which ends with it. A wrong address of a proxy in the
  * environment fails the request, not the start.
  */
 const sendOverOwnConnection =

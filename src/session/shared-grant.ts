@@ -7,7 +7,6 @@ import type { Grant, GrantStore } from './grant-store';
 import { requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
 export interface SharedGrantOptions {
-  /** The key of the grant in the store. */
   key: string;
   store: GrantStore;
   /** Must work after the configuration is closed, because a refresh may outlive it. */
@@ -31,7 +30,7 @@ const lookAgainMs = 1_000;
  * grant has not changed, and the mark of a process that has ended is taken over.
  *
  * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer
- * is lost on the way or with the process. But a server may accept a rotated token for some more
+ * is lost on the way or with the process. However, a server may accept a rotated token for some more
  * seconds (PingFederate, which serves the real sign-in, calls it the rolling grace period).
  * Therefore the mark of a refresh without an answer stays, without a name, and any process repeats
  * the refresh.
@@ -39,7 +38,7 @@ const lookAgainMs = 1_000;
 export class SharedGrant {
   readonly #options: SharedGrantOptions;
   #known: Grant | null = null;
-  /** A rotated grant that the store did not take: kept until it does. */
+  /** A rotated grant that the store did not accept: kept until it does. */
   #unsaved: Grant | null = null;
   #isForgotten = false;
 

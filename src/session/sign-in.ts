@@ -70,7 +70,7 @@ export interface SignedIn {
   /** Null if the service does not say. */
   scopes: string[] | null;
   missing: MissingScopes[];
-  /** ISO-8601, of the first access token; null if the service does not say. */
+  /** ISO-8601, of the first access token; null if the service does not name it. */
   expiresAt: string | null;
   /** The warning that the sign-in does not renew itself; null if it does. */
   warning: Sentence | null;
@@ -78,7 +78,7 @@ export interface SignedIn {
 
 /** A person has ten minutes to type a password and a code from the phone. */
 const stateLifetimeMs = 10 * 60_000;
-/** Until then, a late or repeated answer gets a sentence of its own. */
+/** Until then, a late or repeated answer gets its own sentence. */
 const keptMs = 2 * stateLifetimeMs;
 /** Bounds the place that unfinished sign-ins take. */
 const maxPending = 100;
@@ -92,7 +92,7 @@ const resultSchema = z.object({
   warning: z.optional(z.nullable(storedSentence)),
 });
 
-/** A sign-in under way. It is stored, so that any process with the store can end it. */
+/** A sign-in in progress. It is stored, so that any process with the store can end it. */
 const pendingSchema = z.lazy(() =>
   z.object({
     configNodeId: z.string(),
@@ -214,7 +214,7 @@ export class SignIns {
   }
 
   /**
-   * The result of the last sign-in of a config node; null while it is under way. It may hold
+   * The result of the last sign-in of a config node; null while it is in progress. It may hold
    * secrets.
    * @throws VehicleError CONFIG, STORE_UNAVAILABLE
    */
@@ -391,7 +391,7 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
 /**
  * Whether the issuer that an answer names (RFC 9207) is the service that was asked. Not every
  * profile has an issuer, so its origin is compared with those of the sign-in address and the token
- * address, which the issuer itself may have given.
+ * address, which the issuer itself may have sent.
  */
 function isOf({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
@@ -418,7 +418,7 @@ const random32 = (): string => randomBytes(32).toString('base64url');
 
 const collection = 'signing-in';
 
-/** The state is a secret while the sign-in is under way, so only its hash is written in plain. */
+/** The state is a secret while the sign-in is in progress, so only its hash is written in plain. */
 const entryOf = (state: string): string => `${collection}/${hashed(state)}`;
 
 /** Null for one that began too long ago or cannot be read. */

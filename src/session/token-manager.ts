@@ -93,7 +93,7 @@ export class TokenManager {
     this.#options.presence.onGone(takeOver, this.#stopping.signal);
   }
 
-  /** The last release cancels everything that waits; a refresh that has been sent goes on, and its answer is saved. */
+  /** The last release cancels everything that waits; a refresh that has been sent continues, and its answer is saved. */
   async release(client: OAuthClient): Promise<void> {
     this.#clients.splice(this.#clients.lastIndexOf(client), 1);
     this.#useLastClient();

@@ -27,7 +27,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-/** @throws VehicleError CONFIG if the port is taken */
+/** @throws VehicleError CONFIG if the port is in use */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const settings = withDefaults(options);
   const closing = new AbortController();

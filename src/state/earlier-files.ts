@@ -29,7 +29,7 @@ interface Earlier {
 }
 
 /**
- * Removes what an earlier version has stored and this one cannot read, and says so, with each
+ * Removes what an earlier version has stored and this one cannot read, and reports this, with each
  * command whose result is lost. If the first readable file of a collection is of this version, so
  * are the others.
  * @param folder that has a folder for each collection
@@ -48,7 +48,7 @@ export async function removeEarlier(
       const text = await files.readFile(file, 'utf8').catch(() => '');
       const json = parseJson(text);
       if (!retired.has(collection) && !isEarlier(text)) {
-        // A file that a crash cut off says nothing of the others.
+        // A file that a crash cut off shows nothing about the others.
         if (json === undefined) continue;
         break;
       }

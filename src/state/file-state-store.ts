@@ -67,7 +67,7 @@ export class FileStateStore implements StateStore {
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
   #earlier: Promise<number | null> | null = null;
-  /** The highest version that was given, of any key: one that was removed and comes back gets another version. */
+  /** The highest version that was used, of any key: one that was removed and comes back gets another version. */
   #version = 0;
 
   constructor(options: FileStateStoreOptions) {
@@ -214,7 +214,7 @@ export class FileStateStore implements StateStore {
     await this.#syncFolder(folder);
   }
 
-  /** Creates the folder, too, if it is missing. */
+  /** Also creates the folder if it is missing. */
   async #create(folder: string, draft: string): Promise<diskFiles.FileHandle> {
     try {
       return await this.#files.open(draft, 'wx', 0o600);
@@ -239,7 +239,7 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  /** A new name survives a power failure only when its folder is on disk, too. Windows cannot do that and need not. */
+  /** A new name survives a power failure only when its folder is also on disk. Windows cannot do that and need not. */
   async #syncFolder(folder: string): Promise<void> {
     try {
       const opened = await this.#files.open(folder, 'r');
@@ -263,7 +263,7 @@ export class FileStateStore implements StateStore {
       await this.#options.owner?.confirm();
       await this.#putAside(collection, name, fault);
     } catch {
-      // It is left out all the same.
+      // It is left out anyway.
     }
   }
 

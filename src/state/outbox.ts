@@ -34,7 +34,7 @@ export class Outbox<Message> {
 
   /**
    * @param stored `entries`; a damaged one is forgotten
-   * @param parse returns null for a message that is damaged or not wanted any more
+   * @param parse returns null for a message that is damaged or no longer wanted
    */
   static parse<Message>(stored: unknown, parse: (message: unknown) => Message | null): Outbox<Message> {
     const found = (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((entry): Entry<Message>[] => {

@@ -13,7 +13,7 @@ import type { Role } from './presence';
 export interface DirectoryOwnerOptions {
   directory: string;
   clock?: Clock;
-  /** Whether every process that uses the folder runs on this machine. Default: what the type of its file system says. */
+  /** Whether every process that uses the folder runs on this machine. Default: by the type of its file system. */
   isLocal?: (folder: string) => Promise<boolean>;
   /** Default: a server for the path. @throws the error of the system if no socket can be created */
   listen?: (path: string) => Promise<Server>;
@@ -180,7 +180,7 @@ export class DirectoryOwner {
     }
   }
 
-  /** @returns `busy` if it lives and can take no connection now */
+  /** @returns `busy` if it lives and can accept no connection now */
   async #connect(socket: string): Promise<Socket | 'refused' | 'busy'> {
     const address = await addressOf(this.#folder, socket);
     try {
@@ -233,7 +233,7 @@ export class DirectoryOwner {
         await this.#sweep().catch(() => undefined);
         return true;
       }
-      // A process that was stopped since it looked takes a number that was given long ago.
+      // A process that was stopped since it looked takes a number that was used long ago.
       if (isFirst) await diskFiles.unlink(this.#pathOf(number));
       this.#unlisten();
       return false;
@@ -306,14 +306,14 @@ export class DirectoryOwner {
     this.#server = null;
     for (const connection of this.#connections) connection.destroy();
     try {
-      // Node removes it, too, but not one that was named by a file descriptor of the folder.
+      // Node also removes it, but not one that was named by a file descriptor of the folder.
       if (this.#mark?.socket) unlinkSync(join(this.#folder, this.#mark.socket));
     } catch {
       // It is gone, or it is a pipe, which has no file.
     }
   }
 
-  /** At the end of the process, too. Its time is not needed then: the next process takes over at once. */
+  /** Also at the end of the process. Its time is not needed then: the next process takes over at once. */
   readonly #leave = (): void => {
     if (this.#number === 0 || this.#role !== 'active') return;
     try {
@@ -374,6 +374,6 @@ async function isLocalFolder(folder: string): Promise<boolean> {
   // A network drive is named by its full path and not by its letter.
   if (process.platform === 'win32') return !(await diskFiles.realpath(folder)).startsWith('\\\\');
   const { type } = await diskFiles.statfs(folder, { bigint: true });
-  // Some systems give the number with a sign.
+  // Some systems return the number with a sign.
   return localTypes[process.platform]?.includes(Number(BigInt.asUintN(32, type))) ?? false;
 }

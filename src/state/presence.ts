@@ -18,7 +18,7 @@ export interface Presence {
   readonly role: Role;
   /** Why this process may not act, if a user can end it: a shared store that is away, or another process that uses the directory. */
   readonly fault: VehicleError | null;
-  /** Names the copies of the same flows; null if each process has flows of its own. */
+  /** Names the copies of the same flows; null if each process has its own flows. */
   readonly group: string | null;
   /** Whether the same command from the same node of two copies is one command. */
   readonly joinsCommands: boolean;
@@ -37,7 +37,7 @@ export interface Presence {
   ageOf(stored: { savedAt: number; uptime: number }): number;
   /** Whether this process may still act under an id that it had: asked in the last statement before something is sent. */
   isStill(id: string): boolean;
-  /** Whether a process has ended, so that what it left may be taken over. True for an empty id: the process has given it up. @throws StateFault */
+  /** Whether a process has ended, so that what it left may be taken over. True for an empty id: the process has released it. @throws StateFault */
   hasEnded(id: string): Promise<boolean>;
   /** Makes sure after a pause of this process that it may act. @throws StateFault */
   renew(): Promise<void>;

@@ -8,7 +8,7 @@ interface RedisPresenceOptions {
   store: SharedStore;
   /** The name of this process for people: *Check* in another Node-RED shows it. */
   name?: string;
-  /** Names the copies of the same flows; null, the default, if each process has flows of its own. */
+  /** Names the copies of the same flows; null, the default, if each process has its own flows. */
   group?: string | null;
   /** Whether the same command from the same node of two copies is one command. Default: true in a group. */
   joinsCommands?: boolean;
@@ -38,7 +38,7 @@ interface Seen {
  * This process among those that use a store on Redis or Valkey. The record `process/<id>` is
  * written every 5 seconds. A process that finds the record of another one unchanged for 15 seconds
  * of its own monotonic time removes it on condition of its version. A process whose own record was
- * removed begins again with another id. No key expires by itself (`PX`, `EXISTS`): that would be
+ * removed begins again with another id. No key has an expiry (`PX`, `EXISTS`): that would be
  * counted by the wall clock of the store, and a step forward of that clock would end processes that
  * live.
  *

@@ -49,7 +49,7 @@ export interface RedisStateStoreOptions {
 /** What *Check* shows of the store. */
 interface RedisReport {
   version: string;
-  /** Null if the server does not say. */
+  /** Null if the server does not report it. */
   appendonly: boolean | null;
   appendfsync: string | null;
   maxmemoryPolicy: string | null;
@@ -73,7 +73,7 @@ const replicaMs = 1_000;
 /**
  * One hash for each collection, a field for each key, named by the keyed hash of the key. Its value
  * is `<version> <sealed JSON>`. A version is a counter of the server and a random text of the
- * writer, so that none is given twice, not even by a server that forgot its last writes. A write
+ * writer, so that none is used twice, not even by a server that forgot its last writes. A write
  * that is repeated over a new connection is recognized by its random text. What another secret or a
  * newer version of the pack wrote is not overwritten. `write` returns the version and the number of
  * replicas. It refuses to write if the replication ID of the server has changed since this process
@@ -220,7 +220,7 @@ export class RedisStateStore implements SharedStore {
   /** @throws StateFault `unavailable` */
   async report(): Promise<RedisReport> {
     const client = await this.#connected();
-    // A hosted server may refuse these, which says nothing of the store.
+    // A hosted server may refuse these, which shows nothing about the store.
     const list = (...args: string[]): Promise<unknown[]> =>
       this.#inTime(client.sendCommand(args)).then(listOf, () => []);
     const config = async (name: string): Promise<string | null> => {
@@ -278,7 +278,7 @@ export class RedisStateStore implements SharedStore {
     const { url, load, tls } = this.#options;
     const client = load().createClient({
       url: url.replace(/^valkey/, 'redis'),
-      // Redis 6 has the newer protocol, too, but some of its proxies have not.
+      // Redis 6 also has the newer protocol, but some of its proxies do not.
       RESP: 2,
       disableClientInfo: true,
       maintNotifications: 'disabled',
@@ -539,7 +539,7 @@ const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
 
 const unavailable = (problem: Sentence): StateFault => new StateFault('unavailable', problem);
 
-/** The client gives an error reply as an error without a code, whose text begins with a word in capitals. */
+/** The client returns an error reply as an error without a code, whose text begins with a word in capitals. */
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && systemCodeOf(error) === '' && /^[A-Z]{3,} /.test(error.message);
 

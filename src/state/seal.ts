@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 /** The content of a file: AES-256-GCM, all parts in base64. */
 export const sealedSchema = z.lazy(() =>
   z.object({
-    /** Says which secret it was, so that a foreign file is not taken for a damaged one. */
+    /** Identifies the secret, so that a foreign file is not mistaken for a damaged one. */
     keyId: z.string(),
     salt: z.string(),
     nonce: z.string(),

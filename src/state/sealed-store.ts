@@ -44,7 +44,7 @@ export class SealedStateStore implements StateStore {
       await this.#keepUnreadable(key, condition);
       // A seal may create its key in the directory of the store, which is open since the read.
       const [seal] = seals();
-      if (seal === undefined) throw new TypeError('A store without a seal keeps no secrets.');
+      if (seal === undefined) throw new TypeError('An unencrypted store cannot contain secrets.');
       return store.write(key, await seal.seal(text, key), condition);
     });
   }

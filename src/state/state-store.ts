@@ -21,7 +21,7 @@ export interface WriteCondition {
 
 /**
  * Everything that outlives a restart: a small key-value store with compare-and-set. A key is a collection and a name,
- * `command/4f3c`; the collection is a fixed word of the pack, the name can be any text. No two writes of a key get the same version,
+ * `command/4f3c`; the collection is a fixed word of the pack, the name is any text. No two writes of a key get the same version,
  * not even when it was removed in between.
  */
 export interface StateStore {
@@ -133,7 +133,7 @@ export async function readForUpdate(store: Pick<StateStore, 'read'>, key: string
 const maxTries = 100;
 
 /**
- * Changes what other processes change, too.
+ * Changes what other processes also change.
  * @param change makes one try; null if another process was faster. `isAgain`: what is stored has to
  * be read again
  * @param clock pauses for a random time before each try but the first three, so that processes do not meet again and again
@@ -151,7 +151,7 @@ export async function retryOnConflict<T>(change: (isAgain: boolean) => Promise<T
   );
 }
 
-/** A name that tells nothing of the text that it stands for. */
+/** A name that reveals nothing of the text that it stands for. */
 export const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 /** The collection of a key. @throws TypeError if the caller made up a key that no store can hold */

@@ -1,4 +1,4 @@
-/** The key that each map was given last, which is most often the next one, too: then its order stays. */
+/** The last key of each map, which is most often also the next one: then its order stays. */
 const newestKeys = new WeakMap<object, unknown>();
 
 /**

@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import type { Signal } from './cancellation';
 
-/** Time is a parameter: code that waits or reads the time takes a `Clock`, so that tests control it and never sleep. */
+/** Time is a parameter: code that waits or reads the time has a `Clock` as a parameter, so that tests control it and never sleep. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;

@@ -27,6 +27,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a form or a message gives nothing. */
+/** Whether a form or a message has no value. */
 export const isEmpty = (input: unknown): input is undefined | null | '' =>
   input === undefined || input === null || input === '';

@@ -2,7 +2,7 @@
 export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
 /**
- * Whether a service takes it for a redirect URL. It is compared as text: https, or http on
+ * Whether a service accepts it as a redirect URL. It is compared as text: https, or http on
  * `localhost` (docs/internals/vendor-api.md 4.3).
  */
 export const isRedirectUrl = (input: string): boolean =>
@@ -11,7 +11,7 @@ export const isRedirectUrl = (input: string): boolean =>
 
 /**
  * What is wrong with an address that keys, tokens or a sign-in go to; null if nothing is. Browsers
- * use it, too.
+ * also use it.
  */
 export function addressFault(
   input: string,

@@ -24,7 +24,7 @@ export function parseRange(text: string): { from: number; to: number } | null {
   return { from: Number(fromHour) * 60 + Number(fromMinute), to: Number(toHour) * 60 + Number(toMinute) };
 }
 
-/** The hours in which a node sends messages by itself. */
+/** The hours in which a node sends messages without being asked. */
 export interface HoursSettings {
   /** How the range is meant: `always` does not use it, `only` sends in it, `not` outside of it (`not`). */
   hours?: 'always' | 'only' | 'not';
@@ -76,7 +76,7 @@ function quietHours({ from, to }: { from: number; to: number }, timeZone?: strin
     return Number(hours) * 60 + Number(minutes);
   };
   return {
-    // Intl gives the local time of that instant, so a change to or from summer time needs no arithmetic.
+    // Intl has the local time of that instant, so a change to or from summer time needs no arithmetic.
     holdsAt(at) {
       const now = minuteOfDay(at);
       return from < to ? from <= now && now < to : from <= now || now < to;

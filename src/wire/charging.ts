@@ -5,8 +5,8 @@ import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './r
 import { parseMeasured, type Measured } from './schemas';
 
 /**
- * One member of the energy state (docs/internals/contract.md 3). Its unit is null if the service
- * does not say kilometers or miles.
+ * One member of the energy state (docs/internals/contract.md 3). Its unit is null if the
+ * service names neither kilometers nor miles.
  */
 interface ChargingMember extends Measured {
   /**
@@ -50,7 +50,7 @@ export function parseChargingMember(name: ChargingMemberName, body: unknown): Pa
   return { payload, measuredAt: payload.timestamp };
 }
 
-/** The longest time that the service gives. It also gives this value for any longer time. */
+/** The longest time that the service reports. It also reports this value for any longer time. */
 const maxChargingMinutes = 1440;
 
 /** `reason` is that of the member that lacks; `NOT_CHARGING` for a car that is known not to charge. */

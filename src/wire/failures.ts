@@ -212,7 +212,7 @@ const rules: readonly Rule[] = [
   {
     when: () => true,
     code: 'SERVICE_ERROR',
-    sentence: 'The service refused the request without saying why. Check the base URL and the settings.',
+    sentence: 'The service refused the request without a reason. Check the base URL and the settings.',
     retryable: false,
   },
 ];
@@ -220,7 +220,7 @@ const rules: readonly Rule[] = [
 export function failureOf(answer: FailedAnswer, context: FailureContext): VehicleError {
   const { failure: read, operationId } = readFailure(answer);
   const failure = { ...read, api: context.api };
-  // The last rule takes every failure.
+  // The last rule matches every failure.
   const rule = rules.find((candidate) => candidate.when(failure)) as Rule;
   return new VehicleError(
     rule.code,

@@ -68,7 +68,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
-/** A value in the type of docs/internals/service.md 2.8, and whether it says all that the service said. */
+/** A value in the type of docs/internals/service.md 2.8, and whether it contains all that the service reported. */
 interface Converted {
   value: Scalar | null;
   isExact: boolean;

@@ -32,7 +32,7 @@ import {
  */
 export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
-/** A parsed answer: what goes into `msg.payload`, when the car measured it, and for openings what it says. */
+/** A parsed answer: what goes into `msg.payload`, when the car measured it, and its summary for openings. */
 export interface Parsed<Payload> {
   payload: Payload;
   /** The oldest timestamp in it: nothing in the reading is older. Null if there is none. */
@@ -41,8 +41,8 @@ export interface Parsed<Payload> {
 }
 
 /**
- * Its unit is in words: that of docs/internals/service.md 2.8, or another one that the service
- * gave; null for words and booleans.
+ * Its unit is in words: that of docs/internals/service.md 2.8, or another one of the
+ * service; null for words and booleans.
  */
 export interface ResourceReading extends Measured {
   /** The service's own value, if the type of docs/internals/service.md 2.8 cannot hold all of it. */
@@ -50,7 +50,7 @@ export interface ResourceReading extends Measured {
 }
 
 interface CommandOffer {
-  /** In the form that the command node takes: `honk-flash`. */
+  /** In the form that the command node accepts: `honk-flash`. */
   command: string;
   /** Verbatim. */
   href: string | null;
@@ -76,7 +76,7 @@ export function unwrapList(body: unknown, name: string): unknown[] {
   return list;
 }
 
-/** What an answer does not say, but what its meaning depends on. */
+/** What an answer does not contain, although its meaning depends on it. */
 export interface AnswerContext {
   interface: InterfaceName;
   /** Whether the car has the window or lid that not every car has; null if that is not known. */
@@ -126,7 +126,7 @@ export function parseOpenings(
   };
 }
 
-/** The spelling of a member that says something; nothing if two say different things. */
+/** The spelling of a member that has a value; nothing if two have different ones. */
 export function measuredIn(data: Record<string, unknown>, spellings: readonly string[]): Measured {
   let best: Measured | null = null;
   for (const name of spellings) {
@@ -138,7 +138,7 @@ export function measuredIn(data: Record<string, unknown>, spellings: readonly st
   return best ?? notMeasured;
 }
 
-/** How much a value says: nothing, that it is not specified, or something. */
+/** How much a value contains: nothing, that it is not specified, or something. */
 const worthOf = ({ value }: Measured): 0 | 1 | 2 => (value === null ? 0 : value === 'UNSPECIFIED' ? 1 : 2);
 
 /** The earlier one of two ISO-8601 times; null if there is none. */
@@ -187,7 +187,7 @@ export function typedReading(type: Resource | MemberKind, { value: raw, unit, ti
   };
 }
 
-/** JSON booleans, their text, and the words that the specification gives to them; anything else is unknown. */
+/** JSON booleans, their text, and the words of the specification for them; anything else is unknown. */
 function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean | null {
   if (typeof raw === 'boolean') return raw;
   const word = typeof raw === 'string' ? raw.trim().toLowerCase() : '';

@@ -58,7 +58,7 @@ export const notMeasured: Measured = { value: null, unit: null, timestamp: null 
 export const isMeasured = (input: unknown): boolean =>
   input === null || (typeof input === 'object' && 'value' in input);
 
-/** Every read parses many of them, so this takes no schema. */
+/** Every read parses many of them, so this needs no schema. */
 export function parseMeasured(input: unknown): Measured {
   if (!isRecord(input)) return { ...notMeasured };
   const { value, unit, timestamp } = input;
@@ -113,7 +113,7 @@ export const detailsShape = z.lazy(() =>
     gearbox: text,
     fuelType: text,
     externalColour: text,
-    /** Kilowatt-hours; only there if the service gives it (docs/internals/service.md 2.2). */
+    /** Kilowatt-hours; absent if the service does not send it (docs/internals/service.md 2.2). */
     batteryCapacityKWH: z.optional(number),
     images: z.catch(images, noImages),
     descriptions: z.catch(descriptions, noDescriptions),

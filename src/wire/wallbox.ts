@@ -12,7 +12,7 @@ export interface WallboxSession {
   start: string | null;
   /** Null while the session is open, and if it cannot be read. */
   end: string | null;
-  /** Null if it cannot be told. */
+  /** Null if it is unknown. */
   open: boolean | null;
   kWh: number | null;
   /** The reason why `kWh` is null: `MISSING`, `NEGATIVE` or `UNREADABLE`. */
@@ -24,7 +24,7 @@ export interface WallboxSession {
 
 /** `reason` only if `value` is null: that of a session, or `OPEN_FOR_DAYS`. */
 interface WallboxReading extends Omit<Measured, 'timestamp'> {
-  /** The service gives no time. */
+  /** The service sends no time. */
   timestamp: null;
   reason?: string;
 }
@@ -32,10 +32,10 @@ interface WallboxReading extends Omit<Measured, 'timestamp'> {
 /** At 6 ampere on one phase, the largest battery is full before. */
 const maxOpenMs = 3 * 24 * 60 * 60_000;
 
-/** Whether an answer to a command of a wallbox says what became of it, although it is no success. */
+/** Whether an answer to a command of a wallbox contains its outcome, although it is no success. */
 export const isWallboxRefusal = (status: number): boolean => status === 409 || status === 422;
 
-/** Reads an answer to a command of a wallbox: any success accepts it, and a refusal has a code; its text does not say what to do. */
+/** Reads an answer to a command of a wallbox: any success accepts it, and a refusal has a code; its text does not state what to do. */
 export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation {
   const { code } = isRecord(body) ? body : {};
   // A refusal with the word of a success, or of a command in progress, is unclear.
@@ -46,7 +46,7 @@ export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation
   return { requestStatus, operationId: null, message: null, async: null, readyUntil: null };
 }
 
-/** The newest first, and in one order however the service gives them. */
+/** The newest first, and in one order, whatever the order of the service. */
 export function parseWallboxSessions(body: unknown): Parsed<WallboxSession[]> {
   return { payload: unwrapList(body, 'sessions').map(sessionOf).sort(newestFirst), measuredAt: null };
 }
@@ -104,7 +104,7 @@ const textOf = (input: unknown): string | null => (typeof input === 'string' && 
 
 type Found = Pick<WallboxReading, 'value' | 'reason'>;
 
-/** Whether a session is open; a session that was forgotten open tells nothing. */
+/** Whether a session is open; a session that was left open shows nothing. */
 function chargingOf(sessions: readonly WallboxSession[], now: number): Found {
   const maybeOpen = sessions.filter(({ open }) => open !== false);
   const lasting = maybeOpen.filter(({ start }) => start !== null && now - Date.parse(start) < maxOpenMs);
@@ -114,7 +114,7 @@ function chargingOf(sessions: readonly WallboxSession[], now: number): Found {
   return { value: null, reason: isReadable ? 'OPEN_FOR_DAYS' : 'UNREADABLE' };
 }
 
-/** The energy of the sessions that began at a time or later: the service does not say how a session is spread over its hours. */
+/** The energy of the sessions that began at a time or later: the service does not report how a session is spread over its hours. */
 function energyOf(sessions: readonly WallboxSession[], begin: number): Found {
   const counted = sessions.filter(({ start }) => start === null || Date.parse(start) >= begin);
   const odd = counted.find(({ start, kWh }) => kWh === null || (start === null && begin > -Infinity));

@@ -46,9 +46,9 @@ export function day(): Row[] {
     {
       what: 'the day: adaptive, share of the fixed schedule',
       value: ordinary.adaptive.calls / ordinary.fixed.calls,
-      // Nothing of it depends on the machine.
-      atMost: 0.461,
-      aim: 0.4,
+      // Nothing of it depends on the machine. 0.40 would notice something later
+      // (docs/internals/decisions.md).
+      atMost: 0.44,
     },
     {
       what: 'the day and random days: opened doors, unlocked cars, windows, starts and ends of charging that were noticed later',

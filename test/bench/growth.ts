@@ -18,10 +18,21 @@ export async function growth(): Promise<Row[]> {
         const { megabytes, cpuPerSecond } = await idle(what, count);
         const kilobytes = ((megabytes - none.megabytes) * 1024) / count;
         each.push(kilobytes);
-        rows.push({
-          what: `${count} ${what}`,
-          value: `${kilobytes.toFixed(1)} KB each, ${cpuPerSecond.toFixed(1)} ms CPU per idle second (${none.cpuPerSecond.toFixed(1)} without)`,
-        });
+        const isMost = count === counts[1];
+        rows.push(
+          {
+            what: `${count} ${what}: memory of each`,
+            value: kilobytes,
+            ...(isMost && what === 'nodes' && { atMost: 16, aim: 8.6 }),
+            unit: 'KB',
+          },
+          {
+            what: `${count} ${what}: CPU of an idle second (${none.cpuPerSecond.toFixed(1)} ms without)`,
+            value: cpuPerSecond,
+            ...(isMost && what === 'nodes' && { atMost: 5 }),
+            unit: 'ms',
+          },
+        );
       }
       rows.push({
         what: `${what}: memory of each, at ${counts[1]} of that at ${counts[0]}`,
@@ -29,8 +40,29 @@ export async function growth(): Promise<Row[]> {
         atMost: 1.25,
       });
     }
-    return rows;
+    return [...rows, ...(await aDay(idle))];
   } finally {
     await service.stop();
   }
+}
+
+const readsPerSecond = 10;
+/** Of a car that is polled adaptively (test/bench/day.ts). */
+const readsPerDay = 2_459;
+/** A core of a Raspberry Pi 3 beside one of the machines that run this. */
+const timesSlower = 8;
+
+/** What one polled car adds to a Node-RED at rest. */
+async function aDay(idle: (what: 'reads', count: number) => Promise<Idle>): Promise<Row[]> {
+  const none = await idle('reads', 0);
+  const some = await idle('reads', readsPerSecond);
+  const perRead = Math.max(0, some.cpuPerSecond - none.cpuPerSecond) / readsPerSecond;
+  const secondsPerDay = (perRead * readsPerDay) / 1000;
+  return [
+    {
+      what: `one car at rest, ${readsPerDay} reads a day`,
+      value: `${perRead.toFixed(2)} ms CPU a read, ${secondsPerDay.toFixed(1)} s a day; ${(secondsPerDay * timesSlower).toFixed(0)} s on a core that is ${timesSlower} times slower, such as a Raspberry Pi 3`,
+    },
+    { what: 'one car at rest: CPU of an idle second', value: none.cpuPerSecond, unit: 'ms' },
+  ];
 }

@@ -2,6 +2,7 @@
  * The benchmarks: `npm run bench`, or a part of them: `npm run bench -- throughput`.
  */
 import { appendFileSync } from 'node:fs';
+import { command } from './command';
 import { day } from './day';
 import { growth } from './growth';
 import { sharing } from './sharing';
@@ -14,6 +15,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   sharing: () => sharing(),
   start: () => start(),
   throughput: () => throughput(),
+  command: () => command(),
   growth: () => growth(),
   stores: () => stores(),
   fleets: () => fleets(),

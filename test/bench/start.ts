@@ -9,16 +9,22 @@ export async function start({ rounds = 11 } = {}): Promise<Row[]> {
   return [...(await empty(rounds)), ...(await first(rounds)), ...browser()];
 }
 
+export interface EmptyCost extends Cost {
+  /** Megabytes of the heap after a collection. */
+  used: number;
+}
+
 async function empty(rounds: number): Promise<Row[]> {
-  const runs: { bare: Cost; packed: Cost }[] = [];
-  const run = (withPack: boolean): Promise<Cost> => measured<Cost>('start-process', { withPack });
+  const runs: { bare: EmptyCost; packed: EmptyCost }[] = [];
+  const run = (withPack: boolean): Promise<EmptyCost> =>
+    measured<EmptyCost>('start-process', { withPack }, ['--expose-gc']);
   for (let round = 0; round < rounds; round += 1) {
     // In turns, so that neither always comes first.
     if (round % 2 === 0) runs.push({ bare: await run(false), packed: await run(true) });
     else runs.push({ packed: await run(true), bare: await run(false) });
   }
-  const bare = (pick: keyof Cost): number => median(runs.map((pair) => pair.bare[pick]));
-  const more = (pick: keyof Cost): number => median(runs.map((pair) => pair.packed[pick])) - bare(pick);
+  const bare = (pick: keyof EmptyCost): number => median(runs.map((pair) => pair.bare[pick]));
+  const more = (pick: keyof EmptyCost): number => median(runs.map((pair) => pair.packed[pick])) - bare(pick);
   return [
     { what: 'empty Node-RED: start', value: bare('ms'), unit: 'ms' },
     // The start of a Node-RED varies by a fifth on a busy machine.
@@ -30,7 +36,9 @@ async function empty(rounds: number): Promise<Row[]> {
       unit: '%',
     },
     { what: 'empty Node-RED: memory', value: bare('megabytes'), unit: 'MB' },
-    { what: 'empty Node-RED: with the pack, more', value: more('megabytes'), atMost: 8, aim: 1, unit: 'MB' },
+    // The heap of V8 grows in steps of several MB, which a start with the pack can reach earlier.
+    { what: 'empty Node-RED: with the pack, more', value: more('megabytes'), atMost: 8, unit: 'MB' },
+    { what: 'empty Node-RED: with the pack, more that is in use', value: more('used'), atMost: 1, unit: 'MB' },
   ];
 }
 

@@ -35,7 +35,7 @@ class Counted {
 
   over(store: SharedStore): SharedStore {
     const count = async <T>(key: string, call: () => Promise<T>): Promise<T> => {
-      // A beat goes on beside the work.
+      // A beat continues beside the work.
       if (key === '' || key.startsWith('process/')) return call();
       const trip = this.trips + 1;
       const round = this.#rounds;

@@ -56,7 +56,7 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
     const input: ThroughputInput = { url, asked, rounds, msPerRound };
     const paces = await measured<Throughput>('throughput-process', input);
     const typical = (name: Contestant, pick: (pace: Pace) => number): number => median(paces[name].map(pick));
-    // A ratio is taken within a round, where both ran under the same load of the machine.
+    // A ratio is taken within a round, because both ran under the same load of the machine there.
     const ratioOf = (one: Contestant, other: Contestant, pick: (pace: Pace) => number): number =>
       median(paces[one].map((pace, round) => pick(pace) / pick(paces[other][round] ?? pace)));
     const ratio = (other: Contestant, pick: (pace: Pace) => number): number => ratioOf('status', other, pick);
@@ -70,7 +70,7 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
       {
         what: `${title}: times the http request node`,
         value: ratio('http request', speed),
-        // Six connections to the service, where the other two open fifty. With one read in flight, the latency below has the limit.
+        // Six connections to the service; the other two open fifty. With one read in flight, the latency below has the limit.
         ...(inFlight > 1 && { atLeast: 1.7, aim: 4.8 }),
       },
       // The pace that is possible without anything that a reading needs.

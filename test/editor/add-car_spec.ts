@@ -172,7 +172,7 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
   });
 
   describe('for all nodes of a flow', () => {
-    /** The car of each node, and the VIN where it has one. */
+    /** The car of each node, and the VIN if it has one. */
     const cars = () =>
       page.evaluate(() => {
         type Found = { vehicle?: string; vin?: string; env?: { value: string }[] };

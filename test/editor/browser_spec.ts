@@ -71,7 +71,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
   }
 
   async function deploy(): Promise<FlowNode[]> {
-    // The button looks done as soon as it is pressed; the answer says that it is.
+    // The button looks done as soon as it is pressed; the answer confirms it.
     const deployed = page.waitForResponse(
       (response) => response.request().method() === 'POST' && response.url() === `${started.nodeRed.url}flows`,
     );
@@ -443,7 +443,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
       .locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label')
       .allInnerTexts();
     assert.deepEqual(
-      // The palette breaks the line at a hyphen, and puts blanks around it.
+      // The palette breaks the line at a hyphen, and puts spaces around it.
       labels.map((label) => label.replace(/\s*-\s*/, '-')),
       ['Auto-Status', 'Auto-Befehl', 'Auto-Ergebnis', 'Auto-Wächter', 'Auto-Ereignis', 'Auto-Bedingung'],
     );

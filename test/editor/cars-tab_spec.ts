@@ -147,14 +147,14 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       const { RED } = globalThis as unknown as { RED: { sidebar: { show(id: string): void } } };
       RED.sidebar.show('connected-vehicle-cars');
     });
-  /** What the list says, `Rear right: open`. */
+  /** A line of the list, `Rear right: open`. */
   const row = (name: string) => page.locator(`.cars-list tr[data-fact=${name}] td:nth-child(2)`);
   const part = (name: string) => page.locator(`.cars-drawing [data-part=${name}][role=button]`);
   const press = async (id: string): Promise<void> => {
     assert.ok((await fetch(`${started.nodeRed.url}inject/${id}`, { method: 'POST' })).ok);
   };
 
-  /** Waits until an element says this. */
+  /** Waits until an element shows this. */
   const says = (element: ReturnType<typeof row>, text: string): Promise<unknown> =>
     element.filter({ hasText: new RegExp(`^${text}$`) }).waitFor();
   const isIn = (name: string, state: string): Promise<unknown> =>

@@ -114,7 +114,7 @@ describe('The editor halves', () => {
       const defaults = structuredClone(defaultsOf(type));
       assert.deepEqual(shape.parse(defaults), defaults);
       // Empty, these two are the profile's own; the form shows what that is for `custom`.
-      // A new configuration reads charging and position, too; one that is older than the property does not.
+      // A new configuration also reads charging and position; one that is older than the property does not.
       const access = ['lock', 'unlock', 'honk-flash'];
       const profile = type === 'connected-vehicle' ? { apiKeyHeader: '', mediaTypeVendor: '', access } : {};
       // A new command node locks; a flow that names no command takes it from the message.
@@ -375,7 +375,7 @@ describe('The validators', () => {
     assert.equal(judge([ofWindows], ofWindows, '29'), true, 'a guard of windows alone reads no doors');
     const ofAll = { ...guard, watch: ['window', 'door'] };
     assert.equal(judge([ofAll], ofAll, '29'), `${shared}calls`);
-    // The doors are read at their own seconds in the adaptive profile, too; what they keep watch for, more seldom.
+    // In the adaptive profile, the doors are also read at their own seconds; what they keep watch for, more rarely.
     assert.equal(judge([doors], doors, '20', { polling: 'adaptive' }), `${shared}calls`);
     assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60', { polling: 'adaptive' }), true);
     assert.equal(
@@ -390,7 +390,7 @@ describe('The validators', () => {
     );
     const windows = status('windows', 'windows', 0);
     assert.equal(judge([windows], windows, '20', { polling: 'adaptive' }), `${shared}calls`, 'nobody reads the doors');
-    // What does not meet is counted by itself.
+    // What does not meet is counted alone.
     assert.equal(
       judge([doors, { ...status('old', 'doors', 60), interface: 'v1' }, fuel], doors, '50'),
       `${shared}calls`,

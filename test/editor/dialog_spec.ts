@@ -64,7 +64,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     page = await openEditor(started.browser, started.nodeRed.url, {
       height: 1200,
       complaints,
-      // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
+      // Chromium reports this for a window that cannot be closed because it shows the browser's own error page.
       isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
     });
     await openDialog();

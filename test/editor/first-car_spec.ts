@@ -27,7 +27,7 @@ describe(`The first car in a browser${pendingNote}`, function () {
   const deploy = async (): Promise<void> => {
     // A gray button looks as one that has deployed.
     await page.locator('#red-ui-header-button-deploy:not(.disabled)').click();
-    // The editor asks first where a node cannot work.
+    // The editor asks first if a node cannot work.
     const confirm = page.getByRole('button', { name: 'Confirm deploy' });
     await confirm.or(page.locator('#red-ui-header-button-deploy.disabled')).first().waitFor();
     if (await confirm.isVisible()) await confirm.click();
@@ -56,7 +56,7 @@ describe(`The first car in a browser${pendingNote}`, function () {
     page = await openEditor(started.browser, `http://garage:${port}/`, {
       height: 1000,
       complaints,
-      // Chromium says so of a window that cannot be closed because it shows the browser's own error page.
+      // Chromium reports this for a window that cannot be closed because it shows the browser's own error page.
       isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
     });
   });

@@ -13,7 +13,7 @@ import {
 } from '../support/editor-browser';
 import { everyNth, isLong, itLong } from '../support/long';
 
-/** Conditions of four kinds, each with an operand of its own. */
+/** Conditions of four kinds, each with its own operand. */
 const hundredRows = Array.from({ length: 100 }, (_, at) =>
   [
     { value: 'odometer', operator: '>', operand: at },
@@ -23,7 +23,7 @@ const hundredRows = Array.from({ length: 100 }, (_, at) =>
   ].at(at % 4),
 );
 
-/** A flow as an older version or a person wrote it: properties are missing, lists are in an order of their own. */
+/** A flow as an older version or a person wrote it: properties are missing, lists are in their own order. */
 const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
   { id: 'tab', type: 'tab', label: 'Car' },
   { id: 'demo-car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' },
@@ -141,7 +141,7 @@ describe(`The forms in a browser${pendingNote}`, function () {
 
   // One form of each type is looked at in both themes, and in another language, which has the same fields with other words.
   const ofEachType = ['volvo', 'one', 'unlock', 'result', 'guard', 'event', 'condition'];
-  // Forms with a warning, which has a color of its own.
+  // Forms with a warning, which has its own color.
   const withWarning = ['nothing-sent', 'not-served', 'unset'];
   // In the short form of the test, a form of each type, those with a warning and one with a number out of the environment are opened;
   // axe looks at three, and at the colors of two.

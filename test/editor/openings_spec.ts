@@ -27,7 +27,7 @@ const flow = [
 function keepAccount(): void {
   interface Begun {
     name: string;
-    /** Whether it ends by itself, as with an element that has left the page. */
+    /** Whether it ends without a call, as with an element that has left the page. */
     isOver(): boolean;
   }
   const begun = new Map<unknown, Begun>();
@@ -35,7 +35,7 @@ function keepAccount(): void {
   const nameOf = (target: unknown): string =>
     target instanceof Element ? target.localName : Object.prototype.toString.call(target).slice(8, -1);
 
-  // Each listener of each target has a key of its own.
+  // Each listener of each target has its own key.
   const keys = new WeakMap<object, Map<string, object>>();
   const keyOf = (target: object, type: string, listener: unknown, isCapturing: boolean): object => {
     const ofTarget = keys.get(target) ?? new Map<string, object>();
@@ -185,7 +185,7 @@ describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, f
     await page.evaluate("RED.sidebar.show('info')");
   };
   const count = (): Promise<Record<string, number>> => page.evaluate('countBegun()');
-  /** What each opening begins and does not end: the names that grow with the openings. A timer that has begun may end by itself. */
+  /** What each opening begins and does not end: the names that grow with the openings. A timer that has begun may end without a call. */
   const leftOver = async (open: () => Promise<void>): Promise<{ name: string; counts: string }[]> => {
     const times = async (openings: number): Promise<void> => {
       for (let opened = 0; opened < openings; opened += 1) await open();

@@ -45,7 +45,7 @@ describe(`The units in the forms${pendingNote}`, () => {
     const units = page.locator('#node-config-input-units');
     assert.equal(await units.inputValue(), 'uk');
     assert.deepEqual(await units.locator('option').allInnerTexts(), [
-      'as the car gives them',
+      'as the car reports them',
       'metric',
       'UK: miles, mpg, °C, liters',
       'US: miles, mpg, °F, gallons',

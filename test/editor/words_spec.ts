@@ -26,7 +26,7 @@ import {
 /** Titles that a language may leave out: the words of the name are then used. */
 const isTitle = (key: string): boolean => key.startsWith('read.');
 
-/** Each line of a help that describes a property: the line, the name of the property and what is said of it. */
+/** Each line of a help that describes a property: the line, the name of the property and its description. */
 const propertiesOf = (language: string, type: string): [line: string, name: string, text: string][] =>
   [
     ...readFileSync(join(root, 'nodes/locales', language, `${type}.html`), 'utf8').matchAll(
@@ -87,7 +87,7 @@ describe('The words of the editor', () => {
         it(`${type} has a help that names every property and what to do about an error`, () => {
           const text = help(language, type);
           const { category, defaults, credentials = {} } = definition(type);
-          // The type of a typed input is said with its property.
+          // The type of a typed input is described with its property.
           const names = Object.keys(defaults).filter(
             (name) => !(name.replace(/Type$/, '') in defaults && name.endsWith('Type')),
           );
@@ -212,7 +212,7 @@ describe('The words of the editor', () => {
 
   it('are all asked for: no text is left that nothing shows', () => {
     const quoted = new Set(allSources.match(/(?<=(["'`]))[\w.-]+(?=\1)/g));
-    // A key is asked for as a whole, by its last part, or by `prefix.${…}` or `${…}.last`. Node-RED asks for the category by itself.
+    // A key is asked for as a whole, by its last part, or by `prefix.${…}` or `${…}.last`. Node-RED itself asks for the category.
     const isAsked = (key: string, mayBeBuilt: boolean): boolean => {
       const whole = key.replace(/_(one|other)$/, '');
       const last = whole.slice(whole.lastIndexOf('.') + 1);

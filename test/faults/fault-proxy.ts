@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { testCertificate } from '../support/test-certificate';
 
-/** Statuses of gateways, load balancers and content networks that no service sends by itself. */
+/** Statuses of gateways, load balancers and content networks that no service itself sends. */
 const gatewayStatuses = [
   408, 425, 429, 499, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 525, 526, 527, 530, 598, 599,
 ] as const;
@@ -33,7 +33,7 @@ export const faults: readonly Fault[] = [
   ...simpleFaults,
   ...gatewayStatuses.flatMap((status) => [
     `status ${status} before the service` as const,
-    // A 429 says by itself that the request was not taken.
+    // A 429 means that the request was not accepted.
     ...(status === 429 ? [] : [`status ${status} after the service` as const]),
   ]),
 ];

@@ -16,7 +16,7 @@ interface FaultReport {
   faults: number;
   /** How often each outcome or code was reported. */
   told: Record<string, number>;
-  /** Empty where every invariant holds. */
+  /** Empty if every invariant holds. */
   broken: string[];
 }
 
@@ -164,7 +164,7 @@ class FaultRun {
     }
   }
 
-  /** No window, door or tailgate of the second car ever moves, so every event about them is false. */
+  /** No window, door or tailgate of the second car moves, so every event about them is false. */
   async #event(where: string): Promise<void> {
     const { outputs, error } = await this.#send('event', {}, where);
     for (const { payload } of outputs) this.#break(`${where}: the event ${(payload as { event?: string }).event}`);

@@ -22,7 +22,7 @@ const second = 1_000;
 const minute = 60 * second;
 /** What a command may take besides its wait: its turn at the budget, connecting, and the answer of the car. */
 const afterwardsMs = 300 * second;
-/** After this no command is under way any more (docs/internals/vendor-api.md 5). */
+/** After this no command is still in progress (docs/internals/vendor-api.md 5). */
 const longestMs = 150 * second;
 
 /** What a history met, for the count at the end. */
@@ -38,7 +38,7 @@ export interface DispatchesMet {
   queued: number;
 }
 
-/** One command that somebody asked for, and what became of it. */
+/** One requested command, and its outcome. */
 interface Asked {
   options: DispatchOptions;
   askedAt: number;
@@ -54,7 +54,7 @@ interface Asked {
 
 /**
  * Some minutes of a car that several nodes of one or two configurations send commands to: they queue, wait for the car, are called off,
- * lose their arming, meet a bad line and deploys. Throws where a command leaves that must not, or two are under way at once.
+ * lose their arming, meet a bad line and deploys. Throws if a command leaves that must not, or two are in progress at once.
  */
 export async function sendAround(random: Random): Promise<DispatchesMet> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));

@@ -9,7 +9,7 @@ const { vin } = demoCar;
 const second = 1_000;
 const minute = 60 * second;
 const most = { requestsPerDay: 1e6, requestsPerMinute: 100, commandsPerMinute: 10 };
-/** After this no command is under way any more (docs/internals/contract.md 4). */
+/** After this no command is still in progress (docs/internals/contract.md 4). */
 const longestMs = 150 * second;
 
 /** What histories met, for the count at the end. */
@@ -31,7 +31,7 @@ interface Left {
 
 /**
  * Ten minutes of one car that several processes with the same flows read and command over one store, while processes are killed, and cut off
- * from the store, and answers of the store are lost. Throws where two commands are under way to the car at once, one is sent twice, or the quota of the key is exceeded.
+ * from the store, and answers of the store are lost. Throws if two commands to the car are in progress at once, one is sent twice, or the quota of the key is exceeded.
  */
 export async function runFleet(random: Random, count: number): Promise<FleetMet> {
   const badLine = random.chance(0.5) ? 0.2 : 0;
@@ -102,7 +102,7 @@ export async function runFleet(random: Random, count: number): Promise<FleetMet>
     all.clock.after(random.between(0, 480) * second, () => {
       const command = random.pick(['lock', 'unlock', 'honk', 'flash']);
       void ask(alive(), command);
-      // The message reaches another copy of the flow, too.
+      // The message also reaches another copy of the flow.
       if (group !== null && random.chance(0.3)) void ask(alive(), command);
     });
   for (let bursts = random.between(0, 12); bursts > 0; bursts -= 1)

@@ -41,8 +41,8 @@ export interface Met {
 
 /**
  * One command in the life of a car, with all that can happen to it: states in any order, unknown words, polls that are
- * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws where what the result says is
- * not what docs/internals/contract.md 5 demands.
+ * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws if the result differs
+ * from docs/internals/contract.md 5.
  */
 export async function liveThrough(random: Random): Promise<Met> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));

@@ -76,7 +76,7 @@ const codesOf = ({ codes }: Asked): string[] => codes.map(({ code }) => code);
 type Said =
   { entered: number } | { result: number; outcome: string } | { failed: number; code: string } | { read: string };
 
-/** A Node-RED that is killed, stopped and started again in its user directory, with a connection of its own to the store. */
+/** A Node-RED that is killed, stopped and started again in its user directory, with its own connection to the store. */
 class Copy {
   life: Life | null = null;
   isPaused = false;
@@ -255,7 +255,7 @@ export async function runRealFleet(random: Random, options: RealFleetOptions): P
   }
 }
 
-/** Not a disturbance: none is under way any more. */
+/** Not a disturbance: none is still in progress. */
 const allWell = 'all are well';
 
 class RealFleet {
@@ -434,7 +434,7 @@ class RealFleet {
     await Promise.all(under);
   }
 
-  /** @returns what goes on after it */
+  /** @returns what continues after it */
   async #event(name: string, until: AbortSignal): Promise<Promise<unknown>[]> {
     const random = this.#random;
     const signal = this.#ending.signal;
@@ -602,7 +602,7 @@ class RealFleet {
     for (const [asked, invocations] of sent) {
       if (invocations.length < 2) continue;
       const [first = 0, next = 0] = [...asked.lives.values()].map((at) => at ?? Infinity).sort((a, b) => a - b);
-      // A copy that was paused got its message so late that it is a command of its own.
+      // A copy that was paused got its message so late that it is a separate command.
       if (invocations.length === 2 && next - first >= joinedMs - second)
         count('asked twice, 10 s apart, and sent twice');
       else twice.push(asked);

@@ -5,10 +5,10 @@ import { Service } from '../../src/simulator/service/service';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/http/transport';
 import type { ManualClock } from '../support/manual-clock';
 
-/** What becomes of a request on its way. `unheard`: everything is done, nothing is answered. `connecting`: the first byte leaves late. */
+/** The fate of a request on its way. `unheard`: everything is done, nothing is answered. `connecting`: the first byte leaves late. */
 export type Mishap = 'lost' | 'unheard' | 'error' | 'html' | 'slow' | 'connecting' | null;
 
-/** What the service truly said, and how the car truly was when it said it. */
+/** What the service really answered, and the real state of the car at that time. */
 export interface Said {
   request: TransportRequest;
   response: TransportResponse;

@@ -30,7 +30,7 @@ describe(type, () => {
 
   const load = (config: Record<string, unknown> = {}): Promise<void> =>
     flow.load({ type, timeout: 3600, ...config }, customVehicle(service), demoCredentials);
-  /** From a Node-RED of its own, which knows of no command that may still be under way. */
+  /** From another Node-RED, which knows of no command that may still be in progress. */
   const send = (command = 'lock'): Promise<CommandRecord> =>
     openTestAccount(service, { clock, store: new MemoryStateStore() }).client.send(command, {
       vin: service.car().vin,
@@ -166,7 +166,7 @@ describe(type, () => {
     const node = flow.node('n');
     node.on('close', () => void node.receive({ payload: second } as never));
     await helper.setFlows([{ id: 'tab', type: 'tab', label: 'test' }] as never, 'nodes');
-    // Waits for the files, too.
+    // Also waits for the files.
     await clock.advanceInSteps(5_000);
     assert.deepEqual(kept(), []);
   });

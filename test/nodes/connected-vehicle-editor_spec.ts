@@ -470,12 +470,13 @@ describe('What the dialogs ask of the runtime', () => {
       const accessToken = service.issueToken();
       const places = [{ name: 'Private place', latitude: 57.12345, longitude: 11 }];
       const tariff = JSON.stringify({ perKWh: 0.3, places: [{ ...places[0], perKWh: 0 }] });
-      const ofOwner = { name: 'Private name', places, tariff, tariffType: 'json' };
+      const wallbox = 'WBVA1ABCD-WB24.01.2500001234';
+      const ofOwner = { name: 'Private name', places, tariff, tariffType: 'json', wallbox };
       await load(ofOwner, { apiKey: 'demo-key', accessToken });
       await flow.ask();
       const { diagnostics } = await askEditor('diagnostics');
       const text = JSON.stringify(diagnostics);
-      for (const secret of ['demo-key', accessToken, service.car().vin, 'Private', '57.12345'])
+      for (const secret of ['demo-key', accessToken, service.car().vin, 'Private', '57.12345', wallbox])
         assert.ok(!text.includes(secret), secret);
       const told = diagnostics as Record<string, Record<string, unknown>>;
       assert.match(String(told['pack']), /^\d+\.\d+\.\d+/);

@@ -320,7 +320,7 @@ describe(type, () => {
     const [file = assert.fail()] = storedGuards();
     assert.equal(statSync(file).mode & 0o777, 0o600);
     await clock.advance(3 * minute);
-    // Nothing is read any more: what it says it knows from before.
+    // Nothing more is read: it answers from what it knew before.
     service.faults.add({ error: 'not-supported' });
     await load({ minutes: 10, poll: 0 });
     await until(() => said(0).length === 1);

@@ -497,7 +497,7 @@ describe(type, () => {
       const isReading = (): boolean => flow.badges.at(-1)?.code === 'reading';
       while ((flow.outputs[0]?.length ?? 0) < 6) {
         await clock.advanceInSteps(100, 100);
-        // No time passes while a read is under way: the next poll would join it.
+        // No time passes while a read is in progress: the next poll would join it.
         await flow.until(() => !isReading());
       }
       assert.deepEqual([...new Set(flow.outputs[0]?.map(({ vehicle }) => vehicle?.['source']))], ['live']);

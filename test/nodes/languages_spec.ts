@@ -15,7 +15,7 @@ interface Said {
   failure: string;
 }
 
-/** What each node says of the same car, written by hand. */
+/** The texts of each node about the same car, written by hand. */
 const said: Record<string, Said> = {
   de: {
     condition: 'Ladestand: 53 %, Ladekabel: nicht eingesteckt',

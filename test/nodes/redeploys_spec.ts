@@ -80,7 +80,7 @@ function declare(kinds: readonly ('full' | 'nodes')[], prepare: (flow: Flow) => 
     prepare(flow);
   });
 
-  /** What there is at all times: reads and commands under way come and go. */
+  /** What exists at all times: reads and commands in progress come and go. */
   const lasting = async (listening: () => number): Promise<Counts> => {
     const least: Counts = {};
     for (let seconds = 0; seconds < 40; seconds += 2) {
@@ -103,7 +103,7 @@ function declare(kinds: readonly ('full' | 'nodes')[], prepare: (flow: Flow) => 
       const listening = countListeners(editorsOf(flow.RED));
       const deploy = async (times: number): Promise<void> => {
         for (let deploys = 0; deploys < times; deploys += 1) {
-          // Reads, a command and its following are under way while all is closed.
+          // Reads, a command and its following are in progress while all is closed.
           await clock.advance(60_000);
           service.faults.add({ match: { path: '/odometer' }, latencyMs: 20_000, times: 1 });
           for (const id of ['n', 'command', 'condition']) flow.node(id).receive({ payload: 1 } as never);

@@ -6,7 +6,7 @@ import { itLong } from '../support/long';
 import { fewNodes, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { describeOnRedis, RedisServer } from '../support/redis-server';
 
-/** A copy of the flows, with a service of its own, so that a test sees which of them reads the car. */
+/** A copy of the flows, with its own service, so that a test sees which of them reads the car. */
 interface Copy {
   nodeRed: RealNodeRed;
   service: Simulator;

@@ -190,7 +190,10 @@ describe('The units of a vehicle configuration', () => {
 
   it('of a condition have to be some that its value can have', async () => {
     const { error } = await judged({ value: 'odometer', operator: '>', operand: 1, unit: 'liters' }, 'uk');
-    assert.match(error ?? '', /Condition 1 cannot be checked. “odometer” has one of these units: kilometers, miles\./);
+    assert.match(
+      error ?? '',
+      /Condition 1 cannot be checked. Choose one of these units for “odometer”: kilometers, miles\./,
+    );
     const { port } = await judged({ value: 'doors.locked', operator: 'is', operand: true, unit: 'miles' }, 'uk');
     assert.ok(port > 0, 'a value without a unit has none to be wrong');
   });

@@ -27,7 +27,7 @@ export const filesBelow = (folder: string): string[] =>
         .slice(root.length + 1)
         .replaceAll('\\', '/'),
     )
-    // docs/ is a package of its own, with what builds the site.
+    // docs/ is its own package, with what builds the site.
     .filter((file) => !file.includes('/node_modules/'))
     .sort();
 

@@ -5,7 +5,7 @@ export interface Shown {
   /** Of the debug node. */
   id: string;
   name: string;
-  /** Parsed where it was an object. */
+  /** Parsed if it was an object. */
   value: unknown;
 }
 
@@ -37,7 +37,7 @@ export class DebugSidebar {
 
   /**
    * The first thing that a debug node shows, or has shown since `clear`.
-   * @param ids of the nodes that are meant, where several flows have nodes of this name
+   * @param ids of the nodes that are meant, if several flows have nodes of this name
    */
   async next(name: string, ...ids: string[]): Promise<unknown> {
     for (;;) {

@@ -177,11 +177,11 @@ describe('The examples in trouble', function () {
       assert.deepEqual(pushes, [{ path: '/my-car-4711', title: 'Car', text: 'Rear-left window is open' }]);
     });
 
-    it('says that a message was not taken', async () => {
+    it('reports that ntfy did not accept a message', async () => {
       status = 429;
       await deploy('my-car-4711');
       await press('Try it');
-      assert.equal(await next('Not taken'), '{"error":"too many"}');
+      assert.equal(await next('Not accepted'), '{"error":"too many"}');
       assert.deepEqual(pushes, [{ path: '/my-car-4711', title: 'Car', text: 'A test from Node-RED' }]);
       assert.deepEqual(all('Sent'), []);
     });
@@ -245,7 +245,7 @@ describe('The examples in trouble', function () {
   });
 
   it('Morning report in one sentence: says what could not be read', async () => {
-    // Pressed when the service has its faults, and not by itself at each deploy.
+    // Pressed when the service has its faults, and not automatically at each deploy.
     nodes = await deployExample(nodeRed, service, 'Morning report in one sentence', (node) =>
       node.type === 'inject' ? { ...node, once: false } : node,
     );

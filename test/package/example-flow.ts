@@ -53,6 +53,5 @@ export async function pressButton({ url }: Pick<RealNodeRed, 'url'>, inject: str
     assert.ok(tries < 200, inject);
 }
 
-/** The id of the inject node of this name. */
 export const buttonOf = (nodes: readonly FlowNode[], name: string): string =>
   nodes.find((node) => node.type === 'inject' && node['name'] === name)?.id ?? '';

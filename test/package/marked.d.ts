@@ -1,4 +1,4 @@
-/** The version of the flow library has no types of its own. */
+/** The version of the flow library contains no types. */
 declare module 'marked' {
   export const marked: { parse: (markdown: string) => string };
 }

@@ -12,12 +12,12 @@ const { repository, homepage, bugs, version } = packageJson as typeof packageJso
 const [, name = ''] = /^git\+https:\/\/github\.com\/(.+)\.git$/.exec(repository.url) ?? [];
 const home = `https://github.com/${name}`;
 
-/** A file of the repository at the tag of a release, in a page of its own or as it is. */
+/** A file of the repository at the tag of a release, in its own page or as it is. */
 const released = new RegExp(
   `^https://(?:github\\.com/${name}/blob|raw\\.githubusercontent\\.com/${name})/([^/]+)/([^#]+)(?:#(.+))?$`,
 );
 
-/** Why a link leads nowhere for who has this version; undefined where it leads on. */
+/** Why a link is dead for a user of this version; undefined if it works. */
 function faultOf(address: string): string | undefined {
   const [, tag, path = '', anchor] = released.exec(address) ?? [];
   if (tag === undefined) return address.startsWith('https://') ? undefined : 'is no address of the Web';

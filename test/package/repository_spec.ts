@@ -7,7 +7,7 @@ const isCode = (file: string): boolean => file.endsWith('.ts') && !file.endsWith
 const sources = filesBelow('src').filter(isCode);
 const nodes = filesBelow('nodes').filter(isCode);
 
-/** What a file imports, by path from the root where it is of this checkout, else by name. */
+/** What a file imports, by path from the root if it is of this checkout, else by name. */
 function imports(file: string): string[] {
   const names = [...readText(file).matchAll(/(?:\bfrom |\bimport\(|\brequire\()'([^']+)'/g)].map(
     ([, name]) => name as string,
@@ -153,7 +153,7 @@ describe('The repository', () => {
   });
 
   it('says which bundle contains which package, with its license', () => {
-    /** A text of its own in the code of each package. */
+    /** A distinctive text in the code of each package. */
     const marks = { undici: 'UND_ERR_CONNECT_TIMEOUT', zod: '~standard' };
     const licenses = readText('dist/nodes/LICENSES');
     const bundles = filesBelow('dist/nodes').filter((file) => file.endsWith('.js'));
@@ -200,7 +200,7 @@ describe('The repository', () => {
     const allowed = /^(?:node|npm|npx|mocha|oxlint|prettier)(?: [\w./:@=-]+)*$/;
     for (const [name, script] of Object.entries(packageJson['scripts'] as Record<string, string>))
       for (const part of script.split(' && ')) assert.match(part, allowed, name);
-    // A path of a URL holds `%20` for a blank, and begins with a slash before the drive.
+    // A path of a URL has `%20` for a space, and begins with a slash before the drive.
     for (const file of filesBelow('scripts'))
       assert.doesNotMatch(readText(file), /import\.meta\.url\)\.pathname|spawn\('npm'/, file);
   });

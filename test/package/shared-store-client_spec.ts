@@ -17,7 +17,7 @@ describe('The client of a shared store', () => {
   beforeEach(() => (userDir = mkdtempSync(join(tmpdir(), 'shared-store-client-'))));
   afterEach(() => removeFolder(userDir));
 
-  /** What *Check* says of the store, in a Node-RED of the user directory. */
+  /** What *Check* shows about the store, in a Node-RED of the user directory. */
   const checkStore = async (): Promise<string | null> => {
     const connectedVehicle = { store: server.url, group: 'mine' };
     const child = forkNodeRed(userDir, { credentialSecret: 'a-secret-of-these-flows', connectedVehicle });

@@ -44,7 +44,7 @@ class Start {
   }
 
   async stop(): Promise<number | null> {
-    // Windows has no signals, and ends the children of a process with it only if it is told to.
+    // Windows has no signals, and ends the children of a process with it only on request.
     if (isWindows) spawnSync('taskkill', ['/pid', String(this.#process.pid), '/T', '/F']);
     else this.#process.kill('SIGTERM');
     return this.ended;
@@ -135,7 +135,7 @@ describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built alread
     });
 
   it('says what to do in a checkout that the user cannot write', async function () {
-    // Root can write everywhere, and on Windows a mode says nothing of a folder.
+    // Root can write everywhere, and on Windows a mode means nothing for a folder.
     if (isWindows || process.getuid?.() === 0) return this.skip();
     await chmod(checkout, 0o555);
     const second = new Start(checkout, '0');

@@ -6,7 +6,7 @@ import type { Install } from '../support/real-node-red';
 import { root } from './checkout';
 
 const [command, ...first] = npm;
-/** Says why it failed, also within `npm run --silent`. */
+/** Prints why it failed, also within `npm run --silent`. */
 const runNpm = (args: string[], options: { cwd?: string } = {}): Promise<{ stdout: string }> =>
   promisify(execFile)(command, [...first, '--loglevel', 'error', ...args], options);
 

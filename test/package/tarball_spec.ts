@@ -20,10 +20,10 @@ async function isShown(expected: Expected, sidebar: DebugSidebar, debug: string,
   else while (!expected(sidebar.all(debug, ...ids))) await sidebar.more();
 }
 
-/** What the demo car does not tell: no warning has a trigger, and a sensor is missing, as in the vendor's demo car. */
+/** What the demo car does not report: no warning has a trigger, and a sensor is missing, as in the vendor's demo car. */
 const neverReported = ['serviceWarningTrigger', 'frontLeftTyrePressure', 'washerFluidLevel'];
 
-/** Every read of the service once, none of them missing, and each with a value but those that the car does not tell. */
+/** Every read of the service once, none of them missing, and each with a value but those that the car does not report. */
 function isWholeCar(shown: unknown[]): boolean {
   const parts = shown as { values: Record<string, unknown>; missing: unknown[] }[];
   const values = new Map(parts.flatMap((part) => Object.entries(part.values)));
@@ -48,14 +48,14 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   'Notify when a window is open': [[null, 'Notify', /^"Rear-right window is open"$/]],
   'Lock when everybody left': [['Everybody left', 'Notify', /^"The car is locked\."$/]],
   'Read several values at once': [
-    ['Chosen in the node', 'Say it', /^"38 l, good for 520 km"$/],
+    ['Chosen in the node', 'Answer', /^"38 l, good for 520 km"$/],
     ['Named in msg.read', 'The values', /"engineRunning":\{"value":false/],
-    [null, 'Say it', /^"Engine off, -?\d+ °C"$/],
+    [null, 'Answer', /^"Engine off, -?\d+ °C"$/],
   ],
   'Send any command from a message': [
     ['no such command', 'Why', /"This vehicle has no command “fly”/],
     ['lock', 'Outcome', /^"lock: succeeded, verified"$/],
-    // The car takes one command at a time, whichever flow sends it.
+    // The car accepts one command at a time, whichever flow sends it.
     ['flash', 'Outcome', /^"flash: succeeded"$/],
     ['honk-flash, version 1', 'On the way', /^"WAITING"$/],
     [null, 'Outcome', /^"honk-flash: succeeded"$/],
@@ -90,7 +90,7 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Start, 10 minutes', 'Notify', /^"The engine is running"$/],
     ['Stop', 'Notify', /^"The engine is off"$/],
   ],
-  'Charged, tell me': [['How far is it?', 'Answer', /^"\d+ %, charging, \d h \d+ min left"$/]],
+  'Charged, tell me': [['State of charge?', 'Answer', /^"\d+ %, charging, \d h \d+ min left"$/]],
   'Plug in before the night': [
     ['At 21:00', 'Notify', /^"Electric demo car: Battery level: \d+ %, Charging cable: plugged in"$/],
   ],
@@ -288,7 +288,7 @@ describe('The packed tarball', function () {
         const tabs = flows.filter(({ type }) => type === 'tab');
         const isClicked = (z: string | undefined, name: string | undefined): boolean =>
           (clicks[tabs.find(({ id }) => id === z)?.label ?? ''] ?? []).some(([button]) => button === name);
-        // What a button sends a second after the start, too, could come after its click.
+        // What a button also sends a second after the start could come after its click.
         const held = flows.map((node) =>
           node.type === 'inject' && isClicked(node.z, node.name) ? { ...node, once: false } : node,
         );

@@ -37,7 +37,7 @@ class RefusingStore extends MemoryStateStore {
   }
 }
 
-/** What was told to one of the two, by time. */
+/** What one of the two has learned, by time. */
 interface Told {
   warnings: Set<string>;
   events: string[];

@@ -54,7 +54,7 @@ function painted(answers: readonly Answer[], isMet: (value: string | number) => 
   return known;
 }
 
-/** What a person says who looks at each minute. */
+/** What a person finds who looks at each minute. */
 function oracle(answers: readonly Answer[], isMet: (value: string | number) => boolean, minutes: number): Truth {
   const now = answers.at(-1)?.received ?? 0;
   const known = painted(answers, isMet);
@@ -63,7 +63,7 @@ function oracle(answers: readonly Answer[], isMet: (value: string | number) => b
   return asked.includes(undefined) ? null : true;
 }
 
-/** What the pack says, with a restart before the last answer. */
+/** What the pack finds, with a restart before the last answer. */
 async function judged(value: string, operator: string, operand: unknown, answers: readonly Answer[], minutes: number) {
   const store = new MemoryStateStore();
   const clock = new ManualClock(at(0));

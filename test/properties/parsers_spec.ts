@@ -50,7 +50,7 @@ async function withAccount<Result>(
   }
 }
 
-/** What every read says; those that the service does not offer are left out. */
+/** The answer to every read; those that the service does not offer are left out. */
 async function readAll(interfaces: readonly InterfaceName[], respond: Respond): Promise<Map<ReadName, Reading>> {
   return withAccount(interfaces, respond, async ({ client }) => {
     const readings = new Map<ReadName, Reading>();
@@ -314,7 +314,7 @@ describe('A value that is missing or unreadable', function () {
       : Object.fromEntries(
           Object.entries(payload).map(([key, member]) => [key, isRecord(member) ? member['value'] : member]),
         );
-  /** The reads that had a value from an answer, by what they say without it. */
+  /** The reads that had a value from an answer, by their answer without it. */
   const ofPath = new Map<string, Record<string, true>>();
   const readsOf = (path: string): Record<string, true> => ofPath.get(path) ?? {};
   before(async () => {

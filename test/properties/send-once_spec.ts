@@ -7,8 +7,8 @@ import { ManualClock } from '../support/manual-clock';
 import { tried } from '../support/property';
 
 /**
- * `race`: a deploy begins when the next message was just sent. `pause`: the process stands still until another one has taken over what it left,
- * and goes on then.
+ * `race`: a deploy begins when the next message was just sent. `pause`: the process stands still until another one has taken over what it
+ * left, and continues then.
  */
 const happenings = ['message', 'deploy', 'race', 'deployed', 'close', 'kill', 'pause', 'away', 'back', 'time'] as const;
 type Happening = (typeof happenings)[number];

@@ -111,7 +111,7 @@ type Held = ReadonlyMap<string, { value: number; version: string }>;
 const inOrder = (entries: unknown): string =>
   JSON.stringify([...(entries as { key: string }[])].sort((one, other) => one.key.localeCompare(other.key)));
 
-/** The store after a step; null where it would have given another result. */
+/** The store after a step; null if it would have returned another result. */
 function apply({ step: { kind, key }, value, expected, ended, result }: Done, held: Held): Held | null {
   const present = held.get(key);
   const holds = expected === undefined || expected === (present?.version ?? null);

@@ -197,7 +197,7 @@ describe('The runner of guard and events', () => {
       assert.ok(first.mayBeSent(events), 'nobody has ended it');
       first.release(events);
       assert.deepEqual(await unsentOf(first), events);
-      // Another process has ended it, and it goes on under another id.
+      // Another process has ended it, and it continues under another id.
       one.end();
       one.id = 'one again';
       assert.ok(!first.mayBeSent(events));
@@ -285,7 +285,7 @@ describe('The runner of guard and events', () => {
       events.map(({ type }) => type),
       ['alert'],
     );
-    // The process is killed here, and the next one is killed, too.
+    // The process is killed here, and the next one also.
     assert.deepEqual(await (await openGuard()).step({ type: 'tick' }), events);
     const restarted = await openGuard();
     assert.deepEqual(await restarted.step({ type: 'tick' }), events);

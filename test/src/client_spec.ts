@@ -35,7 +35,7 @@ describe('the client', () => {
       service.car().set({ commandPlan: { answerAfterMs: 0 }, extraCommands });
       ({ client } = openTestAccount(service));
     });
-    /** A client of another Node-RED, which knows of no command that may still be under way. */
+    /** A client of another Node-RED, which knows of no command that may still be in progress. */
     const another = (more: Parameters<typeof openTestAccount>[1] = {}): SendingClient =>
       openTestAccount(service, { store: new MemoryStateStore(), ...more }).client;
 
@@ -196,7 +196,7 @@ describe('the client', () => {
         [{ status: 503, body: { error: { message: 'x', description: 'Vehicle is in use' } } }, 'VEHICLE_UNAVAILABLE'],
       ];
       for (const [fault, code] of refused) {
-        // Each with an account of its own: a spent quota and a refused key hold up the next request.
+        // Each with its own account: a spent quota and a refused key hold up the next request.
         ({ client } = openTestAccount(service, { clock: new ManualClock() }));
         service.clearRequests();
         service.faults.add({ match: { method: 'POST' }, times: 1, ...fault });
@@ -214,7 +214,7 @@ describe('the client', () => {
           ['TELEPORTED', 'undetermined'],
           ['RUNNING', 'pending'],
         ] as const) {
-          // Each with an account of its own: after a 429, the next command would wait.
+          // Each with its own account: after a 429, the next command would wait.
           ({ client } = openTestAccount(service, { clock: new ManualClock() }));
           const body = { data: { vin, invokeStatus: word, message: 'as the service says' } };
           service.faults.add({ match: { method: 'POST' }, times: 1, status, body });

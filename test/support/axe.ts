@@ -12,7 +12,7 @@ type Rules = 'all' | 'colors' | 'all but colors';
 export async function axeFindings(page: Page, selector: string, rules: Rules = 'all'): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'"))
     await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
-  // Node-RED's page has no height of its own, so axe would take everything for invisible.
+  // Node-RED's page has no height, so everything would be invisible to axe.
   await page.evaluate("Object.assign(document.body.style, { overflow: 'visible', height: '100vh' })");
   await page.evaluate("Object.assign(document.documentElement.style, { overflow: 'visible', height: '100vh' })");
   const options = {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A process of its own with an HTTP server that accepts no connection until a byte comes on standard input: the kernel drops what does
+ * A separate process with an HTTP server that accepts no connection until a byte comes on standard input: the kernel drops what does
  * not fit into its short queue, as a slow network loses a packet. It writes its port first.
  */
 const server = createServer((_request, response) => void response.end('late'));

@@ -30,7 +30,7 @@ const uniqueVin = (): string => `CN${randomBytes(8).toString('hex').toUpperCase(
 const mayHoldVin = new Set(['vin', 'href', 'exteriorImageUrl', 'internalImageUrl']);
 
 /**
- * A process of its own that sends secrets and VINs that exist nowhere else through every success and every failure, and searches logs,
+ * A separate process that sends secrets and VINs that exist nowhere else through every success and every failure, and searches logs,
  * messages, statuses, answers to the editor and files. Arguments: `whole` for every read, every command and every fault, `some` for some
  * of each, `leak` to leak a secret of each kind in every way; the folder that the process works in. It sends a `CanaryRun` to its parent,
  * which searches what the process wrote to stdout and stderr.
@@ -136,7 +136,7 @@ class Run {
       await this.#useSome();
       this.#service.faults.clear();
     }
-    // The service's last word was to stop for a day: begin afresh.
+    // The service's last word was to stop for a day: begin again.
     this.#collect();
     await this.#flow.end();
     this.#flow = new Flow();
@@ -383,7 +383,7 @@ class Run {
     return secret;
   }
 
-  /** Learns from the wire which tokens there were, and takes up what was said and written since. */
+  /** Learns from the wire which tokens there were, and takes up what was sent and written since. */
   #collect(): void {
     for (const { headers, body, path } of this.#service.requests) {
       this.#track(/^(?:Bearer|Basic) (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '');
@@ -423,7 +423,7 @@ class Run {
       // A file that is being replaced exists for a moment under its new name, and then is searched under its own.
       const text = textOf(file);
       if (text === null) continue;
-      // The pack's own memory of commands under way names the vehicle, for the owner's eyes only.
+      // The pack's own memory of commands in progress names the vehicle, for the owner's eyes only.
       const isPrivate = ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0;
       this.#look(
         `file ${file.slice(process.cwd().length)}`,
@@ -449,7 +449,7 @@ function errorsToo(_key: string, value: unknown): unknown {
   return { ...value, name: value.name, message: value.message, stack: value.stack, cause: value.cause };
 }
 
-/** Null where the file has gone. */
+/** Null if the file has gone. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');

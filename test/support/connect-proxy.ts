@@ -7,9 +7,8 @@ export interface ConnectProxy {
   url: string;
   /** The target of each CONNECT request, in order. */
   targets: string[];
-  /** Answers with this status instead of connecting; null connects; 201 to 299 connects and says so; 0 never answers; -1 hangs up; 200 hangs up after the tunnel is open. */
+  /** Answers with this status instead of connecting; null connects; 201 to 299 connects and answers with it; 0 never answers; -1 hangs up; 200 hangs up after the tunnel is open. */
   status: number | null;
-  /** The `proxy-authorization` of the last request. */
   authorization: string | undefined;
   /** The names and values of the headers of the last request. */
   headers: readonly string[];

@@ -28,6 +28,7 @@ export const baseIntervals = {
   location: 15 * minute,
   odometer: hour,
   rest: hour,
+  model: hour,
 } as const satisfies Record<PollGroup, number>;
 
 export interface CarState {
@@ -59,7 +60,7 @@ export interface Day {
   broken?: readonly Breakage[];
   /** What a message asks for when, beside the polls. */
   asked?: readonly { read: ReadName; at: number }[];
-  /** How often the doors are read, where not every minute. */
+  /** How often the doors are read, if not every minute. */
   doorsMs?: number;
 }
 
@@ -122,7 +123,7 @@ const parked: CarState = {
 /** From the car to the service. */
 const pushDelay = 2 * second;
 
-/** Runs one schedule through one day. */
+/** Runs one schedule for a whole day. */
 export function live(day: Day, schedule: Schedule, id: string): Outcome {
   const car = new Cloud(day);
   const profile = new PollingProfile(id, (now) => Math.floor((now % (24 * hour)) / hour));

@@ -1,6 +1,6 @@
 import { hour, minute, second, type Breakage, type CarState, type Day, type Happening } from './day';
 
-/** Days to run a schedule through: the one of the benchmark, and as many others as a seed gives. */
+/** Days to run a schedule through: the day of the benchmark, and as many others as a seed gives. */
 
 const at = (time: string, day = 1): number => {
   const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
@@ -150,7 +150,7 @@ export function randomDay(seed: number): Day {
 
 const watched = ['doors', 'windows', 'engineRunning', 'accessibility'] as const;
 
-/** The same with endpoints that fail alone, for a blip or for hours, with messages that ask beside the polls, and with doors that are read more seldom. */
+/** The same with endpoints that fail alone, for a blip or for hours, with messages that ask beside the polls, and with doors that are read more rarely. */
 export function troubledDay(seed: number): Day {
   const day = randomDay(seed);
   const random = randomOf(seed * 104_729 + 7);

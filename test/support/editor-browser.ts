@@ -22,14 +22,14 @@ const spared = [
   '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch',
 ];
 
-/** Where there is no browser, the suite is skipped, and fails in CI. */
+/** Without a browser, the suite is skipped, and fails in CI. */
 function needBrowser(suite: Mocha.Context): void {
   if (missing === '') return;
   assert.notEqual(process.env['CI'], 'true', `The browser tests must run here, but ${missing}`);
   suite.skip();
 }
 
-/** Starts the browser, with more arguments. Where there is none, the suite is skipped, and fails in CI. */
+/** Starts the browser, with more arguments. Without one, the suite is skipped, and fails in CI. */
 export async function launchBrowser(suite: Mocha.Context, ...more: string[]): Promise<Browser> {
   needBrowser(suite);
   return chromium.launch({ executablePath, args: ['--no-sandbox', ...spared, ...more] });

@@ -122,7 +122,7 @@ function laterWords(language: string): Record<string, object> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>) : {};
 }
 
-/** A key in a catalogue, also where it has only plural forms. */
+/** A key in a catalogue, also if it has only plural forms. */
 export const has = (texts: Map<string, string>, key: string): boolean => texts.has(key) || texts.has(`${key}_other`);
 
 /** A node of the flows that the editor holds; `quota` and the like only of a vehicle. */

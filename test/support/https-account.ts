@@ -11,7 +11,7 @@ import { withSend } from './account';
 import { saveSignIn } from './saved-sign-in';
 
 /**
- * A process of its own, for what Node reads from its environment at the start (certificates, proxies). It reads, sends a command and
+ * A separate process, for what Node reads from its environment at the start (certificates, proxies). It reads, sends a command and
  * refreshes a token at the service with this base URL, and prints what each of them gave: `ok` or the sentence of the error.
  */
 const baseUrl = process.argv[2] ?? '';

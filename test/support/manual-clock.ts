@@ -14,7 +14,7 @@ interface Timer {
  */
 const requests = new Map<unknown, number>();
 const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
-// The bundle of the nodes has an undici of its own, which has the same channels.
+// The bundle of the nodes has its own undici, which has the same channels.
 subscribe('undici:request:create', (message) => void requests.set(requestOf(message), 200));
 for (const end of ['undici:request:trailers', 'undici:request:error'])
   subscribe(end, (message) => void requests.delete(requestOf(message)));
@@ -26,7 +26,7 @@ for (const call of ['command', 'connect']) {
 
 /** The key of a folder is derived in another thread. */
 const derivations = new Set<unknown>();
-/** Whether a key is being derived: the system does not say so. */
+/** Whether a key is being derived: the system does not report it. */
 export const isDeriving = (): boolean => derivations.size > 0;
 const { scrypt } = crypto;
 /** By the arguments: the stores of the tests have few secrets and salts, and each derivation takes 60 ms. */
@@ -58,7 +58,7 @@ const awaitsSystem = (): boolean =>
 /** Whether it waits for an answer that can come without the clock of the test. */
 const awaitsAnswer = (): boolean => [...requests.values()].some((left) => left > 0);
 
-/** Waits, in real time, until everything that goes on waits for the clock of the test. */
+/** Waits, in real time, until everything that runs waits for the clock of the test. */
 async function whenDone(): Promise<void> {
   // What one answer brings about may begin some turns of the event loop later.
   for (let quiet = 0; quiet < quietTurns; quiet += 1) {
@@ -84,7 +84,7 @@ export class ManualClock implements Clock {
   /** In milliseconds. */
   #slept = 0;
   #timers = new Set<Timer>();
-  /** What an error shows where a test waits in vain. */
+  /** What an error shows if a test waits for something that does not come. */
   happened: () => unknown = () => undefined;
 
   constructor(start: number | string = '2026-06-01T08:00:00Z') {
@@ -103,7 +103,7 @@ export class ManualClock implements Clock {
     return this.#now + this.#slept;
   }
 
-  /** The machine sleeps: wall time and the time since it was started go on, monotonic time does not. */
+  /** The machine sleeps: wall time and the time since it was started continue, monotonic time does not. */
   sleepMachine(ms: number): void {
     this.#slept += ms;
     this.#set += ms;

@@ -31,7 +31,7 @@ async function main(userDir: string, settings: object): Promise<void> {
     functionGlobalContext: { report: (value: object) => process.send?.(value) },
     ...settings,
   } as unknown as Parameters<typeof RED.init>[1]);
-  // It starts the flows after it has started, and says then how they are.
+  // It starts the flows after it has started, and reports then how they are.
   const flows = new Promise<void>((resolve) =>
     RED.events.on('runtime-event', ({ id, payload }: { id: string; payload?: object }) => {
       if (id === 'runtime-state' && payload !== undefined) resolve();

@@ -42,7 +42,7 @@ const kinds: Record<string, (value: unknown) => boolean> = {
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** What of a value is not as the schema says. */
+/** What of a value does not follow the schema. */
 function problemsOf(value: unknown, schema: Schema, at: string): string[] {
   if (schema.$ref !== undefined) {
     const named = document.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
@@ -76,7 +76,7 @@ function operationOf(method: string, path: string): Operation | undefined {
   return found?.[1][method.toLowerCase()];
 }
 
-/** What of a request is not as the vendor's OpenAPI document says; empty for a valid one. */
+/** What of a request does not follow the vendor's OpenAPI document; empty for a valid one. */
 export function requestProblems(method: string, address: string, body: string): string[] {
   const { pathname, searchParams } = new URL(address, 'http://service');
   const operation = operationOf(method, pathname);
@@ -96,7 +96,7 @@ export function requestProblems(method: string, address: string, body: string): 
   ];
 }
 
-/** What of an answer is not as the document says. */
+/** What of an answer does not follow the document. */
 export function answerProblems(method: string, path: string, status: number, body: unknown): string[] {
   const answer = operationOf(method, path)?.responses[String(status)];
   if (answer === undefined) return [`no ${status} of ${method} ${path}`];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { removeFolder } from './remove-folder';
 
-/** Needs a C compiler for Linux. In CI, the tests fail where it is missing. */
+/** Needs a C compiler for Linux. In CI, the tests fail if it is missing. */
 export const whyNoOwnClock: string | null =
   process.platform !== 'linux'
     ? 'the clock of a single program can be set on Linux only'

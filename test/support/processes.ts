@@ -15,7 +15,7 @@ import { ServiceInProcess, type Mishap } from '../model/service-in-process';
 import { ManualClock } from './manual-clock';
 import { SharedMemory } from './shared-memory';
 
-/** The way of one process to a store that others use, too: it can be cut. */
+/** The way of one process to a store that others also use: it can be cut. */
 class Line implements SharedStore {
   isCut: boolean;
   /** The answers to so many calls are lost on the way. */

@@ -88,8 +88,8 @@ export const forkNodeRed = (
   });
 
 /**
- * A real Node-RED in a process of its own, with the pack installed, and a user directory that goes with it.
- * @param settings more of settings.js, as far as JSON can say it
+ * A real Node-RED in its own process, with the pack installed, and a user directory that goes with it.
+ * @param settings more of settings.js, as far as JSON can express it
  * @param environment variables that only this process has
  */
 export async function startNodeRed(

@@ -32,19 +32,19 @@ export const loadRedis = (): RedisModule => ({
 });
 
 const executable = process.env['REDIS_SERVER'] ?? 'redis-server';
-/** In CI, the tests fail where it is missing. */
+/** In CI, the tests fail if it is missing. */
 const isMissing = process.env['CI'] !== 'true' && spawnSync(executable, ['--version']).error !== undefined;
 const note = isMissing ? ` (pending: there is no ${executable}; the variable REDIS_SERVER can name another)` : '';
 
-/** A suite that needs `redis-server`, and is skipped where there is none. */
+/** A suite that needs `redis-server`, and is skipped without one. */
 export const describeOnRedis = (title: string, suite: (this: Mocha.Suite) => void): Mocha.Suite | void =>
   (isMissing ? describe.skip : describe)(title + note, suite);
 
-/** A test that needs `redis-server`, and is skipped where there is none. */
+/** A test that needs `redis-server`, and is skipped without one. */
 export const itOnRedis = (title: string, test: Mocha.AsyncFunc): Mocha.Test =>
   (isMissing ? it.skip : it)(title + note, test);
 
-/** A `redis-server` of its own, on a free port of this machine and with its own folder. */
+/** A separate `redis-server`, on a free port of this machine and with its own folder. */
 export class RedisServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'redis-'));
   readonly #options: readonly string[];
@@ -72,7 +72,7 @@ export class RedisServer {
     return server;
   }
 
-  /** One that speaks TLS. @param options of the command line: `--tls-auth-clients`, `no`, where it asks for no certificate of a client */
+  /** One that speaks TLS. @param options of the command line: `--tls-auth-clients`, `no`, if it asks for no certificate of a client */
   static async startTls(certificate: { key: string; cert: string }, ...options: string[]): Promise<RedisServer> {
     const port = await freePort();
     const files = ['--tls-key-file', 'key.pem', '--tls-cert-file', 'cert.pem', '--tls-ca-cert-file', 'ca.pem'];

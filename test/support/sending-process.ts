@@ -12,12 +12,12 @@ import {
 import { sleepOn } from '../../src/util/clock';
 
 /**
- * The child of the test that kills: sends commands and writes each answer into a log. Each step is told to the parent, which kills at one of
+ * The child of the test that kills: sends commands and writes each answer into a log. Each step is reported to the parent, which kills at one of
  * them. `check` lists the journal instead, and tries one command.
  */
 const [, , mode = '', directory = '', baseUrl = '', vin = '', log = '', hours = '0'] = process.argv;
 
-/** Each round is an hour later, when no command of the rounds before can be under way any more. */
+/** Each round is an hour later, when no command of the rounds before can still be in progress. */
 const clock: Clock = {
   now: () => Date.now() + Number(hours) * 3_600_000,
   monotonic: () => performance.now(),

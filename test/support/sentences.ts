@@ -34,7 +34,7 @@ export interface Said {
   templates: string[];
   /** What should be tagged, with its file. */
   untagged: string[];
-  /** The error code that the source names beside a template, where it names one. */
+  /** The error code that the source names beside a template, if it names one. */
   codes: Map<string, string>;
 }
 
@@ -116,7 +116,7 @@ function partsOf(node: AnyNode): readonly AnyNode[] {
 const templateOf = ({ quasis }: TemplateLiteral): string =>
   quasis.map(({ value }) => value.cooked ?? '').reduce((template, text, index) => `${template}{${index - 1}}${text}`);
 
-/** What the runtime says in English, file by file. */
+/** The English texts of the runtime, file by file. */
 export const said: readonly Said[] = sources.map(templatesIn);
 
 /** Every English template of a sentence for a driver, once. */

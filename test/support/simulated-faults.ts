@@ -29,11 +29,11 @@ export interface FaultOptions extends Omit<Simple, 'cut'> {
   cut?: 'before-headers' | 'after-headers' | 'mid-body' | 'after-effect' | undefined;
   /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (docs/internals/vendor-api.md 6.2). */
   dropKeepAlive?: true;
-  /** The answer is replaced after the request took effect, and `latencyMs` passes then: the car acted, and the service says it failed (docs/internals/vendor-api.md 6.2). */
+  /** The answer is replaced after the request took effect, and `latencyMs` passes then: the car acted, and the service reports that it failed (docs/internals/vendor-api.md 6.2). */
   afterEffect?: true;
 }
 
-/** @param setStatus records what was sent where the connection is cut */
+/** @param setStatus records what was sent if the connection is cut */
 export function failing(
   faults: FaultList<FaultOptions>,
   setStatus: (exchange: Exchange, status: number) => void,
@@ -73,7 +73,7 @@ function sendPart({ response }: Exchange, { status, headers, body }: Answer, cut
   else response.write(text.slice(0, Math.ceil(text.length / 2)), end);
 }
 
-/** The answer of a fault in place of the service's own; null where the fault has none. */
+/** The answer of a fault in place of the service's own; null if the fault has none. */
 function faultAnswer(fault: FaultOptions, exchange: Exchange): Answer | null {
   const headers = {
     ...(fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) }),
@@ -100,7 +100,7 @@ function replacement(fault: FaultOptions, { context }: Exchange): Answer | null 
   return status === undefined && body === undefined ? null : { status: status ?? 200, body };
 }
 
-/** The answer of the service, changed as the fault says. */
+/** The answer of the service, changed by the fault. */
 function distort(answer: Answer, fault: FaultOptions): Answer {
   const { nulls, words, members } = fault;
   const body = nulls === undefined && words === undefined ? answer.body : walk(answer.body, fault);

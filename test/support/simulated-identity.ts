@@ -112,7 +112,7 @@ export class Identity {
     this.#issued.set(this.#settings.accessToken, { scopes: new Set(everyScope), expiresAt: Infinity });
   }
 
-  /** An access token with just these scopes (name `openid`, too), in the form of a JWT. */
+  /** An access token with just these scopes (also name `openid`), in the form of a JWT. */
   issue(scopes: readonly string[] = everyScope, lifeSeconds = this.#settings.accessTokenLifeSeconds): string {
     const now = this.#clock.now();
     this.#dropExpired(now);
@@ -123,7 +123,7 @@ export class Identity {
     return token;
   }
 
-  /** The scopes of a token, or null where it is unknown or expired. */
+  /** The scopes of a token, or null if it is unknown or expired. */
   scopesOf(token: string): ReadonlySet<string> | null {
     const issued = this.#issued.get(token);
     return issued !== undefined && issued.expiresAt > this.#clock.now() ? issued.scopes : null;
@@ -156,7 +156,7 @@ export class Identity {
     return grant.refreshToken;
   }
 
-  /** No refresh token works any more. */
+  /** No refresh token still works. */
   revokeAll(): void {
     this.#grants.clear();
   }

@@ -20,7 +20,7 @@ export interface SimulatorOptions extends Omit<Options, 'middleware' | 'scopesOf
   /** The other key of the application, with the same rights and quota (docs/internals/vendor-api.md 4.3). Default: none. */
   secondaryApiKey?: string;
   /**
-   * The interfaces that the service has. Default: every one. Paths of extended v1 answer 410 where it is left out, as the
+   * The interfaces that the service has. Default: every one. Paths of extended v1 answer 410 if it is left out, as the
    * real service does since it was retired; paths of another one 404.
    */
   interfaces?: readonly InterfaceName[];
@@ -49,7 +49,7 @@ export interface Simulator extends Omit<Plain, 'faults'> {
   issueToken(options?: { scopes?: readonly string[]; lifeSeconds?: number }): string;
   /** A refresh token as if a driver had signed in (default: with every scope). */
   issueRefreshToken(scopes?: readonly string[]): string;
-  /** No refresh token works any more. */
+  /** No refresh token still works. */
   revokeGrants(): void;
 }
 

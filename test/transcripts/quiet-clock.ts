@@ -68,7 +68,7 @@ export class QuietClock extends ManualClock {
     await this.quiet();
   }
 
-  /** Lets timers fire, one moment after the other, until it is so. @throws Error where an hour is not enough */
+  /** Lets timers fire, one moment after the other, until it is so. @throws Error if an hour is not enough */
   async passUntil(isSo: () => boolean): Promise<void> {
     const end = this.monotonic() + 3_600_000;
     for (;;) {
@@ -80,7 +80,7 @@ export class QuietClock extends ManualClock {
     }
   }
 
-  /** Waits, in real time, until everything that goes on waits for the clock. */
+  /** Waits, in real time, until everything that runs waits for the clock. */
   async quiet(): Promise<void> {
     for (let turns = 0, busy = 0; turns < quietTurns; turns += 1) {
       // A slow disk must not keep the processor busy.

@@ -20,7 +20,7 @@ export class StoredTranscripts {
       : {};
   }
 
-  /** @returns what differs, as two texts to compare; two equal ones where nothing does. Differences of a few seconds do not count. */
+  /** @returns what differs, as two texts to compare; two equal ones if nothing does. Differences of a few seconds do not count. */
   compare(title: string, found: unknown): { found: string; stored: string } {
     const plain: unknown = JSON.parse(JSON.stringify(found));
     this.#found[title] = plain;
@@ -80,7 +80,7 @@ const hasSeveralObjects = (value: object): boolean =>
 const toleranceS = 6;
 const seconds = /(?<=\bT[+-])\d+(?=s\b)|^\d+(?=s$)/g;
 
-/** The first value, with the times of the second where they are about the same. */
+/** The first value, with the times of the second if they are about the same. */
 function withTimesOf(value: unknown, stored: unknown): unknown {
   if (typeof value === 'string' && typeof stored === 'string') {
     const others = stored.match(seconds) ?? [];

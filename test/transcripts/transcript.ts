@@ -147,7 +147,7 @@ export class Transcript {
   }
 }
 
-/** Messages, each without what the one before it has, too. */
+/** Messages, each without what the one before it also has. */
 export function withoutRepetition(messages: Json | undefined): Json {
   if (!Array.isArray(messages)) return [];
   return messages.map((msg, index) => (index === 0 ? msg : difference(msg, messages[index - 1])));

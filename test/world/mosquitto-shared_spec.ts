@@ -19,7 +19,7 @@ describe('mosquitto between two Node-REDs with the flow “One message, one copy
     const port = await freePort();
     await startMosquitto(port);
     client = await Subscriber.open(port);
-    // Each with a service of its own, which counts what it has done.
+    // Each with its own service, which counts what it has done.
     services = [await startSimulator(), await startSimulator()];
     copies = [];
     for (const service of services) {

@@ -48,7 +48,7 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
     }));
   };
 
-  /** A subscriber that comes later, too, must find everything. */
+  /** A subscriber that comes later must also find everything. */
   const assertComplete = async (
     expected: Record<string, string> = { windows_rearRight: 'ON', doors_carLocked: 'LOCKED' },
   ): Promise<void> => {

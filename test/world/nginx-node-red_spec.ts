@@ -131,7 +131,7 @@ describe('Node-RED with the packed tarball behind squid and nginx', function () 
       await nginx.restart(ends[index % ends.length]);
       await sent;
     }
-    // The doors are read several times before a result says that they are not locked.
+    // The doors are read several times before a result reports that they are not locked.
     const recorded = await nodeRed.until(
       'the results',
       (all) => moments.every((_, index) => vinsOf(index).every((vin) => all.some((entry) => entry['vin'] === vin))),

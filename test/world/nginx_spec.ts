@@ -90,7 +90,7 @@ describe('nginx as the TLS front of the service', () => {
     return (await readFile(join(nginx.folder, name), 'utf8')).split('\n').slice(0, -1);
   };
 
-  /** How many requests nginx has answered, itself or with what the service said. */
+  /** How many requests nginx has answered, itself or with the answer of the service. */
   const accessLog = async (): Promise<number> => {
     // Its one worker process writes the line of each request before it answers the next one. This one speaks no TLS.
     await fetch(`http://127.0.0.1:${nginx.port}`, { headers: { connection: 'close' } });
@@ -370,7 +370,7 @@ describe('nginx as the TLS front of the service', () => {
       await startSite('proxy_read_timeout 50ms;');
       const { outcome } = await lock(open());
       assert.equal(outcome, 'undetermined');
-      // Where this process is slow, it has the answer of nginx before the request that nginx sent on.
+      // If this process is slow, it has the answer of nginx before the request that nginx sent on.
       while (service.car(vin).performed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       assert.equal(arrived('POST'), 1);
     });

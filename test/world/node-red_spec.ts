@@ -12,7 +12,7 @@ const moments = [0, 15, 40, 100, 200, 400, 800, 1300];
 /** What a service manager sends, and what a lost power supply or a lack of memory is like. */
 const ends = ['SIGTERM', 'SIGKILL'] as const;
 
-/** The commands of one round, each to a car of its own: what the car takes until it has acted. */
+/** The commands of one round, each to its own car: what the car takes until it has acted. */
 const kinds = [
   { interface: 'v2', ms: 200 },
   { interface: 'v2', ms: 1500 },
@@ -119,7 +119,6 @@ describe('Node-RED as a service manager runs it, with the packed tarball', funct
   ];
 
   const isOpen = (): boolean => service.car(watched).state.windows.frontLeft === 'OPEN';
-  /** Opens the window, or closes it. */
   const changeCar = (): unknown => service.car(watched).set({ windows: { frontLeft: isOpen() ? 'CLOSED' : 'OPEN' } });
   const showsWindow = (recorded: Recorded[]): boolean =>
     eventsIn(recorded).at(-1)?.['event'] === (isOpen() ? 'window-opened' : 'window-closed');

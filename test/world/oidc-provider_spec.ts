@@ -365,7 +365,7 @@ describe('A sign-in at oidc-provider', () => {
       await signIn();
       const tokens = source();
       await loseOne(tokens);
-      // The pack repeats it by itself after two seconds.
+      // The pack repeats it automatically after two seconds.
       while (tokens.describe().problem !== null) await sleep(20);
       assert.ok(await read(open(tokens)));
     });

@@ -8,7 +8,7 @@ const steps: readonly [unit: string, seconds: number][] = [
   ['minute', 60],
 ];
 
-/** `3 min`; the tooltip says since when. */
+/** `3 min`; the tooltip shows the time. */
 function ageText(iso: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   const language = editorLanguage();

@@ -23,7 +23,7 @@ interface CarRowGroup {
 
 type ShownValues = CarSummary['facts'];
 
-/** All but the lock, which has a line of its own. */
+/** All but the lock, which has its own line. */
 const isOpening = (name: ShownName): name is OpeningName => name !== 'carLocked' && Object.hasOwn(openings, name);
 const openingsIn = (read: 'windows' | 'doors') =>
   openingKeys.filter((key) => isOpening(key) && openings[key].read === read);
@@ -50,7 +50,7 @@ const groups: readonly (readonly [title: string, names: readonly ShownName[]])[]
 const isAlwaysShown = (name: ShownName): boolean =>
   name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
 
-/** The read of a *car status* node that gives the value of a line; a door is read together with the others. */
+/** The read of a *car status* node that has the value of a line; a door is read together with the others. */
 export const readFor = (name: ShownName): string =>
   name === 'availability'
     ? 'accessibility'

@@ -169,7 +169,7 @@ export class CarsPanel {
     this.refreshAges();
   }
 
-  /** Without a deployed car: adds one, or says that one waits for the deploy. */
+  /** Without a deployed car: adds one, or shows that one waits for the deploy. */
   #drawEmpty(): void {
     let isAdded = false;
     RED.nodes.eachConfig(({ type }) => (isAdded ||= type === 'connected-vehicle'));
@@ -195,7 +195,7 @@ export class CarsPanel {
     );
   }
 
-  /** Says what has changed about the car that is shown, for people who do not see it. */
+  /** Announces what has changed about the car that is shown, for people who do not see it. */
   #announce(before: CarSummary | undefined, now: CarSummary | undefined): void {
     if (before === undefined || now === undefined || before.key !== now.key) return;
     const texts = (car: CarSummary): Map<string, CarRow> =>

@@ -10,8 +10,8 @@ const { errorText } = connectedVehicle;
 const agesEveryMs = 10_000;
 
 /**
- * Fills the tab "Cars": it shows what flows have read, and asks the runtime only after it said that
- * there is something new.
+ * Fills the tab "Cars": it shows what flows have read, and asks the runtime only after its signal
+ * that something is new.
  * @returns what is to be called whenever the tab is shown
  */
 export function openCarsTab(content: HTMLElement): () => void {

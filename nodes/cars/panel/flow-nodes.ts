@@ -33,7 +33,7 @@ function addToFlow(nodes: object[]): void {
   RED.nodes.dirty(true);
 }
 
-/** The key of the text that says why nothing can be changed in the flow: all are hidden, or this one is locked. */
+/** The key of the text about why nothing can be changed in the flow: all are hidden, or this one is locked. */
 function whyClosed(): string | null {
   if (!RED.workspaces.active()) return 'use.noFlow';
   return RED.workspaces.isLocked() ? 'use.locked' : null;
@@ -41,7 +41,7 @@ function whyClosed(): string | null {
 
 /**
  * Adds a configuration, and a node that reads the windows: the editor warns of a configuration that no node uses.
- * @returns the key of the text that says why nothing was added
+ * @returns the key of the reason why nothing was added
  */
 export function addCar(service: 'demo' | 'volvo-cars'): string | null {
   const why = whyClosed();
@@ -71,7 +71,7 @@ function openNew(vehicle: string): void {
   openConfiguration(vehicle);
 }
 
-/** Adds the node that reads what a line of the list shows. @returns the key of the text that says what became of it */
+/** Adds the node that reads what a line of the list shows. @returns the key of the text about the outcome */
 export function addNode(car: CarSummary | undefined, name: ShownName): string {
   const vin = car && vinFor(car);
   if (vin === undefined) return 'use.noVin';

@@ -30,7 +30,7 @@ export const problemOf = ({ problem, session, vin }: Pick<CarSummary, 'problem' 
 export function remedyButton(config: string, remedy: NonNullable<CarSummary['remedy']>): HTMLElement {
   const made = button(say(`remedy.${remedy}`), remedy === 'signIn' ? 'fa-sign-in' : 'fa-pencil', () => {
     openConfiguration(config);
-    // The editor gives the focus to the first field of a form that has slid in.
+    // The editor focuses the first field of a form that has slid in.
     if (remedy === 'signIn') setTimeout(() => $('[data-ask=sign-in]').trigger('focus'), 700);
   });
   made.dataset['key'] = 'remedy';

@@ -42,7 +42,7 @@ interface CarReport {
   readOnly: boolean;
   /** Short; null if no VIN is known. */
   vin: string | null;
-  /** The configuration chooses this car if nothing else is said. */
+  /** The configuration chooses this car if nothing names another one. */
   isDefault: boolean;
   /** The position is only `known`. */
   facts: ShownValues;
@@ -55,7 +55,7 @@ interface CarReport {
   session: ReturnType<Account['token']> | null;
   /** Why no account could be opened; null if one is open. */
   problem: Sentence | null;
-  /** The dialog in which a person corrects the problem; null without a problem, or if it ends by itself. */
+  /** The dialog in which a person corrects the problem; null without a problem, or if it ends without a person. */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
@@ -63,7 +63,7 @@ interface CarReport {
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
   /** The events that guards and event nodes sent, oldest first. */
   events: CarEvent[];
-  /** Null where it cannot be read now. */
+  /** Null if it cannot be read now. */
   log: ShownLog | null;
 }
 
@@ -106,7 +106,7 @@ export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
 
 /**
  * Reads again what the tab shows of a car.
- * @throws VehicleError CONFIG if the car is not known any more, or why nothing could be read
+ * @throws VehicleError CONFIG if the car is no longer known, or why nothing could be read
  */
 export async function readCar(
   RED: NodeAPI,
@@ -121,7 +121,7 @@ export async function readCar(
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
-/** A picture of a car; `side` is null if the service does not say what it shows. */
+/** A picture of a car; `side` is null if the service does not name it. */
 export interface CarPicture {
   side: string | null;
   url: string;
@@ -129,7 +129,7 @@ export interface CarPicture {
 
 /**
  * Asks the service for the addresses of the pictures of a car, which are kept nowhere.
- * @throws VehicleError CONFIG if the car is not known any more, or why they could not be read
+ * @throws VehicleError CONFIG if the car is no longer known, or why they could not be read
  */
 export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal): Promise<CarPicture[]> {
   const { client, vin } = await knownCar(RED, key);
@@ -141,12 +141,12 @@ export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal)
 
 /**
  * The last position that a flow has read, `latitude/longitude`.
- * @throws VehicleError CONFIG if the car is not known any more
+ * @throws VehicleError CONFIG if the car is no longer known
  */
 export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> =>
   (await knownCar(RED, key)).facts.location?.value ?? null;
 
-/** @throws VehicleError CONFIG if the car cannot be read any more */
+/** @throws VehicleError CONFIG if the car can no longer be read */
 async function knownCar(
   RED: NodeAPI,
   key: string,

@@ -16,7 +16,7 @@ const unitsOfRecord = {
 } as const;
 export type MeasureName = keyof typeof unitsOfRecord;
 
-/** The last records of a car in other units than their names say; `units` says which. */
+/** The last records of a car in other units than their names; `units` names them. */
 export interface ShownLog extends Record<'trips' | 'charges', LogSummary> {
   units: Readonly<Record<MeasureName, string>>;
 }

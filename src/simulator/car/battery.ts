@@ -23,7 +23,7 @@ export const energyMessages: Readonly<Record<string, string>> = {
 const taperFrom = 80;
 const taperedTo = 0.2;
 
-/** Watts that the battery takes at a level. */
+/** Watts that the battery accepts at a level. */
 function powerAt(level: number, { power }: CarState['battery']): number {
   const above = Math.max(0, level - taperFrom) / (100 - taperFrom);
   return Math.round(power * (1 - (1 - taperedTo) * above));

@@ -60,7 +60,7 @@ export class Car {
     return this.#state;
   }
 
-  /** The commands that the service took for this car, oldest first. */
+  /** The commands that the service accepted for this car, oldest first. */
   get invocations(): readonly Invocation[] {
     this.#runDue();
     return [...this.#invocations.values()];
@@ -71,19 +71,19 @@ export class Car {
     return this.invocations.filter((invocation) => invocation.actedAt !== null).map((invocation) => invocation.command);
   }
 
-  /** The time at which the climatization ends by itself, milliseconds since 1970. Null: none runs. No read shows it. */
+  /** The time at which the climatization ends automatically, milliseconds since 1970. Null: none runs. No read shows it. */
   get climateUntil(): number | null {
     this.#runDue();
     return this.#climateUntil;
   }
 
-  /** Whether a trip is under way. */
+  /** Whether a trip is in progress. */
   get isDriving(): boolean {
     this.#runDue();
     return this.#trip !== null;
   }
 
-  /** When the car next changes by itself, milliseconds since 1970; null if nothing is planned. */
+  /** When the car next changes without a request, milliseconds since 1970; null if nothing is planned. */
   get nextEventAt(): number | null {
     this.#runDue();
     return this.#events[0]?.at ?? null;
@@ -182,7 +182,7 @@ export class Car {
 
   /**
    * Somebody pulls at the tailgate (docs/internals/service.md 4.2 rules 1 and 2). On a locked car
-   * it opens only within the time that an unlock command gave, and the other doors unlock with it.
+   * it opens only within the time of an unlock command, and the other doors unlock with it.
    * @returns whether it opened
    */
   openTailgate(): boolean {
@@ -219,7 +219,7 @@ export class Car {
     return { value: 'AVAILABLE', unavailableReason: null };
   }
 
-  /** The service takes a command. The car does it, or not, when it is due. */
+  /** The service accepts a command. The car does it, or not, when it is due. */
   invoke(request: InvocationRequest): Invocation {
     this.#runDue();
     const { commandPlan } = this.#state;
@@ -280,7 +280,7 @@ export class Car {
     if (invocation.command.startsWith('engine-')) this.#touch(['engineRunning'], at);
   }
 
-  /** The climatization ends by itself, when the engine starts, or when the driver's door opens. */
+  /** The climatization ends after its time, when the engine starts, or when the driver's door opens. */
   #startClimate(at: number): void {
     const until = at + climateMinutes * minute;
     this.#climateUntil = until;
@@ -336,7 +336,7 @@ export class Car {
   }
 
   /**
-   * Brings the level up to date if a charge is under way, so that what changes it now starts from
+   * Brings the level up to date if a charge is in progress, so that what changes it now starts from
    * there.
    */
   #chargeUntil(now: number): void {

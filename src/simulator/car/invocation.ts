@@ -22,7 +22,7 @@ interface TimelineStep {
 const successes = new Set(['COMPLETED', 'SUCCESS']);
 
 /**
- * One command on its way: what the request's status says, and when (docs/internals/service.md 3,
+ * One command on its way: the request's status, and when it changes (docs/internals/service.md 3,
  * docs/internals/vendor-api.md 2.2).
  */
 export class Invocation implements InvocationRequest {
@@ -34,7 +34,7 @@ export class Invocation implements InvocationRequest {
   readonly runtimeMinutes: number;
   readonly receivedAt: number;
   readonly timeline: readonly TimelineStep[];
-  /** The word that the car's rules gave, once they did. */
+  /** The word by the rules of the car, once it is decided. */
   ruling: string | null = null;
   /** When the car did it; null: it has not. */
   actedAt: number | null = null;
@@ -95,7 +95,7 @@ export class Invocation implements InvocationRequest {
   /**
    * An unlock is COMPLETED once the tailgate's handle is released (docs/internals/vendor-api.md
    * 1.9). The car stays locked. If nobody opens the tailgate in time it locks again, and a v1 link
-   * that is read after that says UNLOCK_TIME_FRAME_PASSED (docs/internals/service.md 3): the one
+   * that is read after that reports UNLOCK_TIME_FRAME_PASSED (docs/internals/service.md 3): the one
    * word that can follow an end.
    */
   statusAt(now: number): string {

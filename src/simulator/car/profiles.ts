@@ -1,13 +1,13 @@
 import type { CarChanges, CarOptions } from './changes';
 
-/** Commands that only some cars take, so each car names its own (docs/internals/vendor-api.md 15). */
+/** Commands that only some cars accept, so each car names its own (docs/internals/vendor-api.md 15). */
 export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;
 
 const climate = ['climatization-start', 'climatization-stop'];
 
 /**
- * The petrol car of the demo: locked and closed, but somebody forgot a window. Cars of 2019 list every command
- * (docs/internals/vendor-api.md 15). The vendor's demo car cannot tell its washer fluid and a tire either (14.4, 14.5).
+ * The petrol car of the demo: locked and closed, but a window was left open. Cars of 2019 list every command
+ * (docs/internals/vendor-api.md 15). The vendor's demo car does not report its washer fluid and a tire either (14.4, 14.5).
  */
 export const demoCar: CarOptions = {
   vin: 'YV4952NA4F120DEMO',

@@ -47,7 +47,7 @@ function fallback(row: Resource): ResourceValue {
 
 /**
  * The reason why a value cannot be that of the resource, or nothing. Any word is allowed: a real
- * service sends unknown ones, too.
+ * service also sends unknown ones.
  */
 export function valueProblem(name: string, value: ResourceValue): string {
   if (!isResourceName(name) || modelPathOf(name) !== null) return `resources: there is no ${name}`;

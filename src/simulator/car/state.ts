@@ -39,7 +39,7 @@ const text = z.nullable(z.string({ error: 'a text, or null' }));
 
 /** A step in the course of a command. */
 const step = z.strictObject({
-  /** Counted from when the service took the command. */
+  /** Counted from when the service accepted the command. */
   afterMs: wait,
   /** Any word, or `BY_RULE`. */
   status: z.string({ error: 'a status word, or BY_RULE' }),
@@ -55,7 +55,7 @@ export const position = {
   heading: z.nullable(between(0, 360, 'a number of degrees from 0 to 360, or null')),
 };
 
-/** Parts of `details` that have members of their own. */
+/** Parts of `details` that have their own members. */
 export const detailParts = {
   /** Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2). */
   images: { exteriorImageUrl: first(text, null), internalImageUrl: first(text, null) },
@@ -156,7 +156,7 @@ export const values = {
   plugIn: first(flag, false),
   /** The id of its wallbox; null: it has none. */
   wallbox: first(text, null),
-  /** A car that answers `climatization-stop` with success and goes on (docs/internals/vendor-api.md 15.1). */
+  /** A car that answers `climatization-stop` with success and continues (docs/internals/vendor-api.md 15.1). */
   ignoresClimatizationStop: first(flag, false),
   inUse: first(flag, false),
   asleep: first(flag, false),

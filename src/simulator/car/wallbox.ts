@@ -3,7 +3,7 @@ import { iso, type Clock } from '../../util/clock';
 import { chargingStatus } from './battery';
 import type { CarState } from './state';
 
-/** Volts of three phases: 16 ampere give 11 kW. */
+/** Volts of three phases: 16 ampere are 11 kW. */
 const volts = 690;
 const hour = 60 * 60_000;
 
@@ -82,7 +82,7 @@ export class Wallbox {
       }));
   }
 
-  /** Gives power, or pauses. */
+  /** Supplies power, or pauses. */
   switch(on: boolean): void {
     this.#car.set({ charger: { hasPower: on, ...(on && { scheduled: false }) } });
   }

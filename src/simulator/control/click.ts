@@ -135,7 +135,7 @@ export function viewOf(car: Car) {
     model: state.details.descriptions.model ?? '',
     odometer: number(car.resource('odometer')),
     range: number(car.resource('distanceToEmpty')),
-    /** Whether its wallbox gives power. */
+    /** Whether its wallbox supplies power. */
     ...(state.wallbox !== null && { wallbox: state.charger.hasPower }),
     target: state.battery.target,
     timeLapse: state.battery.timeLapse,

@@ -16,8 +16,8 @@ import type { RecordedRequest } from '../service/server';
  * The control interface: the cars, the faults and the record of requests as JSON below `/control`,
  * and a page at `/` that shows the cars and lets a person click them.
  *
- * It is for programs on this machine and for its own page. A browser says with `Origin` and
- * `Sec-Fetch-Site` which page a request comes from: those of other pages are refused. What changes
+ * It is for programs on this machine and for its own page. A browser states with `Origin` and
+ * `Sec-Fetch-Site` which page a request comes from: requests of other pages are refused. What changes
  * something needs, from a browser, the token of the page as well. No answer allows another origin
  * to read it.
  */
@@ -32,7 +32,7 @@ interface ControlParts {
   pageToken: string;
 }
 
-/** @param json parses the body of the request; who takes it checks it */
+/** @param json parses the body of the request; the caller checks it */
 type Handler = (parameters: Record<string, string>, json: () => unknown) => Answer;
 
 const controlPath = '/control';
@@ -115,7 +115,7 @@ export class Control {
     ];
   }
 
-  /** The cars and the faults as server-sent events: at once, after each change, and when a car changes by itself. */
+  /** The cars and the faults as server-sent events: at once, after each change, and when a car changes without a request. */
   #events(): Answer {
     if (this.#readers >= maxReaders) return problem(503, 'Too many pages are open. Close some of them.');
     // One connection can ask for several at once, before the first one gets its answer.

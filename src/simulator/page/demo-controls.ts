@@ -40,7 +40,7 @@ export const carSliders = {
   fuel: { max: 70, unit: 'l' },
 } as const satisfies Partial<Record<keyof ShownCar, { max: number; unit: string }>>;
 
-/** The state that a click gives to an opening; `toggle`: the other one. */
+/** The state of an opening after a click; `toggle`: the other one. */
 export const clickModes = ['toggle', 'ajar', 'unknown'] as const;
 
 /** A demo car, and the faults that the next requests to its service get. */

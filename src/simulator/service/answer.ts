@@ -148,7 +148,7 @@ export interface RefusalContext {
   keyHeader: string;
 }
 
-/** docs/internals/service.md does not show the shape of errors; `plain` has the one of v2 for every interface. */
+/** docs/internals/service.md does not show the shape of errors; `plain` has the shape of v2 for every interface. */
 function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
   if (name === 'energy-v2' && status !== 401) return 'energy';
   if (dialect === 'real' && name === 'connected-v1') return 'status';

@@ -103,13 +103,13 @@ export function detailsBody(car: Car, context: ViewContext): Body {
 const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
   `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
-/** The names of the commands that every car of its kind takes. */
+/** The names of the commands that every car of its kind accepts. */
 export const standardCommands = commandNames.filter(
   (name) => !isOfWallbox(name) && !optionalCommands.some((other) => other === name),
 );
 
 /**
- * The commands that this car takes. The real addresses are relative, and without the interface's
+ * The commands that this car accepts. The real addresses are relative, and without the interface's
  * own prefix (docs/internals/vendor-api.md 1.7).
  */
 export function commandList(car: Car, { url, isReal }: ViewContext): { command: string; href: string }[] {

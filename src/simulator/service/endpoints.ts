@@ -153,7 +153,7 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
 const unsupported = (call: Call, name: string): Answer =>
   call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
 
-/** The commands that every car of its kind takes. */
+/** The commands that every car of its kind accepts. */
 const commandEndpoints = (parts: EndpointParts): Endpoint[] =>
   standardCommands.flatMap((name) => {
     const { routes, scopes }: CommandRow = commands[name];
@@ -179,7 +179,7 @@ const commandEndpoints = (parts: EndpointParts): Endpoint[] =>
     });
   });
 
-/** A command that only some cars take (docs/internals/vendor-api.md 1.7, 15). */
+/** A command that only some cars accept (docs/internals/vendor-api.md 1.7, 15). */
 function extraCommand(parts: EndpointParts): Endpoint {
   return {
     method: 'POST',
@@ -222,7 +222,7 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
   }
 }
 
-/** v1: the service takes the command and answers with the link to its status (docs/internals/service.md 2.5). */
+/** v1: the service accepts the command and answers with the link to its status (docs/internals/service.md 2.5). */
 function accept({ isReal }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
   const { operationId } = context;
   const id = randomUUID().replaceAll('-', '');

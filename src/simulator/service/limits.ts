@@ -1,7 +1,7 @@
 import type { Clock } from '../../util/clock';
 import type { ApiName } from '../../catalogue/reads';
 
-/** The limits of docs/internals/vendor-api.md 5. One that is not given does not apply. */
+/** The limits of docs/internals/vendor-api.md 5. A limit that is not set does not apply. */
 export interface LimitOptions {
   requestsPerMinute?: number;
   commandsPerMinute?: number;
@@ -42,7 +42,7 @@ export class Limits {
     this.#clock = clock;
   }
 
-  /** Counts a request, or says why it is not let through. */
+  /** Counts a request, or returns why it is not let through. */
   take(api: ApiName, isCommand: boolean): Excess | null {
     const { requestsPerMinute = Infinity, commandsPerMinute = Infinity, requestsPerDay = Infinity } = this.#limits;
     const now = this.#clock.now();

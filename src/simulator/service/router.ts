@@ -1,6 +1,6 @@
 /**
  * Finds the endpoint of a path. Segments in braces match anything: `/vehicles/{vin}/windows`. The
- * first path that fits is taken.
+ * first path that fits is used.
  */
 export class Router<Endpoint> {
   readonly #routes: { method: string; pattern: RegExp; endpoint: Endpoint }[] = [];
@@ -10,7 +10,7 @@ export class Router<Endpoint> {
     this.#routes.push({ method, pattern, endpoint });
   }
 
-  /** Null: no such path. `endpoint` null: the path does not take the method. */
+  /** Null: no such path. `endpoint` null: the path does not have the method. */
   find(
     method: string,
     path: string,

@@ -74,7 +74,7 @@ export class SimulatorServer {
     const { method = '', url = '', headers } = request;
     const [path = ''] = url.split('?', 1);
     const record: RecordedRequest = { method, path: url, headers, body: '', at: this.#parts.clock.now(), status: 0 };
-    // A name that leads here is not yet this service: a page of another site can give its own name this address.
+    // A name that leads here is not yet this service: a page of another site can point its own name to this address.
     if (!this.#isOwnHost(headers.host))
       return this.#send(response, record, {
         status: 403,
@@ -95,7 +95,7 @@ export class SimulatorServer {
     if (answer.stream !== undefined) {
       response.writeHead(answer.status, { ...answer.headers, 'cache-control': 'no-store' }).flushHeaders();
       const end = answer.stream((text) => void response.write(text));
-      // An answer that waits for another one on its connection is not told of the end of it.
+      // An answer that waits for another one on its connection is not notified of its end.
       const { socket } = response.req;
       if (socket.destroyed) end();
       else socket.setMaxListeners(0).once('close', end);
@@ -124,7 +124,7 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return '';
   const chunks: Buffer[] = [];
   let length = 0;
-  // Without an encoding, a request gives buffers.
+  // Without an encoding, a request emits buffers.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > longestBody) return null;

@@ -124,7 +124,7 @@ export class Service {
     const named = ((method === 'GET' ? headers.accept : headers['content-type']) ?? '')
       .split(',')
       .map((type) => (type.split(';')[0] ?? '').trim().toLowerCase());
-    // The service takes any accept header that allows JSON (docs/internals/vendor-api.md 1.1).
+    // The service accepts any accept header that allows JSON (docs/internals/vendor-api.md 1.1).
     const lenient = method === 'GET' && wanted.includes('application/json') ? ['*/*', 'application/*'] : [];
     return named.some((type) => wanted.includes(type) || lenient.includes(type));
   }

@@ -22,7 +22,7 @@ type Listener = (step: string) => void;
 const states = /[\\/]state[\\/](command|follow)[\\/]/;
 const { rename, unlink } = disk;
 
-/** Calls back before each change of a file of commands, which fails where the listener throws. */
+/** Calls back before each change of a file of commands, which fails if the listener throws. */
 function onFiles(listener: Listener): void {
   const before = <Path>(what: string, path: Path): void => {
     const [, collection] = states.exec(String(path)) ?? [];

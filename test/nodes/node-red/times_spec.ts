@@ -19,7 +19,7 @@ describe('The times in sentences for a driver', () => {
     service = undefined;
   });
 
-  /** English and German: what is said at one time of a token that expired at another. */
+  /** English and German: the sentence at one time about a token that expired at another. */
   const expired = (at: string, now: string): string[] => {
     const claims = Buffer.from(JSON.stringify({ exp: Date.parse(at) / 1000 })).toString('base64url');
     const problem = pastedToken(`e30.${claims}.x`, { clock: new ManualClock(now) }).describe().problem;

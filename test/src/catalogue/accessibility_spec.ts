@@ -21,8 +21,8 @@ describe('A car that is not available', () => {
     ['POWER_SAVING_MODE', 'it is asleep after several days without use, and wakes up when somebody starts it'],
     ['CAR_IN_USE', 'it is in use'],
     ['OTA_INSTALLATION_IN_PROGRESS', 'it installs new software'],
-    ['ABDUCTED', 'the service does not say why'],
-    [null, 'the service does not say why'],
+    ['ABDUCTED', 'the service does not name the reason'],
+    [null, 'the service does not name the reason'],
   ];
   it('has a sentence with the reason', () => {
     for (const [reason, text] of reasons)

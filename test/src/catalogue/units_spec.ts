@@ -58,7 +58,7 @@ describe('A unit', () => {
     it(`${from} in ${to} has the factor ${factor}`, () => assert.equal(factorBetween(from, to), factor));
 });
 
-/** By hand: what speedometers, fuel labels and thermometers of each country say. */
+/** By hand: the units of speedometers, fuel labels and thermometers of each country. */
 const known: readonly [value: number, unit: string, system: 'metric' | 'uk' | 'us', is: number | null, of: string][] = [
   [42.195, 'kilometers', 'uk', 26.2, 'miles'],
   [42.195, 'kilometers', 'us', 26.2, 'miles'],

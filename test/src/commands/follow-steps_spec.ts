@@ -15,7 +15,7 @@ interface Doors {
   open?: string[];
 }
 
-/** A service by what it says of command and doors so many seconds after the command was sent; null: it does not answer. */
+/** A service by its answers about command and doors so many seconds after the command was sent; null: no answer. */
 interface Service {
   status?: (seconds: number) => string | VehicleError | null;
   doors?: (seconds: number) => Doors | VehicleError | null;

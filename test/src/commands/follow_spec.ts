@@ -25,7 +25,7 @@ describe('the watch', () => {
 
   const plan = (...steps: { afterMs: number; status: string }[]): CarChanges => ({ commandPlan: { steps } });
 
-  /** From now on, the service says that the lock was measured at this time. */
+  /** From now on, the service reports that the lock was measured at this time. */
   const measureLock = (at: number): void =>
     void service.faults.add({
       match: { path: '/doors' },

@@ -45,7 +45,7 @@ describe('a process that is killed while it sends commands', () => {
       const began = Date.now() + round * 3_600_000;
       const sender = run('send', round);
       let left = random.between(1, 12);
-      // Between two steps, too: a kill some moments later falls into the writes and the requests.
+      // Also between two steps: a kill some moments later falls into the writes and the requests.
       const delay = random.between(0, 20);
       sender.on('message', () => {
         left -= 1;
@@ -73,7 +73,7 @@ describe('a process that is killed while it sends commands', () => {
       );
       // The command without a known end holds the next one back.
       const newest = checked.entries[0];
-      // A kill before the first command of the round leaves one of an earlier round as the newest, which holds nothing back any more.
+      // A kill before the first command of the round leaves one of an earlier round as the newest, which no longer holds anything back.
       const isOpen = newest?.outcome === 'undetermined' && Date.parse(newest.sentAt) >= began;
       open += isOpen ? 1 : 0;
       assert.equal(checked.refusal, isOpen ? 'VEHICLE_UNAVAILABLE' : null);

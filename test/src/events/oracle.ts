@@ -2,12 +2,11 @@ import type { Random } from '../../support/random';
 
 /**
  * The events once more, by brute force: from the whole history of one fact it works out what must be reported. It shares no code with
- * src/events, and has a table of its own.
+ * src/events, and has its own table.
  */
 export interface HistoryReading {
   at: number;
   payloads: Record<string, unknown>;
-  /** When each read was answered. */
   receivedAt: Record<string, number>;
   /** When each read was asked for: an answer to a later question can come first. */
   askedAt?: Record<string, number>;
@@ -260,7 +259,7 @@ export function expectedEvents(
   return [...expected, ...tripEnds(history)];
 }
 
-/** A trip has ended where the odometer has grown since the last one, where the car was parked while it showed the same, five seconds more or less. */
+/** A trip has ended if the odometer has grown since the last one and the car was parked while it showed the same, five seconds more or less. */
 function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number })[] {
   const expected: (Expected & { at: number })[] = [];
   let last: Told | null = null;
@@ -283,7 +282,7 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
             (unavailableReason === 'CAR_IN_USE' || unavailableReason === 'POWER_SAVING_MODE')),
       ).map((told) => ({ at: told.receivedAt, used: (told.value as Content)['unavailableReason'] === 'CAR_IN_USE' })),
     ].filter((source) => source.length > 0);
-    // What shows use is no news any more if the other source shows none a quarter of an hour later.
+    // What shows use is no longer news if the other source shows none a quarter of an hour later.
     const unused = Math.max(...told.map((source) => (source.at(-1)?.used === false ? (source.at(-1)?.at ?? 0) : 0)));
     const sources = told.filter((source) => !source.at(-1)?.used || unused - (source.at(-1)?.at ?? 0) < 15 * minute);
     if (odometer === undefined || sources.length === 0 || sources.some((source) => source.at(-1)?.used)) return;

@@ -21,7 +21,6 @@ interface Charge {
   /** Infinity: it is stuck. */
   to: number;
   kWh: unknown;
-  /** When the wallbox reports that it has ended. */
   toldAt: number;
   /** The wallbox reports its begin only with its end. */
   isSecret: boolean;
@@ -92,7 +91,7 @@ function answersOf(random: Random, charges: readonly Charge[]): Answered[] {
 const energyIn = ({ chargedEnergy: kWh }: Raw): number | null =>
   kWh === null || Number.isNaN(Number(kWh)) || Number(kWh) < 0 ? null : Number(kWh);
 
-/** A line for each session that has ended since the first answer, at the answer that says so first. */
+/** A line for each session that has ended since the first answer, at the first answer that shows it. */
 function expectedLines(answers: readonly Answered[]): string[] {
   const known = new Set<string>();
   let begin: number | null = null;

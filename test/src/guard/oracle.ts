@@ -2,8 +2,8 @@ import type { GuardEvent, GuardInput, NamedOpening, OpenOpening } from '../../..
 import type { OpeningKind, WatchName } from '../../../src/catalogue/openings';
 
 /**
- * The guard once more, as stupid as possible: no state, no timers. At every minute, and after every input, it works out from
- * the whole history again what must be said then, given what was said before. It shares no code with the guard,
+ * The guard once more, as simple as possible: no state, no timers. At every minute, and after every input, it works out from
+ * the whole history again what must be reported then, given what was reported before. It shares no code with the guard,
  * and knows the clocks of its zones from a table instead of from Intl.
  */
 export interface History {
@@ -101,7 +101,7 @@ interface Said {
   event: GuardEvent;
 }
 
-/** Everything that must be said, in order. */
+/** Everything that must be reported, in order. */
 export function expectedEvents(history: History): GuardEvent[] {
   const said: Said[] = [];
   const happened: Happened[] = [];
@@ -349,7 +349,7 @@ function isQuiet({ quiet }: History, at: number): boolean {
   return sinceFrom < (quiet.to - quiet.from + 1440) % 1440;
 }
 
-/** Whether an event said that the state of an opening is unknown, also in a part of a sentence. */
+/** Whether an event reported that the state of an opening is unknown, also in a part of a sentence. */
 function saidUnknown(event: GuardEvent, row: Row): boolean {
   if (event.type === 'clear') return false;
   const unknown =

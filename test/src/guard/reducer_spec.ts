@@ -6,7 +6,7 @@ import type { GuardEvent, GuardReading, OpeningMembers } from '../../../src/guar
 import { parseGuardSettings, type GuardSettings } from '../../../src/guard/options';
 import { parseGuardState, type GuardState } from '../../../src/guard/state';
 
-/** An event in one line: what is said of which openings, for how long. */
+/** An event in one line: what is reported about which openings, for how long. */
 const brief = (event: GuardEvent): string =>
   event.type === 'alert'
     ? `${event.reason}: ${event.openings.map(({ name, kind, minutes, confirmed }) => `${name} ${kind} ${minutes}${confirmed ? '' : '?'}`).join(', ')}${besides(event.unknown)}`

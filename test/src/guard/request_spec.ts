@@ -254,7 +254,7 @@ describe('What a guard gives to its node:', () => {
     assert.equal(same(run(reading(start, 'OPEN', 'OPEN')), run(reading(start, 'OPEN', 'CLOSED'))), false);
     const snoozed = guard.step(first, { type: 'snooze', at: start, minutes: 5 }).state;
     assert.equal(same(first, snoozed), false);
-    // Whether it was ever closed decides whether it is unknown or was never known.
+    // Whether it was closed once decides whether it is unknown or was never known.
     const never = structuredClone(first);
     for (const opening of Object.values(never.openings)) opening.closedAt = null;
     assert.equal(same(first, never), false);

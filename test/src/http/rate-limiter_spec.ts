@@ -34,7 +34,7 @@ describe('the rate limiter of an API key', () => {
     return limiter;
   };
   const close = async (limiter: RateLimiter): Promise<void> => limiters.get(limiter)?.();
-  /** Asks for a request to the connected API that waits 30 seconds at most, unless `options` say otherwise. */
+  /** Asks for a request to the connected API that waits 30 seconds at most, unless `options` define another wait. */
   const acquire = (
     limiter: RateLimiter,
     kind: RequestKind,
@@ -409,7 +409,7 @@ describe('the rate limiter of an API key', () => {
       assert.equal(limiter.snapshot().usedToday, 1);
     });
 
-    /** As a process that is killed: nothing of it runs any more. */
+    /** Like a killed process: nothing of it still runs. */
     const crash = (limiter: RateLimiter): void => {
       limiters.delete(limiter);
       clock = new ManualClock(clock.now());

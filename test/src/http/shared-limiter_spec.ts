@@ -41,7 +41,7 @@ describe('a limiter that shares its counts', () => {
     await clock.advance(0);
     return Object.assign(limiter, { end });
   };
-  /** Takes a slot where there is one before the deadline. */
+  /** Takes a slot if there is one before the deadline. */
   const take = (
     limiter: RateLimiter,
     kind: RequestKind = 'read',

@@ -4,7 +4,7 @@ import { SharedReads, type SharedRead, type SharedReadOptions } from '../../../s
 import type { Signal } from '../../../src/util/cancellation';
 import { ManualClock } from '../../support/manual-clock';
 
-/** A service that answers when the test says so, and counts what it was asked. */
+/** A service that answers when the test lets it, and counts what it was asked. */
 class Service {
   asked: string[] = [];
   #open: { key: string; signal: Signal; resolve(value: string): void; reject(error: unknown): void }[] = [];

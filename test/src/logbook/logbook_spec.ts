@@ -139,7 +139,7 @@ describe('The logbook of a car', () => {
     await other.records(vin);
     for (const read of reads.slice(3)) observe(other, read);
     await other.records(vin);
-    // The trip is news to this one, too: it writes, and finds a newer record.
+    // The trip is also news to this one: it writes, and finds a newer record.
     for (const read of reads.slice(4)) observe(one, [read[0] + 1, read[1], read[2]]);
     assert.equal((await one.records(vin)).trips.length, 1);
     observe(other, [30, 'odometer', { value: 110, unit: 'kilometers', timestamp: null }]);
@@ -298,6 +298,6 @@ describe('The reads trips and charges', () => {
     const asked = account.read('trips', { vin: car });
     await clock.advance(10 * minute);
     assert.equal(((await asked).payload as unknown[]).length, 1);
-    assert.deepEqual(warnings, ['The source of the price of the vehicle configuration does not answer.']);
+    assert.deepEqual(warnings, ['The source of the price in the vehicle configuration does not answer.']);
   });
 });

@@ -410,7 +410,7 @@ describe('The record of a charge', () => {
         }),
       emptyLog,
     );
-    // 10 percent at 0.3, and the last one, too.
+    // 10 percent at 0.3, also the last one.
     assert.deepEqual(state.charges.at(-1)?.cost, { amount: 2.64, currency: null, perKWh: 0.3 });
   });
 

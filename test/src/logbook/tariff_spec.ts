@@ -48,7 +48,7 @@ describe('A tariff', () => {
     ['a night', berlin, null, '2026-06-01T20:30Z', '2026-06-02T03:30Z', true, 0.2],
     ['an hour of which half is night', berlin, null, '2026-06-01T19:30Z', '2026-06-01T20:30Z', true, 0.3],
     ['in the winter, an hour later', berlin, null, '2026-01-01T20:30Z', '2026-01-01T21:30Z', true, 0.3],
-    // 22:00 to 7:00: 7 hours of night and 1 of day where the clock goes forward at 2:00.
+    // 22:00 to 7:00: 7 hours of night and 1 of day when the clock goes forward at 2:00.
     [
       'the night that is short of an hour',
       berlin,

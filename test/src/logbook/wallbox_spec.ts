@@ -90,7 +90,7 @@ describe('A charge at a wallbox', () => {
     const others = [of('other', -60, 5, 8), of('other', 61, 99, 8)];
     assert.deepEqual(await measured([mine, ...others]), [[9.1, 4.55, 'wallbox']]);
     assert.deepEqual(await measured(others), [ofLevel]);
-    // No source says which token is that of the car.
+    // No source documents which token belongs to the car.
     assert.deepEqual(await measured([mine, { ...of('other', 20, 50, 8), connector: 2 }]), [ofLevel]);
   });
 

@@ -13,7 +13,7 @@ const second = 1_000;
 const minute = 60 * second;
 const vin = 'YV4952NA4F120DEMO';
 
-/** What the car looks like to each read, unless a test says otherwise. */
+/** What the car looks like to each read, unless a test sets it. */
 const parked: Partial<
   Record<ReadName, { payload: unknown; vehicle: { locked?: boolean; open?: string[]; unknown?: string[] } }>
 > = {

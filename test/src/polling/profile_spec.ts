@@ -72,7 +72,8 @@ describe('the adaptive profile', () => {
     assert.equal(pollGroupOf('rearLeftWindowOpen'), 'windows');
     assert.equal(pollGroupOf('engineRunning'), 'engine');
     assert.equal(pollGroupOf('oilLevel'), 'levels');
-    assert.equal(pollGroupOf('details'), 'rest');
+    assert.equal(pollGroupOf('details'), 'model');
+    assert.equal(pollGroupOf('kmToService'), 'rest');
   });
 
   it('never reads the doors less often than the fixed schedule', () => {
@@ -160,14 +161,6 @@ describe('the adaptive profile', () => {
       assert.equal(activityOf(failing, noon), 'active');
     });
 
-    it('parked with a window open', () => {
-      const profile = parked();
-      profile.observe('windows', windows(['rearLeft']), noon);
-      profile.observe('engineRunning', engine(false), noon + 6 * minute);
-      profile.observe('doors', doors(true), noon + 10 * minute);
-      assert.equal(activityOf(profile, noon + 11 * minute), 'parkedWindowOpen');
-    });
-
     it('driving, also for a car without an engine', () => {
       const profile = parked();
       profile.observe('engineRunning', engine(true), noon);
@@ -199,7 +192,7 @@ describe('the adaptive profile', () => {
     });
 
     it('as often as the fixed schedule while nothing is known', () => {
-      for (const read of ['doors', 'windows', 'engineRunning', 'fuelAmount', 'odometer'] as const) {
+      for (const read of ['doors', 'windows', 'engineRunning', 'odometer', 'bulbFailure'] as const) {
         const base = baseIntervals[pollGroupOf(read)];
         const at = due(profileAt(), read, noon);
         assert.ok(at > noon && at <= noon + base + second, read);
@@ -212,6 +205,29 @@ describe('the adaptive profile', () => {
       assert.equal(interval(profile, 'windows', noon), 30 * minute);
       assert.ok(due(profile, 'doors', noon) <= noon + minute);
       assert.equal(due(profile, 'windows', noon), nextPoll('car', 30 * minute, noon));
+    });
+
+    it('every five intervals for the windows while one is open, and the others as if all were closed', () => {
+      const left = midnight - hour;
+      const leftWith = (open: string[]): PollingProfile => {
+        const profile = parked(left);
+        profile.observe('windows', windows(open), left);
+        profile.observe('engineRunning', engine(false), left + 6 * minute);
+        profile.observe('doors', doors(true), left + 10 * minute);
+        return profile;
+      };
+      const at = left + 11 * minute;
+      assert.equal(due(leftWith(['rearLeft']), 'windows', at), nextPoll('car', 5 * minute, at));
+      for (const read of ['engineRunning', 'fuelAmount', 'accessibility'] as const)
+        assert.equal(due(leftWith(['rearLeft']), read, at), due(leftWith([]), read, at), read);
+    });
+
+    it('every six intervals for what belongs to the model of the car, whatever the car does', () => {
+      const driving = parked();
+      driving.observe('engineRunning', engine(true), noon);
+      for (const profile of [profileAt(), parked(), driving])
+        for (const read of ['details', 'commands', 'chargingCapabilities'] as const)
+          assert.equal(due(profile, read, noon), nextPoll('car', 6 * hour, noon), read);
     });
 
     it('at once for windows, engine and accessibility when the doors show a change, and not twice', () => {
@@ -257,7 +273,7 @@ describe('the adaptive profile', () => {
       const slowdown = { security: 1.5, others: 6 };
       assert.equal(due(profileAt(), 'doors', noon, { slowdown }), nextPoll('car', 90 * second, noon));
       assert.equal(due(profileAt(), 'odometer', noon, { slowdown }), nextPoll('car', 6 * hour, noon));
-      // Doors that are read so seldom still keep watch.
+      // Doors that are read so rarely still keep watch.
       assert.equal(
         due(parked(), 'windows', noon + 2.5 * minute, { slowdown }),
         nextPoll('car', 45 * minute, noon + 2.5 * minute),
@@ -284,7 +300,6 @@ describe('the adaptive profile', () => {
     it('has groups for the reads of energy, location and the odometer', () => {
       for (const read of ['charging', 'batteryChargeLevel', 'chargingStatus'] as const)
         assert.equal(pollGroupOf(read), 'energy');
-      assert.equal(pollGroupOf('chargingCapabilities'), 'rest');
       assert.equal(pollGroupOf('location'), 'location');
       assert.equal(pollGroupOf('odometer'), 'odometer');
       assert.equal(pollGroupOf('engine-status'), 'engine');
@@ -321,13 +336,13 @@ describe('the adaptive profile', () => {
       assert.equal(due(profile, 'charging', noon + minute, { lastRead: noon }), noon + minute);
     });
 
-    it('reads location and odometer at once when the engine has stopped, and not again', () => {
+    it('reads location, odometer and fuel at once when the engine has stopped, and not again', () => {
       const profile = parked();
       profile.observe('engineRunning', engine(true), noon);
       const stopped = noon + 10 * minute;
       assert.equal(due(profile, 'location', noon + minute, { lastRead: noon }), nextPoll('car', 6 * hour, noon));
       profile.observe('engineRunning', engine(false), stopped);
-      for (const read of ['location', 'odometer'] as const)
+      for (const read of ['location', 'odometer', 'fuelAmount'] as const)
         assert.equal(due(profile, read, stopped, { lastRead: noon }), stopped);
       assert.ok(due(profile, 'location', stopped, { lastRead: stopped }) > stopped);
     });

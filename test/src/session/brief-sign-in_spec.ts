@@ -190,7 +190,7 @@ describe('A sign-in', () => {
       it(`${what} says to sign in again, and promises nothing of a backup`, async () => {
         assert.equal(
           await endedAfter(days, idleDays),
-          'The service has ended the sign-in: its refresh token is expired, was used elsewhere (a restored backup holds one that was used), or is unknown. Sign in again in the vehicle configuration.',
+          'The service has ended the sign-in: its refresh token has expired, was used elsewhere (a restored backup contains a used one), or is unknown. Sign in again in the vehicle configuration.',
         );
       });
   });

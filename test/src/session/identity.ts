@@ -47,7 +47,6 @@ export class Identity {
     return response;
   };
 
-  /** A refresh token of a new grant. */
   newRefreshToken(scopes?: readonly string[]): string {
     return this.simulator.issueRefreshToken(scopes);
   }
@@ -61,7 +60,6 @@ export class Identity {
     return this.simulator.requests.filter((request) => request.path === tokenPath);
   }
 
-  /** The refresh tokens that were sent. */
   get sent(): string[] {
     return this.requests.map((request) => new URLSearchParams(request.body).get('refresh_token') ?? '');
   }

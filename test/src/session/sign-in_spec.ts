@@ -577,7 +577,7 @@ describe('a sign-in from the editor', () => {
         assert.ok(await other.accepts(await token.get()));
         wrong.setTime(wrong.now() - off);
         await Promise.all([right.advance(600_000), wrong.advance(600_000)]);
-        // The service ends a token that this machine may take for a good one: the read is tried again with the next.
+        // The service ends a token that is still good for this machine: the read is tried again with the next.
         const first = await token.get();
         if (!(await other.accepts(first))) assert.equal(await token.onUnauthorized(first), true);
         assert.ok(await other.accepts(await token.get()));

@@ -33,7 +33,7 @@ export interface YearOptions {
   seed: number;
   /** Seconds for which the service takes a rotated refresh token once more; 0: never (docs/internals/vendor-api.md 4.2). */
   graceSeconds: number;
-  /** `anywhere`: also where an answer is on its way, or not saved yet; `outside`: never there. */
+  /** `anywhere`: also while an answer is on its way, or not saved yet; `outside`: never there. */
   cuts: 'anywhere' | 'outside';
   /** The number of processes that share a Redis. By default there is one, on files. */
   processes?: number;
@@ -334,7 +334,7 @@ interface ProcessOptions {
   world: World;
   random: () => number;
   state: StateStore;
-  /** The same store, where it is shared. */
+  /** The same store, if it is shared. */
   shared: SharedStore | null;
   client: OAuthClient;
   send: Send;
@@ -407,7 +407,7 @@ class SimulatedProcess {
     this.alive = false;
   }
 
-  /** One step of the process: after its end, no answer reaches the process and nothing new begins. @param isBeat of the presence, which goes on all the time */
+  /** One step of the process: after its end, no answer reaches the process and nothing new begins. @param isBeat of the presence, which continues all the time */
   async #step<T>(work: () => Promise<T>, isBeat = false): Promise<T> {
     const isOver = (): boolean => (isBeat ? !this.alive : this.#countsDown());
     if (isOver()) await never;

@@ -137,7 +137,7 @@ describe('the control interface of the simulator', () => {
     await bench.clock.advance(5 * 60_000);
     assert.equal((await next()).cars[0]?.['level'], 51);
     gone.abort();
-    // Nobody listens any more, so nothing waits for the next percent.
+    // Nobody listens anymore, so nothing waits for the next percent.
     while (bench.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 

@@ -27,7 +27,7 @@ const words: readonly [member: RegExp, words: string][] = [
 
 const error = '{ code: word, message: text, status: word }';
 
-/** What a car of this kind lacks, and how real cars say so (docs/internals/vendor-api.md 6.1, 12.2, 12.5, 14.1, 14.2). */
+/** What a car of this kind lacks, and how real cars report it (docs/internals/vendor-api.md 6.1, 12.2, 12.5, 14.1, 14.2). */
 const lacking: Readonly<Record<DemoCar, Readonly<Record<string, string>>>> = {
   petrol: {
     ' data.batteryCapacityKWH': 'null',

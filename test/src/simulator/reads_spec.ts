@@ -142,7 +142,7 @@ describe('the simulated service, read in the plain dialect', () => {
   });
 });
 
-/** What the demo car cannot tell. */
+/** What the demo car cannot report. */
 const known = { resources: { washerFluidLevel: 'NORMAL', frontLeftTyrePressure: 'NORMAL' } };
 
 describe('the simulated service, read in the real dialect', () => {

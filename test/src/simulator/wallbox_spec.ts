@@ -24,7 +24,7 @@ describe('The simulated wallbox', () => {
   });
   afterEach(() => simulator.close());
 
-  /** A request that is as the OpenAPI document of the vendor says, and its answer, which is, too. */
+  /** A request that follows the OpenAPI document of the vendor, and its answer, which also does. */
   const ask = async (method: string, path: string, body = ''): Promise<{ status: number; body: unknown }> => {
     const address = `/energy-device/v1/wallbox/${id}/${path}`;
     assert.deepEqual(requestProblems(method, address, body), []);

@@ -177,7 +177,7 @@ describe('The use of a directory', () => {
   });
 
   it('stays that of a process that can take no connection now', async function () {
-    // Only Linux tells a full queue from a process that has ended.
+    // Only Linux distinguishes a full queue from a process that has ended.
     if (process.platform !== 'linux') this.skip();
     leave(3, JSON.stringify({ socket: 'owner-3.0123456789ab', beats: false }));
     const code = `require('node:net').createServer().listen({ path: process.argv[1], backlog: 1 }, () => {
@@ -390,7 +390,7 @@ describe('The use of a directory', () => {
     ['where no socket can be created', { listen: socketless }],
   ] as const)
     describe(where, () => {
-      /** As a process on another machine: its socket is in the folder, and no process here listens to it. It has a clock of its own. */
+      /** As a process on another machine: its socket is in the folder, and no process here listens to it. It has its own clock. */
       const foreign = async (): Promise<{ first: DirectoryOwner; time: ManualClock }> => {
         const time = new ManualClock();
         const first = await owned({ ...options, clock: time });

@@ -5,12 +5,12 @@ import { sentence } from '../../../src/sentence';
 import { ManualClock } from '../../support/manual-clock';
 import { SharedMemory } from '../../support/shared-memory';
 
-/** A process with a clock of its own: one that is stopped does not advance. */
+/** A process with its own clock: one that is stopped does not advance. */
 class Process {
   readonly clock: ManualClock;
   readonly presence: RedisPresence;
   readonly end: () => Promise<void>;
-  /** What it was told about the lead. */
+  /** What it has heard about the lead. */
   readonly told: boolean[] = [];
 
   constructor(
@@ -133,7 +133,7 @@ describe('the presence of a process in a shared store', () => {
     const { id } = a.presence;
     await pass(40_000, [b]);
     assert.ok(b.presence.isLeading);
-    // The process goes on: its clock has run on, and nothing else has happened yet.
+    // The process continues: its clock has run on, and nothing else has happened yet.
     a.clock.setTime(a.clock.now() + 41_000);
     assert.equal(a.presence.isStill(id), false);
     await pass(2_000, [a, b]);

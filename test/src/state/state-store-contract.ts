@@ -3,8 +3,8 @@ import type { StateStore } from '../../../src/index';
 
 /**
  * What every StateStore promises.
- * @param make gives an empty store
- * @param restart gives the store of the next process; absent where the store ends with its process
+ * @param make returns an empty store
+ * @param restart returns the store of the next process; absent if the store ends with its process
  */
 export function keepsTheContract(make: () => StateStore, restart?: () => StateStore): void {
   const keysOf = async (store: StateStore, prefix: string): Promise<string[]> =>

@@ -92,7 +92,7 @@ describe('failures of the service', () => {
     const sentence = (status: number): string =>
       failureOf({ status, headers: {}, body: '' }, { scopes: [], now }).message;
     for (const status of [300, 308, 399]) assert.match(sentence(status), /redirected the request to another address/);
-    for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request without saying why/);
+    for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request without a reason/);
   });
 
   it('says what a missing position can mean, and that an unknown market is one', () => {

@@ -3,7 +3,7 @@ import type { CarOptions } from '../../../src/simulator/index';
 /** The VIN of one of many cars. */
 export const vinOf = (index: number): string => `YV1WORLD${String(index).padStart(9, '0')}`;
 
-/** The course of a command that the car carries out after this time: then v2 answers, and the v1 link says so. */
+/** The course of a command that the car carries out after this time: then v2 answers, and the v1 link shows it. */
 export const planOf = (ms: number): CarOptions['commandPlan'] => ({
   steps: [
     { afterMs: 0, status: 'RUNNING' },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { programOf } from './parts';
 import { newFolder, startProgram, type Program } from './program';
 
-/** mosquitto on a port, in a folder of its own. What its clients published is lost when it ends. */
+/** mosquitto on a port, in its own folder. What its clients published is lost when it ends. */
 export async function startMosquitto(port: number): Promise<Program> {
   const folder = await newFolder('mosquitto');
   const configuration = join(folder, 'mosquitto.conf');

@@ -11,7 +11,7 @@ export interface Nginx extends Program {
 }
 
 /**
- * nginx with a master and a worker process, in a folder of its own.
+ * nginx with a master and a worker process, in its own folder.
  * @param http the inside of the block `http`, with the port to listen on
  */
 export async function startNginx(http: (port: number) => string): Promise<Nginx> {

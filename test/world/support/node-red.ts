@@ -27,12 +27,12 @@ export interface NodeRedProgram {
 }
 
 /**
- * Starts Node-RED in a folder of its own, without flows.
+ * Starts Node-RED in its own folder, without flows.
  * @param env more of its environment, such as HTTPS_PROXY
  * @param nodes files for its folder `nodes`
  * @param settings more of its settings.js
  * @param settingsFile a file that settings.js includes; `settings` overwrite it
- * @param beside the folder of this one is used, too
+ * @param beside the folder of this one is also used
  */
 export async function startNodeRedProgram({
   env = {},
@@ -68,7 +68,7 @@ export async function startNodeRedProgram({
   credentialSecret: 'a secret of the tests',
   uiHost: '127.0.0.1',
   uiPort: ${port},
-  // Recorded at once, also where the process is killed next.
+  // Recorded at once, even if the process is killed next.
   functionGlobalContext: {
     record: (entry) => require('node:fs').appendFileSync(${JSON.stringify(records)}, JSON.stringify(entry) + '\\n'),
   },

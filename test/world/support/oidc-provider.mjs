@@ -1,4 +1,4 @@
-// oidc-provider as the identity service, in a process of its own. Argument: its settings as JSON (`ProviderSettings`, oidc-provider.ts).
+// oidc-provider as the identity service, in its own process. Argument: its settings as JSON (`ProviderSettings`, oidc-provider.ts).
 import { createServer } from 'node:http';
 
 const { port, clients, lifeSeconds, aheadMs, graceSeconds, scopes, discovery, needsOfflineAccess } = JSON.parse(
@@ -74,7 +74,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   clockTolerance: 0,
   cookies: { keys: ['a key of the tests'] },
   features: { devInteractions: { enabled: false }, introspection: { enabled: true }, revocation: { enabled: true } },
-  // The grant goes on when the driver's browser has forgotten the sign-in.
+  // The grant continues when the driver's browser has forgotten the sign-in.
   expiresWithSession: () => false,
   findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
   interactions: { url: (_, { uid }) => `/interaction/${uid}` },

@@ -110,7 +110,7 @@ export interface Driver {
 /**
  * What a browser and a driver do at the sign-in page.
  * @returns the address that the browser was sent back to
- * @throws Error with the text of the page where the provider shows one instead
+ * @throws Error with the text of the page if the provider shows one instead
  */
 export async function decideAtProvider(url: string, { decision = 'allow', scopes }: Driver = {}): Promise<string> {
   const { origin } = new URL(url);

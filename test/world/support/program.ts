@@ -43,7 +43,7 @@ for (const name of ['SIGTERM', 'SIGHUP'] as const) process.once(name, () => proc
 
 /**
  * Starts a program in a process group of its own and waits until it listens.
- * @throws Error with its log where it ended or did not listen within 90 s
+ * @throws Error with its log if it ended or did not listen within 90 s
  */
 export async function startProgram({
   name,
@@ -152,7 +152,7 @@ export async function freePort(): Promise<number> {
   throw new Error('There is no free port.');
 }
 
-/** A folder of its own below the folder for temporary files; removed after the tests of the file. */
+/** A separate folder below the folder for temporary files; removed after the tests of the file. */
 export async function newFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `world-${name}-`));
   folders.push(folder);

@@ -24,7 +24,7 @@ export interface SquidOptions {
   more?: string;
 }
 
-/** squid as one process with its helpers, in a folder of its own. */
+/** squid as one process with its helpers, in its own folder. */
 export async function startSquid({ hosts, user, more = '' }: SquidOptions): Promise<Squid> {
   const folder = await newFolder('squid');
   const port = await freePort();
