@@ -115,9 +115,9 @@ export async function readCar(
 ): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
-  // What the car does not have follows from it.
-  await client.fuelType(vin, options);
   const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
+  // What the car does not have follows from it. It comes last, because the values are what a person waits for.
+  await client.fuelType(vin, options);
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
