@@ -185,10 +185,10 @@ export class Account {
     return journalReading(await this.journal(), new Date(clock.now()), redactor.text);
   }
 
-  async #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): Promise<void> {
+  #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): void | Promise<void> {
     const receivedAt = Date.parse(vehicle.receivedAt);
     const times = { receivedAt, askedAt: askedAtOf(vehicle), skewMs: this.#requests.clockSkewMs };
-    await this.#pack.facts.see(vin, values, times);
+    return this.#pack.facts.see(vin, values, times);
   }
 
   /** Returns the values that a condition has seen, oldest first. */
@@ -323,8 +323,9 @@ export const openAccount = (options: AccountOptions): Account => new Account(opt
 /** A source without an answer within this time has no price. */
 const tariffLimitMs = 5_000;
 
-/** The tariff that applies now. A fault of it is reported once, until it is corrected. */
-function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): () => Promise<Tariff | null> {
+/** The tariff that applies now; null if there is none. A fault of it is reported once, until it is corrected. */
+function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): (() => Promise<Tariff | null>) | null {
+  if (tariff === undefined) return null;
   let told = '';
   let last: { given: string; parsed: Tariff } | null = null;
   const parse = (price: unknown, currency: unknown): Tariff => {
@@ -335,7 +336,6 @@ function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): 
   const reason = (): VehicleError =>
     new VehicleError('CONFIG', 'The source of the price in the vehicle configuration does not answer.');
   return async () => {
-    if (tariff === undefined) return null;
     try {
       const { price, currency } = await endingAt(clock.now() + tariffLimitMs, { clock, reason }, (signal) =>
         raceAbort(tariff(), signal),

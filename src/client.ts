@@ -20,6 +20,7 @@ import { readingOf, type Reading } from './car/reading';
 import type { GetRequest, Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { setNewest } from './util/bounded';
+import type { Signal } from './util/cancellation';
 import { parseVin } from './vin';
 import { parseWallbox } from './wallbox';
 import type { Clock } from './util/clock';
@@ -33,7 +34,7 @@ export interface ReadOptions {
   maxAgeMs?: number;
   /** True for a read on behalf of a command: it may use the part of the quota that is reserved for commands. */
   forCommand?: boolean;
-  signal?: AbortSignal;
+  signal?: Signal;
 }
 
 /**
@@ -92,7 +93,7 @@ export class VehicleClient {
    * the missing sign-in, because only then *Find my car* works.
    * @throws VehicleError VIN_INVALID, and what getting a token throws
    */
-  async requireVin(vin: unknown, signal?: AbortSignal): Promise<string> {
+  async requireVin(vin: unknown, signal?: Signal): Promise<string> {
     if (isEmpty(vin)) await this.#options.requests.assertSignedIn(signal);
     return parseVin(vin);
   }

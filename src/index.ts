@@ -13,6 +13,7 @@ export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
+export { cancellationWith } from './util/cancellation';
 export { systemClock, type Clock } from './util/clock';
 export { isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
@@ -81,7 +82,7 @@ export { isClockKnown, isOlder, receiptAsOf, timesOf, type ValueTimes } from './
 export { listedValues, type ListedValue } from './car/listed-values';
 export { plainPayload } from './car/plain-payload';
 export type { InOrderReason } from './car/in-order';
-export { placeOf, readAll, readEach, type AnyReading, type Reading } from './car/reading';
+export { isSeveral, placeOf, readAll, readEach, readingsIn, type AnyReading, type Reading } from './car/reading';
 
 // Commands: arming, sending, the journal, and following a command to its result.
 export { Arming } from './commands/arming';

@@ -2,9 +2,11 @@ import {
   clockTime,
   isReadName,
   isRecord,
+  isSeveral,
   memberOf,
   openingKeyOf,
   openings,
+  readingsIn,
   titleOf,
   unitInWords,
   valueTypeOf,
@@ -33,13 +35,10 @@ const maxLength = 70;
  * status is sent to every open editor.
  */
 export function describeReading(reading: AnyReading, words: Words): ReadingText | null {
-  const { payload, vehicle } = reading;
-  if (!('reads' in vehicle)) return describeOne({ payload, vehicle }, words, true);
-  const values = new Map<string, unknown>(Object.entries(isRecord(payload) ? payload : {}));
-  const parts = Object.values(vehicle.reads)
-    .map((info) => describeOne({ payload: values.get(info.read), vehicle: info }, words, false))
-    .filter((part) => part !== null);
-  const failed = vehicle.errors.length;
+  const isAlone = !isSeveral(reading);
+  const parts = readingsIn(reading).flatMap((one) => describeOne(one, words, isAlone) ?? []);
+  if (isAlone) return parts[0] ?? null;
+  const failed = reading.vehicle.errors.length;
   const texts: string[] = [];
   for (const text of new Set(parts.map((part) => part.text)))
     if (texts.length === 0 || [...texts, text].join(', ').length <= maxLength) texts.push(text);

@@ -71,27 +71,32 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
       clock,
       load() {
         if (isUsable) return loadClient(userDir);
-        const [issue] = settings.error?.issues ?? [];
-        if (issue?.code === 'unrecognized_keys')
-          throw new VehicleError(
-            'STORE_UNAVAILABLE',
-            sentence`connectedVehicle in settings.js has no setting “${issue.keys[0] ?? ''}”, only store, group, prefix, commands and tls. Correct its name, or remove it.`,
-          );
-        const [wrong] = issue?.path ?? [];
-        const placeOf = (name: string): string =>
-          name in ofEnvironment ? variableOf(name) : `connectedVehicle.${name} (settings.js)`;
-        if (wrong !== undefined)
-          throw new VehicleError(
-            'STORE_UNAVAILABLE',
-            sentence`The value of ${placeOf(String(wrong))} is not valid. Correct it as docs/several-node-reds.md describes, or remove it.`,
-          );
-        throw new VehicleError(
-          'STORE_UNAVAILABLE',
-          'The address of the shared store is not valid. Write it as redis://user:password@host:6379, or rediss:// for TLS, into CONNECTED_VEHICLE_STORE, or into connectedVehicle.store of settings.js.',
-        );
+        throw faultOf(settings.error, ofEnvironment);
       },
     }),
   };
+}
+
+/** @param error undefined if only the address is wrong */
+function faultOf(error: z.core.$ZodError | undefined, ofEnvironment: object): VehicleError {
+  const [issue] = error?.issues ?? [];
+  if (issue?.code === 'unrecognized_keys')
+    return new VehicleError(
+      'STORE_UNAVAILABLE',
+      sentence`connectedVehicle in settings.js has no setting “${issue.keys[0] ?? ''}”, only store, group, prefix, commands and tls. Correct its name, or remove it.`,
+    );
+  const [wrong] = issue?.path ?? [];
+  if (wrong === undefined)
+    return new VehicleError(
+      'STORE_UNAVAILABLE',
+      'The address of the shared store is not valid. Write it as redis://user:password@host:6379, or rediss:// for TLS, into CONNECTED_VEHICLE_STORE, or into connectedVehicle.store of settings.js.',
+    );
+  const name = String(wrong);
+  const place = name in ofEnvironment ? variableOf(name) : `connectedVehicle.${name} (settings.js)`;
+  return new VehicleError(
+    'STORE_UNAVAILABLE',
+    sentence`The value of ${place} is not valid. Correct it as docs/several-node-reds.md describes, or remove it.`,
+  );
 }
 
 const variableOf = (setting: string): string => `CONNECTED_VEHICLE_${setting.toUpperCase()}`;

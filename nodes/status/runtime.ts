@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  cancellationWith,
   isRecord,
   LastReadings,
   listedValues,
@@ -34,6 +35,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
   const nodeStatus = own.status;
   const last = new LastReadings();
   const polls = own.selfMessages<DuePoll>();
+  const closing = cancellationWith(own.closing);
 
   onInput(own, async ({ msg, send, signal, alone }) => {
     nodeStatus.keptNote = null;
@@ -44,7 +46,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
     const readOptions = {
       vin,
       interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
-      signal,
+      signal: closing,
       clear: msg['clear'] === true,
       from: msg['from'],
       to: msg['to'],
@@ -58,7 +60,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
           throw error;
         },
       );
-    const due = duePoll?.reads.length ? duePoll.reads : [chosen].flat();
+    const due = duePoll?.reads.length ? duePoll.reads : Array.isArray(chosen) ? chosen : [chosen];
     const key = (): string => JSON.stringify([vin, chosen]);
     // A poll can have some of the reads only: the last readings fill in the others.
     const isWhole = due.length === chosen.length;

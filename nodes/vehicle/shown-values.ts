@@ -64,7 +64,7 @@ export function eachShownValue(
   };
   const putSingle = (name: string, member: unknown): void => {
     // `frontLeftWindowOpen` and `carLocked` are openings.
-    const opening = name.replace(/Open$/, '');
+    const opening = name.endsWith('Open') ? name.slice(0, -'Open'.length) : name;
     if (isOpening(opening)) put(opening, member);
     else if (isSingle(name)) put(name, member);
   };

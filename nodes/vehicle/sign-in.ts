@@ -43,11 +43,8 @@ class SignInRoutes {
    * there is none, or no store.
    */
   async resultOf(id: string) {
-    return (
-      (await sessionOf(this.#RED)
-        ?.signIns.resultOf(id)
-        .catch(() => null)) ?? null
-    );
+    const signIns = sessionOf(this.#RED)?.signIns;
+    return (await signIns?.resultOf(id).catch(() => null)) ?? null;
   }
 
   /** @throws VehicleError CONFIG, STORE_UNAVAILABLE */

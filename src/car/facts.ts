@@ -5,13 +5,13 @@ import type { FittedName } from '../catalogue/openings';
 import type { ReadName } from '../catalogue/reads';
 import { newestAt, setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
-import { readForUpdate, retryOnConflict, StateFault, type Stored, type StateStore } from '../state/state-store';
+import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { Serial } from '../util/serial';
 import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
-import { isClockKnown, timesOf } from './times';
+import { isClockKnown, timesOf, type ValueTimes } from './times';
 
 /** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
 export interface CarEvent {
@@ -50,8 +50,8 @@ interface Car {
   isRead: boolean;
   reading: Promise<void> | null;
   readonly writes: Serial;
-  /** The version that is stored, as far as it is known; undefined: what is stored is damaged, and any version is replaced. */
-  version: string | null | undefined;
+  /** The version that is stored, as far as it is known. */
+  version: string | null;
   /** When the facts were stored last, in milliseconds since 1970. */
   statesStoredAt: number;
   hasNewStates: boolean;
@@ -111,12 +111,19 @@ export class CarFacts {
     const at = now + skewMs;
     const receivedAt = times.receivedAt + skewMs;
     const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
+    // The values of an answer mostly have one time.
+    const timesOfStamp = new Map<string | null, ValueTimes>();
+    const timesIn = (timestamp: string | null): ValueTimes => {
+      const found = timesOfStamp.get(timestamp) ?? timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
+      timesOfStamp.set(timestamp, found);
+      return found;
+    };
     return withCar(this.#of(vin), (car) => {
       const { states } = car.facts;
       let isNews = Math.abs(now - car.statesStoredAt) >= hourMs;
       for (const [name, value, timestamp] of values) {
         const before = states[name] ?? [];
-        const runs = withValue(before, value, timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt }), at);
+        const runs = withValue(before, value, timesIn(timestamp), at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
         if (runs !== before) car.hasNewStates = true;
         states[name] = runs;
@@ -193,8 +200,7 @@ export class CarFacts {
       await car.writes.run(() =>
         retryOnConflict(async (isAgain) => {
           if (isAgain) car.facts = merged(await this.#load(key, car), car.facts, this.#clock.now());
-          const { version: expected } = car;
-          const version = await this.#store.write(key, car.facts, expected === undefined ? {} : { expected });
+          const version = await this.#store.write(key, car.facts, { expected: car.version });
           if (version !== null) car.version = version;
           return version;
         }),
@@ -208,15 +214,9 @@ export class CarFacts {
 
   /** @throws StateFault if what is stored may be readable later */
   async #load(key: string, car: Car): Promise<Facts> {
-    let stored: Stored | null | undefined;
-    try {
-      stored = await readForUpdate(this.#store, key);
-    } catch (error) {
-      if (!(error instanceof StateFault && error.fault === 'damaged')) throw error;
-    }
-    car.version = stored === undefined ? undefined : (stored?.version ?? null);
-    const found = factsShape.safeParse(stored?.value);
-    return found.success ? found.data : nothingKnown();
+    const stored = await readForUpdate(this.#store, key);
+    car.version = stored?.version ?? null;
+    return factsShape.safeParse(stored?.value).data ?? nothingKnown();
   }
 
   #of(vin: string): Maybe<Car> {

@@ -3,7 +3,7 @@ import type { AnyReadName } from '../catalogue/reads';
 import type { VehicleError } from '../errors';
 import { setNewest } from '../util/bounded';
 import { isOlder, receiptAsOf, type ValueTimes } from './times';
-import { isSeveral, partsOf, severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
+import { isSeveral, readingsIn, severalReading, type AnyReading, type Reading, type SeveralReading } from './reading';
 
 interface Last {
   /** The last reading of each of several, also of those that failed since. */
@@ -32,7 +32,7 @@ export class LastReadings {
     const copy = structuredClone(reading);
     const parts = new Map(before?.parts);
     let isChanged = false;
-    for (const part of isSeveral(copy) ? partsOf(copy) : [copy]) {
+    for (const part of readingsIn(copy)) {
       const known = parts.get(part.vehicle.read);
       if (known !== undefined && isOlder(timesAt(part, now), timesAt(known, now))) continue;
       isChanged ||= known === undefined || !isDeepStrictEqual(valuesOf(known.payload), valuesOf(part.payload));
@@ -70,7 +70,7 @@ export class LastReadings {
     const readNow = new Set<AnyReadName>([...fresh.vehicle.read, ...earlier.map(({ read }) => read)]);
     const kept = [...last.parts.values()].filter(({ vehicle }) => !readNow.has(vehicle.read));
     const errors = [...fresh.vehicle.errors, ...earlier.filter(({ read }) => !fresh.vehicle.read.includes(read))];
-    return severalReading(reads, [...partsOf(fresh), ...kept.map((part) => marked(part, now))], errors);
+    return severalReading(reads, [...readingsIn(fresh), ...kept.map((part) => marked(part, now))], errors);
   }
 }
 

@@ -13,7 +13,7 @@ import { unitInWords } from '../catalogue/units';
 import { isRecord, memberOf } from '../util/json';
 import { plainPayload } from './plain-payload';
 import { positionOf } from './places';
-import { isSeveral, partsOf, type AnyReading, type Reading } from './reading';
+import { readingsIn, type AnyReading, type Reading } from './reading';
 
 /** One value of the car with all that describes it (docs/internals/contract.md 3.1). */
 export interface ListedValue extends Omit<ValueClass, 'kind'> {
@@ -34,8 +34,7 @@ export interface ListedValue extends Omit<ValueClass, 'kind'> {
  * The values of a reading as one list. What has no single value, such as the details of the car and the records of trips, is not in it, nor
  * is what this car does not have; what is unknown is there with null.
  */
-export const listedValues = (reading: AnyReading): ListedValue[] =>
-  isSeveral(reading) ? partsOf(reading).flatMap(listOne) : listOne(reading);
+export const listedValues = (reading: AnyReading): ListedValue[] => readingsIn(reading).flatMap(listOne);
 
 function listOne(reading: Reading): ListedValue[] {
   const { payload } = reading;

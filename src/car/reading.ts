@@ -2,7 +2,8 @@ import type { AnyReadName, InterfaceName, ReadName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorReport } from '../errors';
 import type { SharedAnswer } from '../http/requests';
 import type { Openness } from '../catalogue/openings';
-import { isRecord, memberOf } from '../util/json';
+import { iso } from '../util/clock';
+import { isRecord } from '../util/json';
 import { positionOf } from './places';
 import { parsers, type Parser, type ReadPayload } from '../wire/parsers';
 import { oldest, type AnswerContext } from '../wire/readings';
@@ -59,16 +60,16 @@ export interface SeveralReading {
   vehicle: SeveralInfo;
 }
 
-const askedTimes = new WeakMap<object, number>();
+/** A member that no copy, no comparison and no JSON of `msg.vehicle` has. A WeakMap costs each read more than its parsing. */
+const askedAtKey = Symbol('askedAt');
 
 /** When a reading was asked for, in milliseconds since 1970; undefined for one that came in a message of a flow. */
-export const askedAtOf = (vehicle: object): number | undefined => askedTimes.get(vehicle);
+export const askedAtOf = (vehicle: { [askedAtKey]?: number } | object): number | undefined =>
+  askedAtKey in vehicle ? vehicle[askedAtKey] : undefined;
 
-/** Keeps that beside `msg.vehicle`, which flows get. */
-export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Info {
-  askedTimes.set(vehicle, at);
-  return vehicle;
-}
+/** Keeps that in `msg.vehicle`, where flows do not see it. */
+export const keepAskedAt = <Info extends object>(vehicle: Info, at: number): Info =>
+  Object.defineProperty(vehicle, askedAtKey, { value: at });
 
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE if the answer is something else */
 export function readingOf<Name extends ReadName>(
@@ -78,14 +79,15 @@ export function readingOf<Name extends ReadName>(
 ): Reading<ReadPayload<Name>> {
   // A function that is chosen by a name that is a parameter has no single type.
   const parse = parsers[read] as Parser<ReadPayload<Name>>;
-  const { payload, measuredAt, openness } = parse(body, { ...facts, receivedAt });
+  const { payload, measuredAt, openness } = parse(body, { receivedAt, ...facts });
   const unit = openness === undefined ? unitOfPayload(payload) : undefined;
   // The answer comes first, because Node-RED previews the first members of an object.
+  // No spread: names behind one take a microsecond each.
   const vehicle = Object.assign({}, openness, {
     vin,
     read,
     interface: facts.interface,
-    receivedAt: new Date(receivedAt).toISOString(),
+    receivedAt: iso(receivedAt),
     measuredAt,
     ...(unit !== undefined && { unit }),
     source,
@@ -100,9 +102,11 @@ export function readingOf<Name extends ReadName>(
 export function unitOfPayload(payload: unknown): string | Record<string, string> | undefined {
   if (!isRecord(payload)) return undefined;
   if (Object.hasOwn(payload, 'value')) return typeof payload['unit'] === 'string' ? payload['unit'] : undefined;
-  const units = Object.entries(payload).flatMap(([name, member]) =>
-    isRecord(member) && typeof member['unit'] === 'string' ? [[name, member['unit']] as const] : [],
-  );
+  const units: [name: string, unit: string][] = [];
+  for (const name of Object.keys(payload)) {
+    const member = payload[name];
+    if (isRecord(member) && typeof member['unit'] === 'string') units.push([name, member['unit']]);
+  }
   return units.length > 0 ? Object.fromEntries(units) : undefined;
 }
 
@@ -110,9 +114,11 @@ export type AnyReading = Reading | SeveralReading;
 
 export const isSeveral = (reading: AnyReading): reading is SeveralReading => 'reads' in reading.vehicle;
 
-/** The reading of each value that was read. */
-export const partsOf = ({ payload, vehicle }: SeveralReading): Reading[] =>
-  Object.values(vehicle.reads).map((info) => ({ payload: payload[info.read], vehicle: info }));
+/** The reading of each read that worked; of a single one, the reading itself. */
+export const readingsIn = (reading: AnyReading): Reading[] =>
+  isSeveral(reading)
+    ? Object.values(reading.vehicle.reads).map((info) => ({ payload: reading.payload[info.read], vehicle: info }))
+    : [reading];
 
 /** Several reads at once, each by its name: what was read, and what failed. */
 export async function readAll<Name extends AnyReadName>(
@@ -169,9 +175,8 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
  * The place of a reading as Node-RED's map and geofence nodes expect it (docs/internals/contract.md
  * 3): null if the location was read and is unknown, undefined if it was not read.
  */
-export function placeOf({ payload, vehicle }: AnyReading): { lat: number; lon: number } | null | undefined {
-  const isSeveral = 'reads' in vehicle;
-  if (isSeveral ? !vehicle.read.includes('location') : vehicle.read !== 'location') return undefined;
-  const position = positionOf(isSeveral ? memberOf(payload, 'location') : payload);
+export function placeOf(reading: AnyReading): { lat: number; lon: number } | null | undefined {
+  if (![reading.vehicle.read].flat().includes('location')) return undefined;
+  const position = positionOf(readingsIn(reading).find(({ vehicle }) => vehicle.read === 'location')?.payload);
   return position && { lat: position.latitude, lon: position.longitude };
 }

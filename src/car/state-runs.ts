@@ -54,35 +54,25 @@ export function withValue(
 ): readonly StateRun[] {
   const last = runs.at(-1);
   const { measuredAt, askedAt, receivedAt } = times;
-  const run: StateRun = {
-    value,
-    from: Math.min(measuredAt ?? receivedAt, receivedAt),
-    to: receivedAt,
-    measuredAt,
-    askedAt,
-  };
-  if (last === undefined || Math.max(last.to, last.askedAt) > at + clockSlackMs) return [run];
+  const begin = Math.min(measuredAt ?? receivedAt, receivedAt);
+  if (last === undefined || Math.max(last.to, last.askedAt) > at + clockSlackMs)
+    return [{ value, from: begin, to: receivedAt, measuredAt, askedAt }];
   if (isOlder(times, last)) return runs;
-  const seen = { to: Math.max(last.to, receivedAt), measuredAt: measuredAt ?? last.measuredAt, askedAt };
-  if (run.from - last.to <= maxGapMs) {
+  if (begin - last.to <= maxGapMs) {
+    const seen = { to: Math.max(last.to, receivedAt), measuredAt: measuredAt ?? last.measuredAt, askedAt };
     if (last.highest === undefined && sameValue(last.value, value)) {
       const isSeen = seen.to === last.to && seen.measuredAt === last.measuredAt && askedAt === last.askedAt;
-      return isSeen ? runs : [...runs.slice(0, -1), { ...last, ...seen }];
+      return isSeen ? runs : runs.with(runs.length - 1, { value: last.value, from: last.from, ...seen });
     }
-    if (typeof last.value === 'number' && typeof value === 'number' && receivedAt - last.from < numbersMs)
-      return [
-        ...runs.slice(0, -1),
-        {
-          ...last,
-          ...seen,
-          value: Math.min(last.value, value),
-          highest: Math.max(last.highest ?? last.value, value),
-        },
-      ];
+    if (typeof last.value === 'number' && typeof value === 'number' && receivedAt - last.from < numbersMs) {
+      const range = { value: Math.min(last.value, value), highest: Math.max(last.highest ?? last.value, value) };
+      return runs.with(runs.length - 1, { ...last, ...seen, ...range });
+    }
   }
   // The service reports the time of the change.
-  const from = Math.max(run.from, last.from);
-  return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, { ...run, from }].slice(-maxRuns);
+  const from = Math.max(begin, last.from);
+  const run: StateRun = { value, from, to: receivedAt, measuredAt, askedAt };
+  return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, run].slice(-maxRuns);
 }
 
 /** The runs that two readers of a car have seen, in the order of time. Of a run that the other one has seen interrupted, only the last answer counts on. */

@@ -40,6 +40,11 @@ const joinedMs = 10_000;
 const recentMs = 60_000;
 /** A waiting holder is overtaken this time after its last moment. */
 const overdueMs = 60_000;
+/**
+ * No command of a process that runs has the slot for longer after it was sent: a store that went back to an older copy names one that has
+ * ended.
+ */
+const staleMs = 2 * maxActingMs;
 /** How often a command that joined another one looks whether that one is answered. */
 const joinEveryMs = 1_000;
 
@@ -188,8 +193,8 @@ interface TurnsOptions {
  * (v1), or if none came, it keeps it until any reader of its link gets a final status, or for 150 s (docs/internals/contract.md 4).
  *
  * Waiting commands stand in line in their process. No clock of a store decides whether a car may still act: a holder that was sent blocks the
- * car while its process runs, and then for 150 s of the monotonic time of each process that knows of it. A holder whose slot the store has
- * lost writes it again; so a process that finds no slot while others run waits for that before it sends.
+ * car while its process runs, for 300 s at most, and for 150 s if its process has ended, of the monotonic time of each process that knows of
+ * it. A holder whose slot the store has lost writes it again; so a process that finds no slot while others run waits for that before it sends.
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -199,9 +204,8 @@ export class Turns {
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
   readonly #cars = new Map<string, Car>();
-  /** Finds the commands of an account that may be in progress from before this process. */
-  readonly #restoring = new Set<() => Promise<readonly Command[] | null>>();
-  readonly #restores = new Serial();
+  /** Fulfilled when the commands are known that may be in progress from before this process. */
+  #restored: Promise<unknown> = Promise.resolve();
 
   constructor(options: TurnsOptions) {
     const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
@@ -210,7 +214,6 @@ export class Turns {
     this.#store = store;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
-    if (options.store === undefined) return;
     // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots, new AbortController().signal);
@@ -231,20 +234,18 @@ export class Turns {
   restorePending(find: () => Promise<readonly Command[] | null>): void {
     // A stored slot has outlived the process.
     if (this.#options.store !== undefined) return;
-    this.#restoring.add(find);
-    void this.#restoreAll();
+    this.#restored = Promise.all([this.#restored, this.#restoreAll(find)]);
   }
 
-  #restoreAll(): Promise<void> {
-    return this.#restores.run(async () => {
-      for (const find of this.#restoring) {
-        const asked = await find().catch((error: unknown) => (error instanceof StateFault ? null : []));
-        const found = asked ?? (this.#clock.monotonic() < this.#restoresUntil ? null : []);
-        if (found === null) continue;
-        for (const one of found) await this.#restore(one);
-        this.#restoring.delete(find);
-      }
-    });
+  async #restoreAll(find: () => Promise<readonly Command[] | null>): Promise<void> {
+    const look = (): Promise<readonly Command[] | null> =>
+      find().catch((error: unknown) => (error instanceof StateFault ? null : []));
+    let found = await look();
+    while (found === null && this.#clock.monotonic() < this.#restoresUntil) {
+      await this.#clock.sleep(lookMs);
+      found = await look();
+    }
+    for (const one of found ?? []) await this.#restore(one);
   }
 
   async #restore(restored: Command): Promise<void> {
@@ -259,8 +260,8 @@ export class Turns {
     const turn = new Turn(car, null, { ...given, ...times, status: 'answered', givesWayTo: 'none' });
     Object.assign(turn, { command: restored, leftAt: this.#clock.monotonic() - age, mayBeStored: true });
     const { own } = car;
-    const isNewest = own === null || (own.attempt === null && (own.leftAt ?? 0) < (turn.leftAt ?? 0));
-    if (own?.id === id || !isNewest) return;
+    // The command of this process, or a newer one of before.
+    if (own !== null && (own.attempt !== null || (own.leftAt ?? 0) >= (turn.leftAt ?? 0))) return;
     car.own = turn;
     await this.#change(car, ({ slot }) => ({ ...slot, holder: turn.holder }));
     restored.whenOver(() => void this.end(turn));
@@ -274,10 +275,7 @@ export class Turns {
     const { attempt, route } = request;
     const { signal } = attempt;
     const asked = this.#clock.monotonic();
-    while (this.#restoring.size > 0) {
-      await raceAbort(this.#restoreAll(), signal);
-      if (this.#restoring.size > 0) await this.#clock.sleep(lookMs, signal);
-    }
+    await raceAbort(this.#restored, signal);
     signal.throwIfAborted();
     // After a pause of this process; and the store may have lost who has a slot.
     await this.#presence.renew();
@@ -321,14 +319,15 @@ export class Turns {
   /** @returns null when it has the slot; else the record of the same command, which another copy of the flow sends */
   async #enter(turn: Turn, request: TurnRequest): Promise<CommandRecord | null> {
     const { attempt, whenBusy, client } = request;
+    const { unarmed } = attempt;
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
       const first = await this.#look(turn, true);
-      if (first.kind === 'busy' && whenBusy === 'queue') car.line.push(turn);
+      if (first.kind === 'busy' && whenBusy === 'queue' && unarmed === null) car.line.push(turn);
       return first;
     });
     turn.waited = found.kind !== 'taken';
-    if (attempt.unarmed !== null) return this.#enterUnarmed(turn, request, found);
+    if (unarmed !== null) return this.#joinOnly(turn, request, unarmed, found);
     for (let wasPolled = false; found.kind !== 'taken';) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
@@ -346,24 +345,23 @@ export class Turns {
   }
 
   /** @throws VehicleError `unarmed`, if no armed copy of the flow sends the same command */
-  async #enterUnarmed(turn: Turn, request: TurnRequest, first: Found): Promise<CommandRecord> {
-    const { attempt, whenBusy } = request;
-    // It first stands in line: the armed copy may do the same. Then that one may not have its turn yet, if both got the message at the same moment.
-    let standsInLine = first.kind === 'busy' && whenBusy === 'queue';
+  async #joinOnly(
+    turn: Turn,
+    { attempt, whenBusy }: TurnRequest,
+    unarmed: VehicleError,
+    first: Found,
+  ): Promise<CommandRecord> {
+    // The armed copy may wait for its turn, and has none yet if both got the message at the same moment.
     let looks = lookMs / joinEveryMs;
-    for (let found = first; ;) {
+    for (let found = first; ; found = await this.#look(turn)) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
         if (joined !== null) return joined;
-        found = await this.#look(turn);
-      } else if (standsInLine || (found.kind === 'busy' && whenBusy === 'queue')) {
-        if (found.kind === 'free') standsInLine = false;
-        found = await this.#waitInLine(turn, request, found);
-      } else {
-        if ((looks -= 1) < 0) throw attempt.unarmed;
-        await this.#clock.sleep(joinEveryMs, attempt.signal);
-        found = await this.#look(turn);
+        continue;
       }
+      const mayComeLater = found.kind === 'busy' && whenBusy === 'queue';
+      if (!mayComeLater && (looks -= 1) < 0) throw unarmed;
+      await this.#clock.sleep(joinEveryMs, attempt.signal);
     }
   }
 
@@ -429,7 +427,7 @@ export class Turns {
     if (car.own?.id === id) return this.#actsForMs(car.own) <= 0;
     const hasEnded = await this.#presence.hasEnded(by);
     if (status === 'waiting') return hasEnded || this.#presence.now() > until + overdueMs;
-    return hasEnded && this.#clock.monotonic() - car.sentSince >= maxActingMs;
+    return this.#clock.monotonic() - car.sentSince >= (hasEnded ? maxActingMs : staleMs);
   }
 
   /** For how long the car may still act on a command of this process. */

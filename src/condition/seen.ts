@@ -21,17 +21,28 @@ function valuesOf(read: ReadName): readonly ConditionValue[] {
 }
 
 /** The values of a reading that conditions can name, as far as they are known. */
-export const seenIn = (read: ReadName, { payload, vehicle }: Reading): SeenValue[] =>
-  valuesOf(read).flatMap((value): SeenValue[] => {
-    const member = read === 'charging' ? memberOf(payload, value.name) : payload;
-    const { is, measuredAt } = factOf(value, { payload: member, vehicle });
+export function seenIn(read: ReadName, reading: Reading): SeenValue[] {
+  const { payload, vehicle } = reading;
+  const seen: SeenValue[] = [];
+  for (const value of valuesOf(read)) {
+    const { is, measuredAt } = factOf(
+      value,
+      read === 'charging' ? { payload: memberOf(payload, value.name), vehicle } : reading,
+    );
     // All are closed since the last of them was.
     const at = value.member === 'allClosed' ? newestIn(payload) : measuredAt;
-    return is === null ? [] : [[value.name, is, at]];
-  });
+    if (is !== null) seen.push([value.name, is, at]);
+  }
+  return seen;
+}
 
+/** Null if a member has no time. */
 function newestIn(payload: unknown): string | null {
-  const members = Object.values(isRecord(payload) ? payload : {});
-  const times = members.map((member) => memberOf(member, 'timestamp')).filter((time) => typeof time === 'string');
-  return times.length === members.length ? (times.sort().at(-1) ?? null) : null;
+  let newest: string | null = null;
+  for (const member of Object.values(isRecord(payload) ? payload : {})) {
+    const time = memberOf(member, 'timestamp');
+    if (typeof time !== 'string') return null;
+    if (newest === null || time > newest) newest = time;
+  }
+  return newest;
 }

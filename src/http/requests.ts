@@ -54,7 +54,7 @@ export interface GetRequest {
   keep?: boolean | undefined;
   /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
-  signal?: AbortSignal | undefined;
+  signal?: Signal | undefined;
 }
 
 export interface PostRequest {
@@ -328,7 +328,7 @@ export class Requests {
   }
 
   /** @throws VehicleError if no token is available */
-  async assertSignedIn(signal?: AbortSignal): Promise<void> {
+  async assertSignedIn(signal?: Signal): Promise<void> {
     await this.#options.tokens.get(signal);
   }
 

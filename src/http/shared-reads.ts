@@ -10,7 +10,7 @@ export interface SharedReadOptions {
   keep?: boolean | undefined;
   /** True for a read that waits for no plain one, because a plain one may have to wait for the quota. */
   isUrgent?: boolean | undefined;
-  signal?: AbortSignal | undefined;
+  signal?: Signal | undefined;
 }
 
 export interface SharedRead<V> {
@@ -40,6 +40,8 @@ export class SharedReads<V> {
   /** Answers and when they came, in monotonic time. */
   readonly #kept = new Map<string, { value: V; at: number }>();
   readonly #flights = new Map<string, Flight<V>>();
+  /** Those that wait for no plain one. */
+  readonly #urgentFlights = new Map<string, Flight<V>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -59,16 +61,16 @@ export class SharedReads<V> {
     const kept = keep ? this.#kept.get(key) : undefined;
     if (kept !== undefined && this.#clock.monotonic() - kept.at < maxAgeMs)
       return { value: kept.value, source: 'shared' };
-    const flightKey = isUrgent || this.#flights.has(`${key} urgent`) ? `${key} urgent` : key;
-    const underWay = this.#flights.get(flightKey);
-    const flight = underWay ?? this.#start(flightKey, load, keep ? key : null);
+    const flights = isUrgent || this.#urgentFlights.has(key) ? this.#urgentFlights : this.#flights;
+    const underWay = flights.get(key);
+    const flight = underWay ?? this.#start(flights, key, load, keep);
     flight.callers += 1;
     try {
       return { value: await raceAbort(flight.answer, signal), source: underWay === undefined ? 'live' : 'shared' };
     } finally {
       flight.callers -= 1;
       if (flight.callers === 0) {
-        if (this.#flights.get(flightKey) === flight) this.#flights.delete(flightKey);
+        if (flights.get(key) === flight) flights.delete(key);
         flight.cancellation.abort();
       }
     }
@@ -79,22 +81,22 @@ export class SharedReads<V> {
    * its car answers.
    */
   invalidate(prefix: string): void {
-    for (const table of [this.#kept, this.#flights])
+    for (const table of [this.#kept, this.#flights, this.#urgentFlights])
       for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);
   }
 
-  /** @param keptKey null for an answer that is not kept */
-  #start(flightKey: string, load: (signal: Signal) => Promise<V>, keptKey: string | null): Flight<V> {
+  /** @param flights those that it is one of */
+  #start(flights: Map<string, Flight<V>>, key: string, load: (signal: Signal) => Promise<V>, keep: boolean): Flight<V> {
     const cancellation = new Cancellation();
     const answer = (async () => {
       const value = await load(cancellation);
       // The answer of a flight that was left or invalidated is not kept.
-      if (keptKey !== null && this.#flights.get(flightKey)?.cancellation === cancellation)
-        setNewest(this.#kept, keptKey, { value, at: this.#clock.monotonic() }, maxKept);
+      if (keep && flights.get(key)?.cancellation === cancellation)
+        setNewest(this.#kept, key, { value, at: this.#clock.monotonic() }, maxKept);
       return value;
     })();
     const flight: Flight<V> = { answer, cancellation, callers: 0 };
-    this.#flights.set(flightKey, flight);
+    flights.set(key, flight);
     return flight;
   }
 }

@@ -24,6 +24,7 @@ interface Car {
 }
 
 const maxCars = 50;
+/** In a store that other processes write, too. In another one, what is stored lacks the last observation at most, after a write of unknown result. */
 const maxPending = 200;
 
 /** The trips and charges of each car, made of every reading that a flow makes: one record of the state store for each car. */
@@ -41,22 +42,32 @@ export class Logbook {
     read: ReadName,
     vin: string,
     { payload, vehicle }: Reading,
-    { skewMs, tariff, ...places }: { skewMs: number; tariff: () => Promise<Terms['tariff']> } & Omit<Terms, 'tariff'>,
+    {
+      skewMs,
+      tariff,
+      places = [],
+    }: { skewMs: number; tariff: (() => Promise<Terms['tariff']>) | null } & Omit<Terms, 'tariff'>,
   ): void {
     const values = valuesOf(read, payload);
     const sessions = read === 'wallboxSessions' ? sessionsOf(payload) : [];
     if (values.length === 0 && sessions.length === 0) return;
     const at = this.#options.clock.now();
     const receivedAt = Date.parse(vehicle.receivedAt);
-    const one = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions };
-    void this.#change(vin, async (car) => {
-      const observation = { ...one, ...places, tariff: await tariff() };
-      const before = car.state;
-      car.state = observed(before, observation);
-      if (car.state === before) return;
-      car.pending = [...car.pending.slice(1 - maxPending), observation];
-      if (car.isUnsure || isNews(before, car.state)) await this.#save(vin, car);
-    }).catch(() => undefined);
+    const observation = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions, places, tariff: null };
+    void this.#change(vin, (car) =>
+      tariff === null
+        ? this.#note(vin, car, observation)
+        : tariff().then((known) => this.#note(vin, car, { ...observation, tariff: known })),
+    ).catch(() => undefined);
+  }
+
+  #note(vin: string, car: Car, observation: Observation): Promise<void> | undefined {
+    const before = car.state;
+    car.state = observed(before, observation);
+    if (car.state === before) return undefined;
+    if (car.pending.length >= (this.#options.isShared ? maxPending : 1)) car.pending.shift();
+    car.pending.push(observation);
+    return car.isUnsure || isNews(before, car.state) ? this.#save(vin, car) : undefined;
   }
 
   /** Newest first. @throws StateFault if they cannot be read now */
@@ -77,15 +88,26 @@ export class Logbook {
       }).catch(() => undefined);
   }
 
+  /** One change of a car after the other: at once, if nothing is to be read or under way. */
   async #change(vin: string, change: (car: Car) => void | Promise<void>): Promise<Car> {
-    const known = this.#cars.get(vin);
-    const begun = { state: emptyLog, version: undefined, isUnsure: false, stored: emptyLog, pending: [] };
-    const car: Car = known ?? { changes: new Serial(), ...begun };
+    const car: Car = this.#cars.get(vin) ?? {
+      changes: new Serial(),
+      state: emptyLog,
+      version: undefined,
+      isUnsure: false,
+      stored: emptyLog,
+      pending: [],
+    };
     setNewest(this.#cars, vin, car, maxCars);
-    await car.changes.run(async () => {
-      if (car.version === undefined || car.isUnsure) await this.#load(vin, car);
-      await change(car);
-    });
+    const isLoaded = (): boolean => car.version !== undefined && !car.isUnsure;
+    if (car.changes.isIdle && isLoaded()) {
+      const begun = change(car);
+      if (begun !== undefined) await car.changes.run(() => begun);
+    } else
+      await car.changes.run(async () => {
+        if (!isLoaded()) await this.#load(vin, car);
+        await change(car);
+      });
     return car;
   }
 

@@ -70,6 +70,7 @@ export class TokenManager {
   /** For a token that cannot be refreshed. */
   readonly #isWorthSecondTry: () => boolean;
   #cancelTimer: () => void = ignore;
+  #endWatch: () => void = ignore;
 
   constructor(options: TokenManagerOptions, client: OAuthClient) {
     this.#client = client;
@@ -90,7 +91,12 @@ export class TokenManager {
     if (this.#clients.length > 1) return;
     // A process that has ended may have begun a refresh: this process repeats it.
     const takeOver = (): void => void (this.#shared.known !== null && this.#refresh().catch(ignore));
-    this.#options.presence.onGone(takeOver, this.#stopping.signal);
+    const { presence } = this.#options;
+    presence.onGone(takeOver, this.#stopping.signal);
+    // A shared store that was restarted may have lost the last grant: this process stores it again before another one may refresh.
+    this.#endWatch = presence.onChange(() => {
+      if (presence.fault === null && this.#shared.known !== null) void this.read().catch(ignore);
+    });
   }
 
   /** The last release cancels everything that waits; a refresh that has been sent continues, and its answer is saved. */
@@ -99,6 +105,7 @@ export class TokenManager {
     this.#useLastClient();
     if (this.#clients.length > 0) return;
     this.#cancelTimer();
+    this.#endWatch();
     this.#stopping.abort();
     if (this.#refreshing !== null) await this.#waitAtMost(closeTimeoutMs, this.#refreshing);
     if (this.#shared.isUnsaved && this.#clients.length === 0) {

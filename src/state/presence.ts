@@ -58,7 +58,7 @@ export interface Presence {
   eventually(change: () => Promise<unknown>): Promise<void>;
   /** Calls back when other processes have ended, until the signal is aborted: what they have left may be taken over. */
   onGone(call: () => void, signal: AbortSignal): void;
-  /** Calls back when `role`, `fault` or `id` has changed. @returns ends the calls */
+  /** Calls back when `role`, `fault` or `id` has changed, or when a shared store may have lost its last writes. @returns ends the calls */
   onChange(listener: () => void): () => void;
 }
 

@@ -350,7 +350,10 @@ export class RedisStateStore implements SharedStore {
       const passed = isNew || this.#run !== '' ? 0 : Math.max(0, now - (record?.since ?? now));
       this.#settledAt = this.#clock.monotonic() + settleMs - passed;
     }
+    // After a fault, the end of the fault calls them.
+    const mayHaveLost = this.#run !== '' && text !== this.#run && this.#fault === null;
     this.#run = text;
+    if (mayHaveLost) for (const listener of this.#listeners) listener();
   }
 
   /**

@@ -66,7 +66,7 @@ export interface SharedStore extends StateStore {
   readonly settlesInMs: number;
   /** Why the store cannot be used now; null while all is well, and before its first use. */
   readonly fault: StateFault | null;
-  /** Calls back when `fault` has changed. @returns ends the calls */
+  /** Calls back when `fault` has changed, or when the store may have lost its last writes. @returns ends the calls */
   onChange(listener: () => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-import { cancelledError, type VehicleError } from '../errors';
+import { cancelledError } from '../errors';
 
 /** What the library uses of an AbortSignal. */
 export interface Signal {
@@ -14,7 +14,7 @@ export interface Signal {
  */
 export class Cancellation implements Signal {
   #isAborted = false;
-  #reason: VehicleError | undefined;
+  #reason: unknown;
   readonly #listeners = new Set<() => void>();
 
   get aborted(): boolean {
@@ -22,7 +22,7 @@ export class Cancellation implements Signal {
   }
 
   /** An error takes its time, and after the end of a read nobody asks for it. */
-  get reason(): VehicleError | undefined {
+  get reason(): unknown {
     return this.#isAborted ? (this.#reason ??= cancelledError()) : undefined;
   }
 
@@ -34,11 +34,21 @@ export class Cancellation implements Signal {
     this.#listeners.delete(listener);
   }
 
-  /** Does nothing the second time. */
-  abort(): void {
+  /** Does nothing the second time. @param reason Default: the error of work whose owner is closed */
+  abort(reason?: unknown): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
+    this.#reason = reason;
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
   }
+}
+
+/** What is aborted with a signal. Many reads can listen to it at little cost. */
+export function cancellationWith(signal: AbortSignal): Cancellation {
+  const cancellation = new Cancellation();
+  const abort = (): void => cancellation.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return cancellation;
 }

@@ -23,13 +23,20 @@ const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
-/** The values of an answer mostly have one time. */
-let last: { input: unknown; time: string | null } = { input: undefined, time: null };
+/** The values of an answer mostly have one time, and a car that stands mostly reports the same ones again. */
+const parsedTimes = new Map<string, string | null>();
+const maxParsedTimes = 200;
+const longestTime = 40;
 
 /** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
 export function toTimestamp(input: unknown): string | null {
-  if (input !== last.input) last = { input, time: parseTime(input) };
-  return last.time;
+  if (typeof input !== 'string' || input.length > longestTime) return parseTime(input);
+  const known = parsedTimes.get(input);
+  if (known !== undefined) return known;
+  const time = parseTime(input);
+  if (parsedTimes.size >= maxParsedTimes) parsedTimes.clear();
+  parsedTimes.set(input, time);
+  return time;
 }
 
 function parseTime(input: unknown): string | null {

@@ -2,14 +2,15 @@ import { strict as assert } from 'node:assert';
 import type { Page } from 'playwright-core';
 import { axeFindings } from '../support/axe';
 import {
+  closeForm,
   formIsOpen,
-  loadEditor,
-  openEditor,
+  openForm,
   partOf,
   pendingNote,
   picture,
+  showFlows,
   skipAfterFailure,
-  useEditors,
+  useEditor,
 } from '../support/editor-browser';
 
 const node = (id: string, type: string, more: object = {}, z = 'tab', y = 100): object => ({
@@ -57,19 +58,14 @@ const flows = [
 
 describe(`A car that is put into the flows${pendingNote}`, function () {
   skipAfterFailure(this);
-  const started = useEditors();
+  const started = useEditor([], { height: 800 });
   let page: Page;
-  const complaints: string[] = [];
   const tab = (name: string | RegExp) => page.locator('.cars-tab').getByRole('button', { name });
   const says = (text: string) => page.locator('.cars-tab').getByText(text).waitFor();
   const deployIs = (isActive: boolean) =>
     page.locator(`#red-ui-header-button-deploy${isActive ? ':not(.disabled)' : '.disabled'}`).waitFor();
   const undo = () => page.evaluate('RED.actions.invoke("core:undo")');
   const showTab = () => page.evaluate("RED.sidebar.show('connected-vehicle-cars')");
-  const closeForm = async (button: string): Promise<void> => {
-    await page.locator(`#${button}`).click();
-    await page.waitForSelector('.red-ui-tray', { state: 'detached' });
-  };
   /** The configurations and the nodes of the pack. */
   const held = (): Promise<string[]> =>
     page.evaluate(() => {
@@ -83,7 +79,7 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
     });
 
   before(async () => {
-    page = await openEditor(started.browser, started.nodeRed.url, { height: 800, complaints });
+    ({ page } = started);
     await showTab();
   });
 
@@ -120,14 +116,13 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
     await page.locator('[data-ask=sign-in]').click();
     await partOf(page, 'signIn').getByText('First correct: Redirect URL, API key, Client ID, Client secret.').waitFor();
     assert.equal(await page.evaluate(() => document.activeElement?.id), 'node-config-input-redirectUrl');
-    await closeForm('node-config-dialog-cancel');
+    await closeForm(page);
   });
 
   it('is read before the first deploy, if it is the demo car', async () => {
     await tab('Add the demo car').click();
     await says('Press “Deploy” to see the car here.');
-    await page.evaluate("RED.editor.edit(RED.nodes.filterNodes({ type: 'connected-vehicle-status' })[0])");
-    await formIsOpen(page);
+    await openForm(page, await page.evaluate("RED.nodes.filterNodes({ type: 'connected-vehicle-status' })[0].id"));
     await page.locator('[data-ask=read]').click();
     await partOf(page, 'answer').getByText('msg.payload.rearRight.value').waitFor();
     await picture(page, 'add-read-now');
@@ -142,7 +137,7 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
     await page.locator('#node-input-vehicle').selectOption('own');
     await partOf(page, 'waits').getByText('This vehicle can be read here after the first Deploy.').waitFor();
     assert.equal(await page.locator('[data-ask=read]').isDisabled(), true);
-    await closeForm('node-dialog-cancel');
+    await closeForm(page);
     await undo();
   });
 
@@ -208,9 +203,7 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
     const openFlow = (id: string) => page.evaluate(`RED.workspaces.show('${id}')`);
 
     it('is offered with their number, and one step takes it back', async () => {
-      const { rev } = (await started.nodeRed.admin('GET', 'flows')) as { rev: string };
-      await started.nodeRed.admin('POST', 'flows', { rev, flows });
-      await loadEditor(page, started.nodeRed.url);
+      await showFlows(page, started.nodeRed, flows);
       await openFlow('tab');
       await showTab();
       await page.locator('.cars-tab > select').selectOption({ label: 'Wife car …CDEMO2' });
@@ -250,32 +243,25 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
 
     it('is also in the form of the configuration, and takes place when that is saved', async () => {
       await openFlow('tab');
-      await page.evaluate("RED.editor.editConfig('', 'connected-vehicle', 'wife')");
-      await formIsOpen(page);
+      await openForm(page, 'wife');
       const all = page.getByLabel('Use this car for all nodes of this flow (3)');
       await all.check();
       await all.scrollIntoViewIfNeeded();
       await picture(page, 'add-dialog');
-      await closeForm('node-config-dialog-cancel');
+      await closeForm(page);
       assert.deepEqual(await cars(), before);
-      await page.evaluate("RED.editor.editConfig('', 'connected-vehicle', 'wife')");
-      await formIsOpen(page);
+      await openForm(page, 'wife');
       await all.check();
-      await closeForm('node-config-dialog-ok');
+      await closeForm(page, 'ok');
       await deployIs(true);
       assert.deepEqual(await cars(), after);
       await undo();
       assert.deepEqual(await cars(), before);
       await openFlow('locked');
-      await page.evaluate("RED.editor.editConfig('', 'connected-vehicle', 'wife')");
-      await formIsOpen(page);
+      await openForm(page, 'wife');
       await partOf(page, 'locked').getByText('This flow is locked.').waitFor();
       assert.equal(await page.getByLabel('Use this car for all nodes of this flow (1)').isDisabled(), true);
-      await closeForm('node-config-dialog-cancel');
-    });
-
-    it('without a complaint of the editor', () => {
-      assert.deepEqual(complaints, []);
+      await closeForm(page);
     });
   });
 });

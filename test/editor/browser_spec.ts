@@ -3,12 +3,12 @@ import type { Page } from 'playwright-core';
 import { defaultWatch } from '../../src/index';
 import {
   formIsOpen,
-  loadEditor,
   openEditor,
   partOf,
   pendingNote,
+  showFlows,
   skipAfterFailure,
-  useEditors,
+  useEditor,
 } from '../support/editor-browser';
 import { itLong } from '../support/long';
 
@@ -20,25 +20,17 @@ interface FlowNode {
 
 describe(`The editor in a browser${pendingNote}`, function () {
   skipAfterFailure(this);
-  const started = useEditors();
-  let page: Page;
-  const complaints: string[] = [];
-
-  before(async () => {
-    page = await open('en-US');
-  });
-
-  /** Opens an editor, which must not ask anything from elsewhere. */
-  const open = (locale: string): Promise<Page> =>
-    openEditor(started.browser, started.nodeRed.url, {
-      locale,
-      complaints,
-      prepare: (opened) =>
-        opened.on('request', (request) => {
-          if (!request.url().startsWith(started.nodeRed.url) && !request.url().startsWith('data:'))
-            complaints.push(request.url());
-        }),
+  const complainOfOthers = (opened: Page): unknown =>
+    opened.on('request', (request) => {
+      if (!request.url().startsWith(started.nodeRed.url) && !request.url().startsWith('data:'))
+        started.complaints.push(request.url());
     });
+  // It must not ask anything from elsewhere.
+  const started = useEditor([], { prepare: complainOfOthers });
+  let page: Page;
+  before(() => {
+    ({ page } = started);
+  });
 
   /** Drags a node out of the palette, opens its dialog and chooses its vehicle. */
   async function addNode(nodeType: string, x: number, y: number, vehicle?: string): Promise<string> {
@@ -366,66 +358,29 @@ describe(`The editor in a browser${pendingNote}`, function () {
   });
 
   it('shows a badge in words', async () => {
-    const before = (await started.nodeRed.admin('GET', 'flows')) as { rev: string };
-    const tab = await page.evaluate('RED.workspaces.active()');
-    await started.nodeRed.admin('POST', 'flows', {
-      rev: before.rev,
-      flows: [
-        { id: tab, type: 'tab', label: 'Car' },
-        { id: 'demo-car', type: 'connected-vehicle', name: 'Demo', service: 'demo' },
-        {
-          id: 'read',
-          type: 'connected-vehicle-status',
-          z: tab,
-          x: 300,
-          y: 100,
-          name: '',
-          vehicle: 'demo-car',
-          read: 'windows',
-          poll: 0,
-          wires: [[]],
-        },
-        {
-          id: 'go',
-          type: 'inject',
-          z: tab,
-          x: 100,
-          y: 100,
-          name: '',
-          props: [],
-          once: true,
-          onceDelay: 0,
-          repeat: '',
-          wires: [['read']],
-        },
-        {
-          id: 'event',
-          type: 'connected-vehicle-event',
-          z: tab,
-          x: 300,
-          y: 200,
-          name: '',
-          vehicle: 'demo-car',
-          events: ['locked'],
-          wires: [[]],
-        },
-        { id: 'guard', type: 'connected-vehicle-guard', z: tab, x: 500, y: 100, vehicle: 'demo-car', wires: [[], []] },
-        ...['connected-vehicle-status', 'connected-vehicle-command', 'connected-vehicle-command-status'].map(
-          (nodeType, row) => ({
-            id: `lost${row}`,
-            type: nodeType,
-            z: tab,
-            x: 300,
-            y: 300 + 60 * row,
-            name: '',
-            vehicle: 'deleted',
-            command: 'lock',
-            wires: [[]],
-          }),
-        ),
-      ],
+    const node = (id: string, type: string, x: number, y: number, more: object = {}) => ({
+      id,
+      type,
+      z: 'tab',
+      x,
+      y,
+      name: '',
+      vehicle: 'demo-car',
+      wires: [[], []],
+      ...more,
     });
-    await loadEditor(page, started.nodeRed.url);
+    const lost = { vehicle: 'deleted', command: 'lock' };
+    await showFlows(page, started.nodeRed, [
+      { id: 'tab', type: 'tab', label: 'Car' },
+      { id: 'demo-car', type: 'connected-vehicle', name: 'Demo', service: 'demo' },
+      node('read', 'connected-vehicle-status', 300, 100, { read: 'windows', poll: 0 }),
+      node('go', 'inject', 100, 100, { props: [], once: true, onceDelay: 0, repeat: '', wires: [['read']] }),
+      node('event', 'connected-vehicle-event', 300, 200, { events: ['locked'] }),
+      node('guard', 'connected-vehicle-guard', 500, 100),
+      node('lost0', 'connected-vehicle-status', 300, 300, lost),
+      node('lost1', 'connected-vehicle-command', 300, 360, lost),
+      node('lost2', 'connected-vehicle-command-status', 300, 420, lost),
+    ]);
     for (const id of ['lost0', 'lost1', 'lost2'])
       await page.locator(`#${id} .red-ui-flow-node-status-label`, { hasText: /^no car chosen$/ }).waitFor();
     await page
@@ -437,7 +392,11 @@ describe(`The editor in a browser${pendingNote}`, function () {
   });
 
   itLong('speaks German where the browser does, and gives a status in the language of the runtime', async () => {
-    const german = await open('de-DE');
+    const german = await openEditor(started.browser, started.nodeRed.url, {
+      locale: 'de-DE',
+      complaints: started.complaints,
+      prepare: complainOfOthers,
+    });
     await german.locator('#event .red-ui-flow-node-status-label', { hasText: /^waiting for events$/ }).waitFor();
     const labels = await german
       .locator('.red-ui-palette-node[data-palette-type^="connected-vehicle"] .red-ui-palette-label')
@@ -459,9 +418,5 @@ describe(`The editor in a browser${pendingNote}`, function () {
       .locator('.car-form [data-part="watch"] input:checked')
       .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('value')));
     assert.deepEqual(kinds, defaultWatch);
-  });
-
-  it('complains of nothing and asks nothing from elsewhere', () => {
-    assert.deepEqual(complaints, []);
   });
 });

@@ -164,6 +164,135 @@ describe('The editor halves', () => {
   });
 });
 
+type Verdict = [type: string, property: string, node: object, says: true | string, ...values: unknown[]];
+
+const ofCar = 'connected-vehicle';
+const [ofStatus, ofCommand, ofGuard, ofEvent] = ['status', 'command', 'guard', 'event'].map(
+  (type) => `${ofCar}-${type}`,
+) as [string, string, string, string];
+const custom = { service: 'custom' };
+const volvo = { service: 'volvo-cars' };
+const demo = { service: 'demo' };
+const vins = ['', 'YV1CT9551B1570982', ' yv1ct9551b1570982 '];
+const noVins = ['YV1CT9551B157098', 'YV1CT9551B15709822', 'YV1CT9551B157098-', '<b>'];
+const addresses = (text: string): string[] => text.trim().split(/\s+/);
+const otherPaths = addresses(`http://localhost http://localhost:1880/callback
+  https://red.example/connected-vehicle/callback/ https://red.example/?to=/connected-vehicle/callback`);
+const refusedRedirects = [
+  'https://red.example/connected- vehicle/callback',
+  ...addresses(`http://127.0.0.1:1880/connected-vehicle/callback http://homeassistant.local:1880/connected-vehicle/callback
+    http://localhost.example/ http://LOCALHOST:1880/ HTTPS://red.example/ https://red.example/#top
+    https://user:word@red.example/ https:/red.example/connected-vehicle/callback localhost:1880`),
+];
+const safeAddresses = addresses(`https://api.example.com https://api.example.com:8443/base
+  http://localhost:8080 http://127.0.0.1:8080 http://[::1]:8080`);
+const insecureAddresses = addresses(`http://example.com http://localhost.example.com http://127.0.0.1.example.com
+  ftp://example.com javascript:alert(1)`);
+const redirects = addresses(`https://red.example/a/connected-vehicle/callback?b=c
+  http://localhost/red/connected-vehicle/callback`);
+
+/** What a validator says of values of a property: true, or the key of its reason; one without a dot is shared by the forms. */
+const verdicts: Record<string, Verdict[]> = {
+  'take a VIN of 17 letters and digits in either case, blanks around it, and none at all': [
+    ofCar,
+    ofStatus,
+    ofCommand,
+  ].flatMap((type): Verdict[] => [
+    [type, 'vin', {}, true, ...vins],
+    [type, 'vin', {}, 'vin', ...noVins],
+  ]),
+  'take a base URL with https, or with http on this machine, and only where the service is custom': [
+    [ofCar, 'baseUrl', custom, true, ...safeAddresses],
+    [ofCar, 'baseUrl', custom, 'addressInsecure', ...insecureAddresses],
+    [ofCar, 'baseUrl', custom, 'address', '', 'example.com', 'https://'],
+    [ofCar, 'baseUrl', custom, 'addressSecret', 'https://user:word@example.com'],
+    [ofCar, 'baseUrl', demo, true, ''],
+  ],
+  'take empty sign-in addresses, because pasted tokens need none': ['authorizeUrl', 'tokenUrl'].flatMap(
+    (property): Verdict[] => [
+      [ofCar, property, custom, true, ''],
+      [ofCar, property, custom, 'addressInsecure', 'http://example.com'],
+    ],
+  ),
+  'take a redirect URL that services accept, which compare it as text, and that Node-RED answers at': [
+    [ofCar, 'redirectUrl', volvo, true, '', ' http://localhost:1/connected-vehicle/callback ', ...redirects],
+    [ofCar, 'redirectUrl', volvo, 'redirectPath', ...otherPaths],
+    [ofCar, 'redirectUrl', volvo, 'redirectUrl', ...refusedRedirects],
+    [ofCar, 'redirectUrl', custom, 'redirectUrl', ...refusedRedirects],
+    [ofCar, 'redirectUrl', demo, true, ...otherPaths, ...refusedRedirects],
+  ],
+  'ask for an API key wherever there is a service': [
+    [ofCar, 'apiKey', demo, true, ''],
+    [ofCar, 'apiKey', volvo, 'apiKey', ' '],
+    [ofCar, 'apiKey', custom, true, '__PWRD__'],
+  ],
+  'ask for client ID and client secret where a driver signs in to Volvo Cars': ['clientId', 'clientSecret'].flatMap(
+    (name): Verdict[] => [
+      [ofCar, name, volvo, 'client', ' '],
+      [ofCar, name, volvo, true, 'x'],
+      [ofCar, name, demo, true, ''],
+      [ofCar, name, custom, true, ''],
+    ],
+  ),
+  'take a header name and a media type vendor that a request can carry': [
+    [ofCar, 'apiKeyHeader', custom, true, 'vcc-api-key', ''],
+    [ofCar, 'apiKeyHeader', custom, 'apiKeyHeader', 'a key', 'key:', 'schlüssel'],
+    [ofCar, 'mediaTypeVendor', custom, true, 'volvocars'],
+    [ofCar, 'mediaTypeVendor', custom, 'mediaTypeVendor', 'a b', 'a/b', 'a.b'],
+  ],
+  'take an unlock duration of 1 to 120 whole seconds, or none': [
+    [ofCommand, 'unlockDuration', {}, true, '', '1', 120, '120'],
+    [ofCommand, 'unlockDuration', {}, 'between', '0', '121', '1.5', 'ten', ' '],
+  ],
+  'take whole numbers from their minimum up': [
+    [ofStatus, 'poll', {}, true, '0'],
+    [ofStatus, 'poll', {}, 'atLeast', '-1', '', '1.5', 'x'],
+    [ofGuard, 'poll', {}, 'atLeast', 0.01, '0.5'],
+    [`${ofCommand}-status`, 'timeout', {}, 'atLeast', '0'],
+    [`${ofCommand}-status`, 'interval', {}, 'atLeast', '0'],
+    [ofCar, 'requestsPerDay', {}, true, 10_000],
+    [ofCar, 'commandsPerMinute', {}, 'atLeast', '0'],
+  ],
+  'take hours as two times of day, or none where the flow says nothing of them': [ofGuard, ofEvent].flatMap(
+    (type): Verdict[] => [
+      [type, 'quietHours', {}, true, '', ' ', '22:00-07:00', '9:30 – 17:45'],
+      ...[undefined, 'only', 'not'].flatMap((hours): Verdict[] => [
+        [type, 'quietHours', { hours }, 'hours', '22-7', '24:00-07:00', 'night'],
+        [type, 'quietHours', { hours }, 'hoursEqual', '22:00-22:00', '7:00-07:00'],
+      ]),
+      [type, 'quietHours', { hours: 'only' }, 'hours', ''],
+      // It leaves nothing out, and is not used.
+      [type, 'quietHours', { hours: 'not' }, true, ''],
+      [type, 'quietHours', { hours: 'always' }, true, 'night'],
+      [type, 'timeZone', {}, true, '', 'Europe/Berlin', ' America/New_York '],
+      [type, 'timeZone', {}, 'timeZone', 'Berlin', 'Nowhere/Land', '+02:00'],
+    ],
+  ),
+  'take minutes of single kinds, and at least one thing to watch': [
+    [ofGuard, 'minutesFor', {}, true, {}, { lock: 3 }, { lock: '3', window: 0 }],
+    [ofGuard, 'minutesFor', {}, `${ofGuard}.reason.minutesFor`, { lock: 'abc' }, { lock: -1 }, { window: '1.5' }],
+    [ofGuard, 'watch', {}, `${ofGuard}.reason.nothing`, []],
+    [ofGuard, 'watch', {}, true, ['window']],
+  ],
+  'judge a value of a typed input by its own rule, and a source by whether it is named': [
+    [ofStatus, 'vin', { vinType: 'flow' }, true, 'car.vin'],
+    [ofStatus, 'vin', { vinType: 'flow' }, 'source', ' '],
+    [ofStatus, 'vin', { vinType: 'str' }, 'vin', 'car.vin'],
+    [ofCommand, 'unlockDuration', { unlockDurationType: 'msg' }, true, 'seconds'],
+    [ofGuard, 'minutes', { minutesType: 'env' }, true, 'MINUTES'],
+    [ofGuard, 'minutes', { minutesType: 'num' }, `${ofGuard}.label.after: ${ofCar}.reason.atLeast`, 'ten'],
+    [ofStatus, 'poll', { readType: 'msg' }, `${ofStatus}.reason.pollMessage`, '60'],
+    [ofStatus, 'poll', { readType: 'msg' }, true, '0'],
+  ],
+  'ask for at least one read where several are wanted': [
+    [ofStatus, 'reads', { read: 'windows' }, true, []],
+    [ofStatus, 'reads', { read: 'several' }, `${ofStatus}.noReads`, []],
+    [ofStatus, 'reads', { read: 'several' }, true, ['doors']],
+    [ofStatus, 'read', {}, `${ofStatus}.noReads`, ''],
+    [ofStatus, 'read', {}, true, 'windows'],
+  ],
+};
+
 describe('The validators', () => {
   const validate = (type: string, property: string, value: unknown, node: object = {}): unknown => {
     const { defaults, credentials } = definition(type);
@@ -171,105 +300,18 @@ describe('The validators', () => {
   };
   const shared = 'connected-vehicle.reason.';
 
-  it('take a VIN of 17 letters and digits in either case, blanks around it, and none at all', () => {
-    for (const type of ['connected-vehicle', 'connected-vehicle-status', 'connected-vehicle-command']) {
-      for (const vin of ['', 'YV1CT9551B1570982', ' yv1ct9551b1570982 '])
-        assert.equal(validate(type, 'vin', vin), true);
-      for (const vin of ['YV1CT9551B157098', 'YV1CT9551B15709822', 'YV1CT9551B157098-', '<b>'])
-        assert.equal(validate(type, 'vin', vin), `${shared}vin`);
-    }
-  });
-
-  it('take a base URL with https, or with http on this machine, and only where the service is custom', () => {
-    const custom = { service: 'custom' };
-    for (const url of [
-      'https://api.example.com',
-      'https://api.example.com:8443/base',
-      'http://localhost:8080',
-      'http://127.0.0.1:8080',
-      'http://[::1]:8080',
-    ]) {
-      assert.equal(validate('connected-vehicle', 'baseUrl', url, custom), true, url);
-    }
-    for (const url of [
-      'http://example.com',
-      'http://localhost.example.com',
-      'http://127.0.0.1.example.com',
-      'ftp://example.com',
-      'javascript:alert(1)',
-    ]) {
-      assert.equal(validate('connected-vehicle', 'baseUrl', url, custom), `${shared}addressInsecure`, url);
-    }
-    for (const url of ['', 'example.com', 'https://'])
-      assert.equal(validate('connected-vehicle', 'baseUrl', url, custom), `${shared}address`, url);
-    assert.equal(
-      validate('connected-vehicle', 'baseUrl', 'https://user:word@example.com', custom),
-      `${shared}addressSecret`,
-    );
-    assert.equal(validate('connected-vehicle', 'baseUrl', '', { service: 'demo' }), true);
-  });
-
-  it('take empty sign-in addresses, because pasted tokens need none', () => {
-    for (const property of ['authorizeUrl', 'tokenUrl']) {
-      assert.equal(validate('connected-vehicle', property, '', { service: 'custom' }), true);
-      assert.equal(
-        validate('connected-vehicle', property, 'http://example.com', { service: 'custom' }),
-        `${shared}addressInsecure`,
-      );
-    }
-  });
-
-  it('take a redirect URL that services accept, which compare it as text, and that Node-RED answers at', () => {
-    const verdict = (url: string, service = 'volvo-cars') =>
-      validate('connected-vehicle', 'redirectUrl', url, { service });
-    for (const url of [
-      '',
-      'https://red.example/a/connected-vehicle/callback?b=c',
-      ' http://localhost:1/connected-vehicle/callback ',
-      'http://localhost/red/connected-vehicle/callback',
-    ])
-      assert.equal(verdict(url), true, url);
-    for (const url of [
-      'http://localhost',
-      'http://localhost:1880/callback',
-      'https://red.example/connected-vehicle/callback/',
-      'https://red.example/?to=/connected-vehicle/callback',
-    ]) {
-      assert.equal(verdict(url), `${shared}redirectPath`, url);
-      assert.equal(verdict(url, 'demo'), true, url);
-    }
-    for (const url of [
-      'http://127.0.0.1:1880/connected-vehicle/callback',
-      'http://homeassistant.local:1880/connected-vehicle/callback',
-      'http://localhost.example/',
-      'http://LOCALHOST:1880/',
-      'HTTPS://red.example/',
-      'https://red.example/#top',
-      'https://user:word@red.example/',
-      'https:/red.example/connected-vehicle/callback',
-      'https://red.example/connected- vehicle/callback',
-      'localhost:1880',
-    ]) {
-      assert.equal(verdict(url), `${shared}redirectUrl`, url);
-      assert.equal(verdict(url, 'custom'), `${shared}redirectUrl`, url);
-      assert.equal(verdict(url, 'demo'), true, url);
-    }
-  });
-
-  it('ask for an API key wherever there is a service', () => {
-    assert.equal(validate('connected-vehicle', 'apiKey', '', { service: 'demo' }), true);
-    assert.equal(validate('connected-vehicle', 'apiKey', ' ', { service: 'volvo-cars' }), `${shared}apiKey`);
-    assert.equal(validate('connected-vehicle', 'apiKey', '__PWRD__', { service: 'custom' }), true);
-  });
-
-  it('ask for client ID and client secret where a driver signs in to Volvo Cars', () => {
-    for (const name of ['clientId', 'clientSecret']) {
-      assert.equal(validate('connected-vehicle', name, ' ', { service: 'volvo-cars' }), `${shared}client`);
-      for (const service of ['demo', 'custom'])
-        assert.equal(validate('connected-vehicle', name, '', { service }), true);
-      assert.equal(validate('connected-vehicle', name, 'x', { service: 'volvo-cars' }), true);
-    }
-  });
+  for (const [title, rows] of Object.entries(verdicts))
+    it(title, () => {
+      for (const [type, property, node, says, ...values] of rows) {
+        const expected = says === true || says.includes('.') ? says : shared + says;
+        for (const value of values)
+          assert.equal(
+            validate(type, property, value, node),
+            expected,
+            `${type} ${property}: ${JSON.stringify(value)}`,
+          );
+      }
+    });
 
   it('say before the deploy, in the words of the status, what a configuration lacks', () => {
     const judge = (service: string, credentials?: object) =>
@@ -305,34 +347,6 @@ describe('The validators', () => {
       assert.equal(judge(type, 'car', { ...nameless, service: 'demo' }), true);
     }
     assert.equal(judge('connected-vehicle-status', 'car', nameless), true, 'a message can name the car');
-  });
-
-  it('take a header name and a media type vendor that a request can carry', () => {
-    const custom = { service: 'custom' };
-    assert.equal(validate('connected-vehicle', 'apiKeyHeader', 'vcc-api-key', custom), true);
-    assert.equal(validate('connected-vehicle', 'apiKeyHeader', '', custom), true);
-    for (const name of ['a key', 'key:', 'schlüssel'])
-      assert.equal(validate('connected-vehicle', 'apiKeyHeader', name, custom), `${shared}apiKeyHeader`);
-    assert.equal(validate('connected-vehicle', 'mediaTypeVendor', 'volvocars', custom), true);
-    for (const name of ['a b', 'a/b', 'a.b'])
-      assert.equal(validate('connected-vehicle', 'mediaTypeVendor', name, custom), `${shared}mediaTypeVendor`);
-  });
-
-  it('take an unlock duration of 1 to 120 whole seconds, or none', () => {
-    for (const value of ['', '1', 120, '120'])
-      assert.equal(validate('connected-vehicle-command', 'unlockDuration', value), true);
-    for (const value of ['0', '121', '1.5', 'ten', ' '])
-      assert.equal(validate('connected-vehicle-command', 'unlockDuration', value), `${shared}between`, String(value));
-  });
-
-  it('take whole numbers from their minimum up', () => {
-    assert.equal(validate('connected-vehicle-status', 'poll', '0'), true);
-    for (const value of ['-1', '', '1.5', 'x'])
-      assert.equal(validate('connected-vehicle-status', 'poll', value), `${shared}atLeast`);
-    for (const property of ['timeout', 'interval'])
-      assert.equal(validate('connected-vehicle-command-status', property, '0'), `${shared}atLeast`);
-    assert.equal(validate('connected-vehicle', 'requestsPerDay', 10000), true);
-    assert.equal(validate('connected-vehicle', 'commandsPerMinute', '0'), `${shared}atLeast`);
   });
 
   it('show a fault where the nodes of a vehicle, with the edited one, would spend more than its quota', () => {
@@ -483,25 +497,6 @@ describe('The validators', () => {
       for (const label of labelsOf(held, node)) assert.doesNotMatch(label, / · /);
   });
 
-  for (const type of ['connected-vehicle-guard', 'connected-vehicle-event'])
-    it(`take hours as two times of day, or none where the flow says nothing of them: ${type}`, () => {
-      for (const value of ['', ' ', '22:00-07:00', '9:30 – 17:45'])
-        assert.equal(validate(type, 'quietHours', value), true, value);
-      for (const hours of [undefined, 'only', 'not']) {
-        for (const value of ['22-7', '24:00-07:00', 'night'])
-          assert.equal(validate(type, 'quietHours', value, { hours }), `${shared}hours`, value);
-        for (const value of ['22:00-22:00', '7:00-07:00'])
-          assert.equal(validate(type, 'quietHours', value, { hours }), `${shared}hoursEqual`, value);
-      }
-      assert.equal(validate(type, 'quietHours', '', { hours: 'only' }), `${shared}hours`);
-      assert.equal(validate(type, 'quietHours', '', { hours: 'not' }), true, 'leaves nothing out');
-      assert.equal(validate(type, 'quietHours', 'night', { hours: 'always' }), true, 'not used');
-      for (const value of ['', 'Europe/Berlin', ' America/New_York '])
-        assert.equal(validate(type, 'timeZone', value), true);
-      for (const value of ['Berlin', 'Nowhere/Land', '+02:00'])
-        assert.equal(validate(type, 'timeZone', value), `${shared}timeZone`, value);
-    });
-
   it('say what is missing in conditions of any shape', () => {
     const reasonOf = (conditions: unknown) => validate('connected-vehicle-condition', 'conditions', conditions);
     const reason = 'connected-vehicle-condition.reason.';
@@ -525,46 +520,6 @@ describe('The validators', () => {
     assert.equal(withPlace({ name: 'Work', perKWh: 0.2 }), `${shared}noPlace`);
     for (const wrong of [{ perKWh: 0.2 }, { ...home, latitude: 91 }, { name: '' }, null, 'Home'])
       assert.equal(withPlace(wrong), `${shared}place`, JSON.stringify(wrong));
-  });
-
-  it('take minutes of single kinds, and at least one thing to watch', () => {
-    const type = 'connected-vehicle-guard';
-    for (const value of [{}, { lock: 3 }, { lock: '3', window: 0 }])
-      assert.equal(validate(type, 'minutesFor', value), true);
-    for (const value of [{ lock: 'abc' }, { lock: -1 }, { window: '1.5' }])
-      assert.equal(validate(type, 'minutesFor', value), `${type}.reason.minutesFor`, JSON.stringify(value));
-    assert.equal(validate(type, 'watch', []), `${type}.reason.nothing`);
-    assert.equal(validate(type, 'watch', ['window']), true);
-    for (const value of [0.01, '0.5']) assert.equal(validate(type, 'poll', value), `${shared}atLeast`, String(value));
-  });
-
-  it('judge a value of a typed input by its own rule, and a source by whether it is named', () => {
-    const status = 'connected-vehicle-status';
-    assert.equal(validate(status, 'vin', 'car.vin', { vinType: 'flow' }), true);
-    assert.equal(validate(status, 'vin', ' ', { vinType: 'flow' }), `${shared}source`);
-    assert.equal(validate(status, 'vin', 'car.vin', { vinType: 'str' }), `${shared}vin`);
-    assert.equal(
-      validate('connected-vehicle-command', 'unlockDuration', 'seconds', { unlockDurationType: 'msg' }),
-      true,
-    );
-    assert.equal(validate('connected-vehicle-guard', 'minutes', 'MINUTES', { minutesType: 'env' }), true);
-    assert.equal(
-      validate('connected-vehicle-guard', 'minutes', 'ten', { minutesType: 'num' }),
-      `connected-vehicle-guard.label.after: ${shared}atLeast`,
-    );
-    assert.equal(validate(status, 'poll', '60', { readType: 'msg' }), `${status}.reason.pollMessage`);
-    assert.equal(validate(status, 'poll', '0', { readType: 'msg' }), true);
-  });
-
-  it('ask for at least one read where several are wanted', () => {
-    assert.equal(validate('connected-vehicle-status', 'reads', [], { read: 'windows' }), true);
-    assert.equal(
-      validate('connected-vehicle-status', 'reads', [], { read: 'several' }),
-      'connected-vehicle-status.noReads',
-    );
-    assert.equal(validate('connected-vehicle-status', 'reads', ['doors'], { read: 'several' }), true);
-    assert.equal(validate('connected-vehicle-status', 'read', ''), 'connected-vehicle-status.noReads');
-    assert.equal(validate('connected-vehicle-status', 'read', 'windows'), true);
   });
 });
 

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Locator, Page } from 'playwright-core';
-import { formIsOpen, openEditor, partOf, pendingNote, picture, useEditors } from '../support/editor-browser';
+import { formIsOpen, partOf, pendingNote, picture, showFlows, useEditor } from '../support/editor-browser';
 import { describeLong } from '../support/long';
 
 /** Two cars, of which the tab uses the second one. */
@@ -12,20 +12,15 @@ const flow = [
 ];
 
 describeLong(`The jobs of a new user, by mouse from the palette${pendingNote}`, function () {
-  const started = useEditors();
+  const started = useEditor([], { height: 900 });
   let page: Page;
-  const complaints: string[] = [];
   /** Clicks and drags. */
   let clicks: number;
 
   beforeEach(async () => {
     clicks = 0;
-    await started.nodeRed.admin('POST', 'flows', { flows: flow });
-    page = await openEditor(started.browser, started.nodeRed.url, { height: 900, complaints });
-  });
-  afterEach(async () => {
-    await page?.close();
-    assert.deepEqual(complaints, []);
+    ({ page } = started);
+    await showFlows(page, started.nodeRed, flow);
   });
 
   const click = async (target: Locator): Promise<void> => {

@@ -40,7 +40,7 @@ describe(type, () => {
     await flow.until(() => flow.completed.length > 0 || flow.caught.length > 0);
   };
   const pass = (minutes: number): Promise<void> => clock.advanceInSteps(minutes * minute, minute / 4);
-  const until = (look: () => boolean): Promise<void> => clock.advanceUntil(look, second);
+  const until = (look: () => boolean): Promise<void> => clock.advanceUntil(look, 5 * second);
   const said = (output: 0 | 1): Record<string, unknown>[] =>
     (flow.outputs[output] ?? []).map(({ payload }) => payload as Record<string, unknown>);
   /** The files of stored guards. */

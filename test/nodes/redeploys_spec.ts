@@ -8,7 +8,7 @@ import type { ManualClock } from '../support/manual-clock';
 import { describeOnRedis, RedisServer } from '../support/redis-server';
 
 /** How many deploys there are until the first count, and until the second one. */
-const [few, many] = [2, isLong ? 60 : 20];
+const [few, many] = [2, isLong ? 60 : 14];
 
 const node = (type: string, more: object = {}): NodeConfig => ({
   id: type,

@@ -5,11 +5,11 @@ import { customVehicle, demoCredentials, Flow } from '../support/flow';
 
 const status = { type: 'connected-vehicle-status' };
 const command = { type: 'connected-vehicle-command', command: 'lock' };
-const signIn = {
-  authorizeUrl: 'https://id.example/authorize',
-  tokenUrl: 'https://id.example/token',
-};
-
+const events = (...names: string[]) => ({ type: 'connected-vehicle-event', events: names, places: [] });
+const noCondition = { type: 'connected-vehicle-condition', conditions: [] };
+const signIn = { authorizeUrl: 'https://id.example/authorize', tokenUrl: 'https://id.example/token' };
+const noCar = { vin: '' };
+const keyOnly = { apiKey: 'demo-key' };
 const client = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
 
 describe('The status of a node that cannot work', () => {
@@ -31,64 +31,22 @@ describe('The status of a node that cannot work', () => {
 
   for (const [what, config, vehicle, credentials, code, text] of [
     ['the API key is missing', status, {}, {}, 'api-key-missing', 'API key missing'],
+    ['nobody has signed in, although no car was found yet', status, noCar, keyOnly, 'not-signed-in', 'not signed in'],
     [
-      'nobody has signed in, although no car was found yet',
+      'nobody has signed in with this client',
       status,
-      { vin: '' },
-      { apiKey: 'demo-key' },
-      'not-signed-in',
-      'not signed in',
-    ],
-    [
-      'nobody has signed in with the client that is entered',
-      status,
-      { ...signIn, vin: '' },
+      { ...signIn, ...noCar },
       client,
       'not-signed-in',
       'not signed in',
     ],
-    [
-      'nobody has signed in for a command',
-      command,
-      { vin: '' },
-      { apiKey: 'demo-key' },
-      'not-signed-in',
-      'not signed in',
-    ],
-    ['no car was found yet', status, { vin: '' }, demoCredentials, 'no-car', 'no car found yet'],
-    ['no car was found yet for a command', command, { vin: '' }, demoCredentials, 'no-car', 'no car found yet'],
-    [
-      'an event of a place has no place',
-      { type: 'connected-vehicle-event', events: ['arrived'], places: [] },
-      {},
-      demoCredentials,
-      'add-place',
-      'add a place',
-    ],
-    [
-      'an event node has no event',
-      { type: 'connected-vehicle-event', events: [] },
-      {},
-      demoCredentials,
-      'choose-event',
-      'choose an event',
-    ],
-    [
-      'a condition node has no condition',
-      { type: 'connected-vehicle-condition', conditions: [] },
-      {},
-      demoCredentials,
-      'add-condition',
-      'add a condition',
-    ],
-    [
-      'an event node has nobody signed in',
-      { type: 'connected-vehicle-event' },
-      { vin: '' },
-      { apiKey: 'demo-key' },
-      'not-signed-in',
-      'not signed in',
-    ],
+    ['nobody has signed in for a command', command, noCar, keyOnly, 'not-signed-in', 'not signed in'],
+    ['no car was found yet', status, noCar, demoCredentials, 'no-car', 'no car found yet'],
+    ['no car was found yet for a command', command, noCar, demoCredentials, 'no-car', 'no car found yet'],
+    ['an event of a place has no place', events('arrived'), {}, demoCredentials, 'add-place', 'add a place'],
+    ['an event node has no event', events(), {}, demoCredentials, 'choose-event', 'choose an event'],
+    ['a condition node has no condition', noCondition, {}, demoCredentials, 'add-condition', 'add a condition'],
+    ['an event node has nobody signed in', events('unlocked'), noCar, keyOnly, 'not-signed-in', 'not signed in'],
   ] as const) {
     it(`names the cause: ${what}`, async () => {
       await flow.load(config, customVehicle(service, vehicle), credentials);
@@ -179,8 +137,8 @@ describe('The status of a node that cannot work', () => {
     service.faults.add({ match: { path: '/connected-vehicle/' }, error: 'key-refused' });
     flow.heard = ['n', 'other'];
     const other = { ...status, id: 'other', z: 'tab', vehicle: 'v', read: 'doors' };
-    const events = { type: 'connected-vehicle-event', events: ['sign-in-ending', 'sign-in-required'], poll: 0 };
-    await flow.load(events, customVehicle(service), demoCredentials, [other]);
+    const watching = { ...events('sign-in-ending', 'sign-in-required'), poll: 0 };
+    await flow.load(watching, customVehicle(service), demoCredentials, [other]);
     await badge('listening');
     flow.node('other').receive({} as never);
     await ofEvents('api-key-refused');
@@ -194,8 +152,8 @@ describe('The status of a node that cannot work', () => {
   });
 
   it('shows events of the sign-in only: that nobody is signed in', async () => {
-    const events = { type: 'connected-vehicle-event', events: ['sign-in-required'], poll: 0 };
-    await flow.load(events, customVehicle(service, signIn), client);
+    const watching = { ...events('sign-in-required'), poll: 0 };
+    await flow.load(watching, customVehicle(service, signIn), client);
     assert.equal((await ofEvents('not-signed-in')).text, 'not signed in');
     assert.equal(flow.outputs[0]?.length, 0);
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { ManualClock } from '../support/manual-clock';
-import { createRedactor, FileStateStore, MemoryStateStore, pastedToken } from '../../src/index';
+import { FileStateStore, MemoryStateStore, pastedToken } from '../../src/index';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { removeFolder } from '../support/remove-folder';
 
@@ -64,26 +64,6 @@ describe('accounts', () => {
     assert.equal((await client.send('lock', { vin, interface: 'v2', precheck: true })).outcome, 'succeeded');
   });
 
-  it('let a command’s own question pass the same question of a flow that waits for the quota', async () => {
-    const clock = new ManualClock();
-    const { client } = openTestAccount(service, {
-      clock,
-      limits: { requestsPerDay: 1_000, requestsPerMinute: 10, commandsPerMinute: 10 },
-    });
-    for (let i = 0; i < 9; i += 1) await client.read('doors', { vin, maxAgeMs: 0 });
-    await clock.advance(10_000);
-    const waiting = client.read('accessibility', { vin });
-    await clock.advance(1_000);
-    const own = client.read('accessibility', { vin, forCommand: true });
-    await clock.advance(100);
-    assert.equal(service.requests.length, 10);
-    assert.equal((await own).vehicle.source, 'live');
-    // A flow that asks now waits no longer than the command's own question.
-    assert.equal((await client.read('accessibility', { vin })).vehicle.source, 'shared');
-    await clock.advance(60_000);
-    assert.equal((await waiting).vehicle.source, 'live');
-  });
-
   it('count a request when it is sent, however long its token takes', async () => {
     const clock = new ManualClock();
     let give = (_token: string): void => undefined;
@@ -136,74 +116,12 @@ describe('accounts', () => {
     assert.deepEqual(await store.entries('command/'), []);
   });
 
-  it('end the commands that still wait when they are closed', async () => {
-    const [one, other] = [openTestAccount(service), openTestAccount(service)];
-    service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
-    await one.dispatcher.send('lock', { vin, interface: 'v1' });
-    const queued = assert.rejects(other.dispatcher.send('flash', { vin, whenBusy: 'queue' }), { code: 'CANCELLED' });
-    await other.close();
-    await queued;
-    assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
-  });
-
   it('say that nobody is signed in, and not that another account commands the car', async () => {
     const [one, other] = [openTestAccount(service), openTestAccount(service, { tokens: pastedToken('') })];
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
     await one.dispatcher.send('lock', { vin, interface: 'v1' });
     await assert.rejects(other.dispatcher.send('flash', { vin }), { code: 'TOKEN_MISSING' });
     await assert.rejects(one.dispatcher.send('flash', { vin }), { code: 'VEHICLE_UNAVAILABLE' });
-  });
-
-  it('of other owners forget what they read of a car that one of them commanded', async () => {
-    const [one, other] = [
-      openTestAccount(service, { tokenOwner: 'me' }),
-      openTestAccount(service, { tokenOwner: 'you' }),
-    ];
-    await one.client.read('doors', { vin });
-    await other.client.send('lock', { vin });
-    assert.equal((await one.client.read('doors', { vin })).vehicle.source, 'live');
-  });
-
-  it('remove a secret that the service repeats with escapes', async () => {
-    const redactor = createRedactor();
-    redactor.learn('demo+key/of=mine');
-    const account = openTestAccount(service, { redactor });
-    const body =
-      '{"data":{"frontLeftWindow":{"value":"demo\\u002Bkey\\/of\\u003dmine","timestamp":"2026-06-01T08:00:00Z"}}}';
-    service.faults.add({ status: 200, body, times: 1 });
-    const told = JSON.stringify(await account.client.read('windows', { vin }));
-    assert.match(told, /\[secret\]/);
-    assert.doesNotMatch(told, /demo\+key/);
-  });
-
-  it('share only a request in progress if sharing is off', async () => {
-    const account = openTestAccount(service, { tokenOwner: 'me', shareForMs: 0 });
-    await Promise.all(Array.from({ length: 3 }, () => account.client.read('windows', { vin })));
-    assert.equal((await account.client.read('windows', { vin })).vehicle.source, 'live');
-    assert.equal(service.requests.length, 2);
-  });
-
-  it('keep within the strictest limits of those that are open', async () => {
-    const limits = { requestsPerDay: 1000, requestsPerMinute: 1000, commandsPerMinute: 10 };
-    const one = openTestAccount(service, { limits });
-    const other = openTestAccount(service, { limits: { ...limits, requestsPerDay: 20 } });
-    assert.equal(one.quota().perDay, 20);
-    await other.close();
-    assert.equal(one.quota().perDay, 1000);
-  });
-
-  it('go on when another one is closed, even under a request that both waited for', async () => {
-    const [one, other] = [
-      openTestAccount(service, { tokenOwner: 'me' }),
-      openTestAccount(service, { tokenOwner: 'me' }),
-    ];
-    service.faults.add({ latencyMs: 60_000, times: 1 });
-    const first = one.client.read('windows', { vin });
-    const second = other.client.read('windows', { vin });
-    while (service.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const [, left] = await Promise.all([one.close(), first.catch((error: unknown) => error)]);
-    assert.equal((left as { code: string }).code, 'CANCELLED');
-    assert.equal((await second).vehicle.source, 'live');
   });
 
   it('know after a restart what was used, without the key in any file', async () => {

@@ -104,21 +104,6 @@ describe('The runner of guard and events', () => {
     assert.deepEqual(await unsentOf(next), []);
   });
 
-  it('stores its last times when it ends, but not for a process that did not work', async () => {
-    for (const [hasWorked, writes] of [
-      [true, 1],
-      [false, 0],
-    ] as const) {
-      const runner = await openGuard();
-      await runner.poll(['windows'], signal);
-      await clock.advance(minute);
-      await runner.poll(['windows'], signal);
-      const before = store.writes;
-      await runner.end(hasWorked);
-      assert.equal(store.writes - before, writes);
-    }
-  });
-
   describe('with other copies of the flow', () => {
     /** The process of a copy: paused, it has beaten for the last time more than ten seconds ago. */
     class OtherProcess {
@@ -142,33 +127,6 @@ describe('The runner of guard and events', () => {
     });
     const openAs = (presence: OtherProcess) =>
       CarRunner.open(new CarEvents({ events: ['window-opened', 'window-closed'] }), { ...options(), presence });
-
-    it('takes a step again on what another process has written meanwhile, so that a change is one event', async () => {
-      const [first, second] = [await openAs(one), await openAs(other)];
-      await first.poll(['windows'], signal);
-      windows = 'OPEN';
-      await clock.advance(minute);
-      assert.deepEqual(names((await first.poll(['windows'], signal)).events), ['window-opened']);
-      assert.deepEqual(names((await second.poll(['windows'], signal)).events), []);
-      windows = 'CLOSED';
-      await clock.advance(minute);
-      assert.deepEqual(names((await second.poll(['windows'], signal)).events), ['window-closed']);
-    });
-
-    it('leaves the state of an equal node with another car alone', async () => {
-      const ofOtherCar = { ...options(), vin: 'YV1EXAMPLE0000002', presence: other };
-      const [first, second] = [
-        await openAs(one),
-        await CarRunner.open(new CarEvents({ events: ['window-opened'] }), ofOtherCar),
-      ];
-      for (const runner of [first, second]) await runner.poll(['windows'], signal);
-      windows = 'OPEN';
-      for (const runner of [first, second])
-        assert.deepEqual(names((await runner.poll(['windows'], signal)).events), ['window-opened']);
-      one.end();
-      assert.deepEqual(names(await unsentOf(await openAs(new OtherProcess('third')))), ['window-opened']);
-      assert.deepEqual(await unsentOf(second), []);
-    });
 
     it('leaves what another process has stored to that one until it has ended, also when another one reads the car', async () => {
       const first = await openAs(one);
@@ -209,18 +167,6 @@ describe('The runner of guard and events', () => {
       assert.deepEqual(await unsentOf(first), []);
     });
 
-    it('returns what it has left itself where no other process has taken it over', async () => {
-      const first = await openAs(one);
-      await first.poll(['windows'], signal);
-      windows = 'OPEN';
-      const { events } = await first.poll(['windows'], signal);
-      one.end();
-      one.id = 'one again';
-      first.release(events);
-      assert.deepEqual(await unsentOf(first), events);
-      assert.ok(first.mayBeSent(events));
-    });
-
     it('leaves what was not sent at a deploy to the process that reads the car', async () => {
       one.isLeading = false;
       const first = await openAs(one);
@@ -229,23 +175,6 @@ describe('The runner of guard and events', () => {
       const { events } = await first.poll(['windows'], signal);
       await first.end();
       assert.deepEqual(await unsentOf(await openAs(other)), events);
-    });
-
-    it('sends what another process has left although the store is away at first', async () => {
-      const first = await openAs(one);
-      await first.poll(['windows'], signal);
-      other.isLeading = false;
-      const second = await openAs(other);
-      windows = 'OPEN';
-      const { events } = await first.poll(['windows'], signal);
-      one.end();
-      other.isLeading = true;
-      store.away = true;
-      assert.deepEqual(await unsentOf(second), []);
-      store.away = false;
-      assert.deepEqual(await unsentOf(second), events);
-      await second.markSent(events);
-      assert.deepEqual(await unsentOf(second), []);
     });
 
     it('sends nothing that is not stored where others change the record each time, and says so', async () => {

@@ -40,16 +40,4 @@ describe('the extended resources of a service without the extended interface', (
         /is offered by the extended vehicle interface, which this service no longer has; connected v2 /,
       );
   });
-
-  it('say which interface answered, and share the answer of their group', async () => {
-    assert.equal((await client.read('tripMeter1', { vin })).vehicle.interface, 'connected-v2');
-    assert.equal((await client.read('tripMeter2', { vin })).vehicle.source, 'shared');
-    assert.equal(service.requests.length, 1);
-  });
-
-  it('share the answer with the windows and the doors themselves', async () => {
-    await client.read('windows', { vin });
-    assert.deepEqual((await client.read('rearRightWindowOpen', { vin })).payload.value, true);
-    assert.equal(service.requests.length, 1);
-  });
 });

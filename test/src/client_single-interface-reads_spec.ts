@@ -12,7 +12,6 @@ import {
   type InterfaceName,
   type VehicleError,
 } from '../../src/index';
-import { groupReadNames } from '../../src/catalogue/groups';
 import { chargingMemberNames, statisticsMemberNames } from '../../src/catalogue/reads';
 import { readSeveral } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
@@ -100,15 +99,6 @@ describe('the reads of energy, location and whole groups', () => {
     assert.deepEqual(payload['chargingPower'], { value: null, unit: null, timestamp: null, reason: 'MISSING' });
   });
 
-  it('are one request while it is in progress also if no answer is shared, and later another one', async () => {
-    const { client } = open(undefined, { shareForMs: 0 });
-    const message = () => readSeveral(client, ['charging', ...chargingMemberNames], { vin });
-    await message();
-    assert.equal(requests.length, 1);
-    await Promise.all([message(), message()]);
-    assert.equal(requests.length, 2);
-  });
-
   it('answer the single values of the statistics and their group with one request', async () => {
     const { client } = open(['connected-v2']);
     const { payload } = await readSeveral(client, ['statistics', 'tripMeter1', ...statisticsMemberNames], { vin });
@@ -171,15 +161,6 @@ describe('the reads of energy, location and whole groups', () => {
     });
   });
 
-  it('say of a car without a position what a driver can do', async () => {
-    const { client } = open();
-    refusal = { status: 404, body: { error: { message: 'NOT_FOUND', description: 'x' } } };
-    await assert.rejects(
-      client.read('location', { vin }),
-      (error: VehicleError) => error.code === 'NOT_SUPPORTED' && /position/.test(error.message),
-    );
-  });
-
   it('are refused in a clear sentence, without a request, where the service lacks the interface', async () => {
     const { client } = open(['connected-v1']);
     for (const name of ['charging', 'chargingPower', 'location', 'fuel', 'averageSpeedAutomatic', 'details'] as const)
@@ -188,22 +169,6 @@ describe('the reads of energy, location and whole groups', () => {
         (error: VehicleError) => error.code === 'NOT_SUPPORTED' && /\bthis service does not\b/i.test(error.message),
         name,
       );
-    assert.equal(requests.length, 0);
-  });
-
-  it('refuse version 1 for a group, and take any version for single values', async () => {
-    const { client } = open();
-    for (const name of groupReadNames)
-      await assert.rejects(client.read(name, { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
-    assert.equal(requests.length, 0);
-    for (const name of ['chargingStatus', 'location', 'averageEnergyConsumption'] as const)
-      await client.read(name, { vin, interface: 'v1' });
-  });
-
-  it('refuse a version that the service does not have, without a request', async () => {
-    const { client, dispatcher } = open(['connected-v2', 'energy-v2']);
-    await assert.rejects(client.read('windows', { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
-    await assert.rejects(dispatcher.send('lock', { vin, interface: 'v1' }), { code: 'NOT_SUPPORTED' });
     assert.equal(requests.length, 0);
   });
 });

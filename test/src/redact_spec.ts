@@ -2,7 +2,6 @@ import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { createRedactor, VehicleError } from '../../src/index';
-import type { Redactor } from '../../src/redact';
 import { growsLessThan } from '../support/growth';
 
 const secret = 'k3y/with+odd=chars "and" ümlaut & more';
@@ -155,12 +154,6 @@ describe('The redactor', () => {
     }
   });
 
-  it('treats what a secret says as text, not as a pattern', () => {
-    const odd = createRedactor();
-    odd.learn('.*+?^${}()|[]\\/-');
-    assert.equal(odd.text('a .*+?^${}()|[]\\/- b'), 'a [secret] b');
-  });
-
   it('shortens a VIN to its last six characters, and takes out what looks like a secret', () => {
     for (const [text, clean] of [
       [`GET /vehicles/${vin}/doors`, `GET /vehicles/${short}/doors`],
@@ -180,21 +173,6 @@ describe('The redactor', () => {
       ['clientSecret=abc accessToken: def', `clientSecret=[secret] accessToken: [secret]`],
     ] as const)
       assert.equal(redact(text), clean);
-  });
-
-  it('leaves the rest as it is', () => {
-    for (const text of [
-      '',
-      'Front-left window open for 12 minutes',
-      'VehicleError: code=NETWORK (ECONNRESET)',
-      'state=OPEN',
-      'Basic',
-      'the api key is missing',
-      '2026-06-01T08:00:00.000Z',
-      '{"code":"CONFIG","apiKeyHeader":"vcc-api-key"}',
-      'CONNECTION_FAILURE ABCDEFGHIJKLMNOPQ 12345678901234567 6567aa84-1111-2222-3333-444444444444',
-    ])
-      assert.equal(redact(text), text);
   });
 
   it('goes through data of every kind and depth, and changes nothing of the original', () => {
@@ -249,16 +227,5 @@ describe('The redactor', () => {
       '&code=',
     ])
       assert.ok(growsLessThan(30, read(piece.repeat(2_000)), read(piece.repeat(20_000))), piece);
-  });
-
-  it('keeps up with a busy log', () => {
-    const [young, old] = [createRedactor(), createRedactor()];
-    for (const redactor of [young, old]) redactor.learn(secret, token);
-    for (let count = 0; count < 1000; count++) old.learnRotated(`rotated-${randomBytes(20).toString('hex')}-token`);
-    const write = (redactor: Redactor) => (): void => {
-      for (let count = 0; count < 2_000; count++)
-        redactor.text('GET /connected-vehicle/v2/vehicles/…570982/doors 200 in 123 ms');
-    };
-    assert.ok(growsLessThan(20, write(young), write(old)), 'a thousand former tokens make it slow');
   });
 });

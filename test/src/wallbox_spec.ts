@@ -171,21 +171,6 @@ describe('A wallbox', () => {
     assert.deepEqual(await ids(), found);
   });
 
-  it('charges while a session is open', async () => {
-    body = [session(), session({ end: null })];
-    assert.deepEqual(await read('wallboxCharging'), { value: true, unit: null, timestamp: null });
-    const { end, ...withoutEnd } = session();
-    body = [withoutEnd];
-    assert.deepEqual(await read('wallboxCharging'), { value: true, unit: null, timestamp: null });
-    assert.notEqual(end, null);
-  });
-
-  it('has no session, and so does not charge and has given nothing', async () => {
-    body = [];
-    assert.deepEqual(await read('wallboxCharging'), { value: false, unit: null, timestamp: null });
-    assert.deepEqual(await read('wallboxEnergyTotal'), { value: 0, unit: 'kilowatt-hours', timestamp: null });
-  });
-
   const unknown = (reason: string): object => ({ value: null, unit: null, timestamp: null, reason });
 
   it('cannot tell whether it charges from a session that is open for three days', async () => {
@@ -216,12 +201,6 @@ describe('A wallbox', () => {
     }
     const [{ kWh, reason } = assert.fail()] = (await read('wallboxSessions')) as { kWh: unknown; reason: unknown }[];
     assert.deepEqual([kWh, reason], [null, 'NEGATIVE']);
-  });
-
-  it('gives 1,000 sessions', async () => {
-    body = Array.from({ length: 1_000 }, (_, index) => session({ transactionId: String(index), chargedEnergy: 0.001 }));
-    assert.equal(((await read('wallboxSessions')) as unknown[]).length, 1_000);
-    assert.deepEqual(await read('wallboxEnergyToday'), { value: 1, unit: 'kilowatt-hours', timestamp: null });
   });
 
   it('asks for nothing without an id, and with one of another form', async () => {

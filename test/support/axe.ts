@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
+import { isLong } from './long';
 
 interface AxeResult {
   violations: { id: string; nodes: { html: string }[] }[];
@@ -8,8 +9,15 @@ interface AxeResult {
 /** What axe looks for: the contrast of the colors, which is most of its work, everything else, or both. */
 type Rules = 'all' | 'colors' | 'all but colors';
 
-/** Accessibility faults that axe finds below a selector, one line each. */
-export async function axeFindings(page: Page, selector: string, rules: Rules = 'all'): Promise<string[]> {
+/**
+ * Accessibility faults that axe finds below a selector, one line each.
+ * @param rules default: all but colors in the short form of a test, because few tests show colors that no other one shows
+ */
+export async function axeFindings(
+  page: Page,
+  selector: string,
+  rules: Rules = isLong ? 'all' : 'all but colors',
+): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'"))
     await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
   // Node-RED's page has no height, so everything would be invisible to axe.

@@ -67,6 +67,28 @@ export function useEditors(
   return started;
 }
 
+/** What the tests of one open editor use. */
+export interface Opened extends Started {
+  page: Page;
+  /** What the page has complained of. */
+  complaints: string[];
+}
+
+/** The same, and opens an editor before the hooks of the suite run. A test fails where the page complains. */
+export function useEditor(
+  flows: readonly object[],
+  editor: Omit<EditorOptions, 'complaints'> = {},
+  more?: Parameters<typeof useEditors>[1],
+): Opened {
+  // Its page is there before the first test.
+  const opened = Object.assign(useEditors(flows, more), { complaints: [] }) as Partial<Opened> as Opened;
+  before(async () => {
+    opened.page = await openEditor(opened.browser, opened.nodeRed.url, { ...editor, complaints: opened.complaints });
+  });
+  afterEach(() => assert.deepEqual(opened.complaints, []));
+  return opened;
+}
+
 /** For a suite whose tests work on one page, one after the other. The `bail` of Mocha would also skip them after a failure of another suite. */
 export function skipAfterFailure(suite: Mocha.Suite): void {
   let hasFailed = false;
@@ -173,20 +195,63 @@ export async function importExample(
 export const formIsOpen = (page: Page): Promise<unknown> =>
   page.waitForSelector('.red-ui-tray[data-shown]:not(:has([aria-busy=true]))');
 
-/** Opens the form of a node or of a configuration, wherever the node is. */
+/** What the tests ask of the editor itself. */
+interface Editor {
+  nodes: {
+    clear(): void;
+    import(flows: unknown): void;
+    version(revision: string | null): void;
+    dirty(isDirty: boolean): void;
+    node(id: string): { type: string; _def: { category: string } };
+  };
+  history: { clear(): void };
+  view: { redraw(isAll: boolean): void };
+  editor: { edit(node: object): void; editConfig(name: string, type: string, id: string): void };
+}
+
+/** Opens the form of a node or of a configuration. */
 export async function openForm(page: Page, id: string): Promise<void> {
-  await page.evaluate(
-    `(({ type, _def }) => _def.category === 'config'
-      ? RED.editor.editConfig('', type, '${id}')
-      : RED.editor.edit(RED.nodes.node('${id}')))(RED.nodes.node('${id}'))`,
-  );
+  await beginForm(page, id);
   await formIsOpen(page);
 }
 
-/** Closes the only open form. A notification of the editor may lie above its buttons. */
+/** The same, without waiting. */
+export const beginForm = (page: Page, id: string): Promise<void> =>
+  page.evaluate((of) => {
+    const { RED } = globalThis as unknown as { RED: Editor };
+    const node = RED.nodes.node(of);
+    if (node._def.category === 'config') RED.editor.editConfig('', node.type, of);
+    else RED.editor.edit(node);
+  }, id);
+
+/** Ends the only form that is open. */
 export async function closeForm(page: Page, button: 'ok' | 'cancel' = 'cancel'): Promise<void> {
-  await page.locator(`[id^=node-][id$=dialog-${button}]`).dispatchEvent('click');
+  // Not by mouse: a notification of the editor may lie above it.
+  await page.locator(`:is(#node-dialog-${button}, #node-config-dialog-${button})`).dispatchEvent('click');
   await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+}
+
+/** Shows other flows in an open editor, as it shows those of another project, and deploys them: it is not loaded again. */
+export async function showFlows(page: Page, nodeRed: RealNodeRed, flows: readonly object[]): Promise<void> {
+  // First: it forgets the status of a node that it does not have.
+  await page.evaluate(
+    (shown) => {
+      const { RED } = globalThis as unknown as { RED: Editor };
+      // An editor of no version says nothing of flows that somebody else has deployed.
+      RED.nodes.version(null);
+      RED.nodes.clear();
+      RED.history.clear();
+      RED.nodes.import(shown);
+    },
+    flows.map(({ credentials: _secret, ...node }: { credentials?: object }) => node),
+  );
+  const { rev } = (await nodeRed.admin('POST', 'flows', { flows })) as { rev: string };
+  await page.evaluate((revision) => {
+    const { RED } = globalThis as unknown as { RED: Editor };
+    RED.nodes.version(revision);
+    RED.nodes.dirty(false);
+    RED.view.redraw(true);
+  }, rev);
 }
 
 /** Shows the editor in a dark theme, that of Node-RED 5 or one for 4.1, and light again. */

@@ -18,7 +18,7 @@ describe('A node that polls and cannot begin when it starts', () => {
       customVehicle(service, { vin: '' }),
       demoCredentials,
     );
-  const pass = (ms: number): Promise<void> => clock.advanceInSteps(ms);
+  const pass = (ms: number): Promise<void> => clock.advanceInSteps(ms, 5_000);
   const setCar = (vin: string): void => flow.node('n').context().global.set('car', vin);
   const codes = (): unknown[] => flow.caught.map(({ vehicle }) => vehicle?.error?.['code']);
 

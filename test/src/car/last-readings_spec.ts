@@ -62,18 +62,6 @@ describe('the last readings', () => {
     assert.equal(last.kept('never read', 0), undefined);
   });
 
-  it('mark each of several readings', () => {
-    const last = new LastReadings();
-    const several = {
-      payload: {},
-      vehicle: { ...info(), read: ['windows' as const], reads: { windows: info({ source: 'shared' }) }, errors: [] },
-    };
-    last.remember('s', several, now);
-    const { vehicle } = last.kept('s', Date.parse('2026-06-01T08:00:05Z')) as typeof several;
-    assert.equal(vehicle.source, 'kept');
-    assert.deepEqual(vehicle.reads.windows, { ...info(), source: 'kept', ageSeconds: 5 });
-  });
-
   describe('of several reads', () => {
     const reads: AnyReadName[] = ['doors', 'windows'];
     /** `null`: that read fails. */
@@ -89,24 +77,6 @@ describe('the last readings', () => {
       for (const windowValue of ['CLOSED', null, 'CLOSED', null, 'OPEN', null])
         told.push(last.remember('s', await several({ doors: 'CLOSED', windows: windowValue }), now));
       assert.deepEqual(told, [true, false, false, false, true, false]);
-    });
-
-    it('call it a change that a read answers for the first time', async () => {
-      const last = new LastReadings();
-      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: null }), now), true);
-      assert.equal(last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now), true);
-    });
-
-    it('hand on the last value of a read that failed before the others did', async () => {
-      const last = new LastReadings();
-      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now);
-      last.remember('s', await several({ doors: 'OPEN', windows: null }), now);
-      const kept = last.kept('s', now) as SeveralReading;
-      assert.deepEqual(kept.payload, { doors: { value: 'OPEN' }, windows: { value: 'CLOSED' } });
-      assert.deepEqual(
-        [kept.vehicle.source, kept.vehicle.ageSeconds, kept.vehicle.reads.windows?.source, kept.vehicle.errors],
-        ['kept', 60, 'kept', []],
-      );
     });
 
     it('complete what is due with the last values of the others, and leave out what failed then', async () => {
@@ -151,39 +121,6 @@ describe('the last readings', () => {
       last.failed('s', ['windows'], down);
       assert.deepEqual(failures(), [{ read: 'windows', code: 'SERVICE_ERROR', message: 'Down.' }]);
     });
-
-    it('leave out what failed, also where every read of that time failed', async () => {
-      const last = new LastReadings();
-      last.remember('s', await several({ doors: 'CLOSED', windows: 'CLOSED' }), now);
-      last.failed('s', ['doors', 'windows'], new VehicleError('SERVICE_ERROR', 'Down.'));
-      const doors = await readEach(['doors'], (read) =>
-        Promise.resolve({ payload: { value: 'OPEN' }, vehicle: info({ read }) }),
-      );
-      const { payload, vehicle } = last.filled('s', doors, now);
-      assert.deepEqual(payload, { doors: { value: 'OPEN' } });
-      assert.deepEqual(vehicle.errors, [{ read: 'windows', code: 'SERVICE_ERROR', message: 'Down.' }]);
-    });
-  });
-
-  it('ignore the order of a list', () => {
-    const last = new LastReadings();
-    const list = (...vins: string[]): AnyReading => ({
-      payload: vins.map((vin) => ({ vin })),
-      vehicle: info({ read: 'vehicles' }),
-    });
-    assert.deepEqual(
-      [list('a', 'b'), list('b', 'a'), list('b', 'c')].map((reading) => last.remember('v', reading, now)),
-      [true, false, true],
-    );
-  });
-
-  it('take a member that is null', () => {
-    const last = new LastReadings();
-    const nulls = { payload: { frontLeft: null }, vehicle: info() };
-    assert.deepEqual(
-      [nulls, windows('OPEN', '1'), nulls].map((reading) => last.remember('v', reading, now)),
-      [true, true, true],
-    );
   });
 
   it('are bounded in number: the one that was read longest ago is forgotten', () => {

@@ -49,21 +49,6 @@ describe('Several reads at once', () => {
     );
   });
 
-  it('are of one interface where one alone was asked, and shared where no request was theirs', async () => {
-    const cases: [doors: Partial<ReadingInfo>, fuel: Partial<ReadingInfo>, iface: string | null, source: string][] = [
-      [{ source: 'shared' }, { source: 'shared' }, 'connected-v2', 'shared'],
-      [{ source: 'shared' }, {}, 'connected-v2', 'live'],
-      [{ interface: 'energy-v2' }, {}, null, 'live'],
-      [{ interface: null }, { source: 'shared' }, 'connected-v2', 'shared'],
-      [{ interface: null }, { interface: null }, null, 'live'],
-    ];
-    for (const [doors, fuel, iface, source] of cases) {
-      const { vehicle } = await both(doors, fuel);
-      assert.deepEqual([vehicle.interface, vehicle.source], [iface, source]);
-    }
-    assert.equal((await both({ vin: null }, { vin: null })).vehicle.vin, null);
-  });
-
   it('have their failures in the order of the reads, and fail with the first only where nothing was read', async () => {
     const after = (milliseconds: number): Promise<void> =>
       new Promise((resolve) => {
@@ -99,13 +84,6 @@ describe('The place of a reading', () => {
   it('is its position, alone or among several', async () => {
     assert.deepEqual(placeOf(reading('location', position)), { lat: 57.7, lon: 11.97 });
     assert.deepEqual(placeOf(await several('doors', 'location')), { lat: 57.7, lon: 11.97 });
-  });
-
-  it('is unknown where the position is, and missing where it was not read', async () => {
-    assert.equal(placeOf(reading('location', { latitude: 57.7 })), null);
-    assert.equal(placeOf(reading('location', { longitude: 11.97 })), null);
-    assert.equal(placeOf(reading('doors', position)), undefined);
-    assert.equal(placeOf(await several('doors')), undefined);
   });
 });
 

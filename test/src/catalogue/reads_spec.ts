@@ -1,15 +1,10 @@
 import { strict as assert } from 'node:assert';
-import { needsOfCommand, needsOfRead, readThemes } from '../../../src/index';
-import { commandFromWire, proofReadOf } from '../../../src/catalogue/commands';
+import { needsOfCommand, needsOfRead } from '../../../src/index';
+import { proofReadOf } from '../../../src/catalogue/commands';
 import {
-  apiOfRead,
   interfaceNames,
-  needsVehicle,
-  readNames,
   requestNameOf,
   routeOf,
-  titleOf,
-  valueTypeOf,
   type InterfaceChoice,
   type InterfaceName,
   type ReadName,
@@ -21,32 +16,6 @@ const living: readonly InterfaceName[] = ['connected-v2', 'energy-v2', 'location
 const specified: readonly InterfaceName[] = ['connected-v2', 'connected-v1', 'extended-v1'];
 
 describe('What can be read', () => {
-  it('is listed by headings, each read once', () => {
-    const themes = readThemes();
-    assert.deepEqual(
-      themes.flatMap(([, names]) => names).sort(),
-      [...readNames, 'inOrder', 'journal', 'trips', 'charges'].sort(),
-    );
-    const of = new Map(themes.map(([heading, names]) => [heading, names.join(' ')]));
-    assert.equal(of.get('connected'), 'windows doors details vehicles commands accessibility inOrder');
-    assert.equal(of.get('fuel')?.startsWith('fuel averageFuelConsumptionAutomatic '), true, 'the group comes first');
-  });
-
-  it('counts for the quota of one API, and needs a vehicle but for the list of them and what the pack keeps', () => {
-    assert.deepEqual((['fuelAmount', 'windows', 'chargingStatus', 'location'] as const).map(apiOfRead), [
-      'connected',
-      'connected',
-      'energy',
-      'location',
-    ]);
-    assert.deepEqual((['vehicles', 'journal', 'doors', 'trips'] as const).map(needsVehicle), [
-      false,
-      false,
-      true,
-      true,
-    ]);
-  });
-
   const routes: [name: ReadName, available: readonly InterfaceName[], choice: InterfaceChoice, path: string | null][] =
     [
       ['windows', interfaceNames, 'auto', 'connected-v2 /vehicles/{vin}/windows'],
@@ -75,17 +44,6 @@ describe('What can be read', () => {
     }
   });
 
-  it('has a version of the interface only where it is no single value', () => {
-    const versions = (name: ReadName) => needsOfRead(name, interfaceNames).versions;
-    assert.deepEqual((['windows', 'details', 'fuel', 'odometer', 'charging'] as const).map(versions), [
-      { v1: true, v2: true },
-      { v1: false, v2: true },
-      { v1: false, v2: true },
-      null,
-      null,
-    ]);
-  });
-
   it('needs an access and scopes of the interface that answers', () => {
     assert.deepEqual(needsOfRead('charging', living), {
       access: 'charging',
@@ -105,29 +63,6 @@ describe('What can be read', () => {
     assert.deepEqual(readScopes('doors'), ['openid', 'conve:doors_status', 'conve:lock_status']);
     assert.equal(requestNameOf('windows', interfaceNames, 'v1'), 'windows v1');
   });
-
-  it('has a type where it is a single value', () => {
-    assert.deepEqual(
-      ['fuelAmount', 'chargingPower', 'windows', 'toString'].map((name) => valueTypeOf(name)?.kind),
-      ['integer', 'number', undefined, undefined],
-    );
-  });
-
-  it('has a title of words, where a language has none', () => {
-    assert.deepEqual(
-      ['frontLeftDoorOpen', 'tripMeter1', 'frontLeftTyrePressure', 'tailGateOpen', 'lock-reduced-guard', 'a_b'].map(
-        titleOf,
-      ),
-      [
-        'Front left door open',
-        'Trip meter 1',
-        'Front left tire pressure',
-        'Tailgate open',
-        'Lock reduced guard',
-        'A b',
-      ],
-    );
-  });
 });
 
 describe('A command', () => {
@@ -145,15 +80,6 @@ describe('A command', () => {
       assert.equal(proofReadOf(name), proof, name);
       assert.equal(needsOfCommand(name, ['connected-v1']).scopes.length, v1 ? 1 : 0, name);
     }
-  });
-
-  it('of the list of a vehicle alone has no proof, and its name is written with hyphens', () => {
-    assert.equal(proofReadOf('navi-poi'), null);
-    assert.deepEqual(['LOCK_REDUCED_GUARD', 'HONK_AND_FLASH', 'navi_poi'].map(commandFromWire), [
-      'lock-reduced-guard',
-      'honk-flash',
-      'navi-poi',
-    ]);
   });
 });
 

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { accessNames, services } from '../../../src/index';
-import { parseScopes, scopesOfCommand, scopesOfRead, signInScopes } from '../../../src/catalogue/scopes';
+import { parseScopes, signInScopes } from '../../../src/catalogue/scopes';
 import { everyScope } from '../../support/simulator';
 
 const { availableInterfaces } = services['volvo-cars'];
-const all = services.custom.availableInterfaces;
 
 describe('The scopes', () => {
   it('of the interfaces of the specification are the 22 of docs/internals/service.md 5 and those of the groups', () => {
@@ -49,14 +48,6 @@ describe('The scopes', () => {
     assert.ok(scopes.includes('location:read') && scopes.includes('energy:state:read'));
   });
 
-  it('of energy and location are none where the service lacks these interfaces', () => {
-    const scopes = signInScopes(['connected-v2'], { access: accessNames }).scopes;
-    assert.deepEqual(
-      scopes.filter((scope) => /^(energy|location):/.test(scope)),
-      [],
-    );
-  });
-
   it('that a person adds are those between the spaces, as they are written and each once', () => {
     assert.deepEqual(parseScopes(' B:x\n a b:x a B:x\t'), ['B:x', 'a', 'b:x']);
     assert.deepEqual(parseScopes(' '), []);
@@ -98,19 +89,5 @@ describe('The scopes', () => {
       assert.ok(scopes.includes(scope), scope);
     for (const scope of scopes) assert.ok(everyScope.includes(scope), scope);
     assert.equal(new Set(scopes).size, scopes.length);
-  });
-
-  it('of a read are those of the interface that answers it', () => {
-    assert.deepEqual(scopesOfRead('fuelAmount', ['connected-v2', 'connected-v1', 'extended-v1']), ['exve:fuel_status']);
-    for (const newest of [all, availableInterfaces])
-      assert.deepEqual(scopesOfRead('fuelAmount', newest), ['conve:fuel_status', 'conve:battery_charge_level']);
-    assert.deepEqual(scopesOfRead('cabOpen', availableInterfaces), []);
-    assert.deepEqual(scopesOfRead('doors', availableInterfaces), ['conve:doors_status', 'conve:lock_status']);
-    assert.deepEqual(scopesOfRead('details', ['connected-v1']), []);
-  });
-
-  it('of a command that only the vehicle lists are those of the list', () => {
-    assert.deepEqual(scopesOfCommand('navi-poi', availableInterfaces), ['conve:commands']);
-    assert.deepEqual(scopesOfCommand('honk', availableInterfaces), ['conve:honk_flash']);
   });
 });

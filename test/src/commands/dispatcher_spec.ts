@@ -1,5 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { type Account, CommandAttempt, type CommandRecord, MemoryStateStore, VehicleError } from '../../../src/index';
+import {
+  MemoryStateStore,
+  type Account,
+  type CommandRecord,
+  type CommandAttempt,
+  type VehicleError,
+} from '../../../src/index';
 import type { CommandLog } from '../../../src/commands/log';
 import { asSentence, wordSentence } from '../../../src/sentence';
 import type { FollowOptions, FollowReport, FollowUpdate } from '../../../src/commands/follow';
@@ -35,9 +41,6 @@ describe('the dispatcher', () => {
 
   const send = (command: string, options: DispatchOptions = {}, attempt?: CommandAttempt): Promise<CommandRecord> =>
     account.dispatcher.send(command, { vin, interface: 'v1', ...options }, attempt);
-  const attemptWith = (check: () => void = () => undefined): CommandAttempt =>
-    Object.assign(new CommandAttempt({ clock }), { check });
-  const cancelled = new VehicleError('CANCELLED', 'Cancelled by the test.');
   const posts = (): string[] =>
     service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1) ?? '');
   const failure = async (work: Promise<unknown>): Promise<VehicleError> => {
@@ -65,37 +68,6 @@ describe('the dispatcher', () => {
   };
 
   describe('one at a time', () => {
-    it('refuses a second command while a v2 command blocks, and takes it afterwards', async () => {
-      const first = send('lock', { interface: 'v2' });
-      await arrive(() => posts().length === 1);
-      const error = await send('flash').then(
-        () => null,
-        (refusal: VehicleError) => refusal,
-      );
-      assert.equal(error?.code, 'VEHICLE_UNAVAILABLE');
-      assert.equal(error?.retryable, true);
-      assert.match(error?.message ?? '', /lock/);
-      await moving(first);
-      await moving(send('flash'));
-      assert.deepEqual(posts(), ['lock', 'flash']);
-    });
-
-    it('polls the link once for all that wait', async () => {
-      service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'RUNNING' }] } });
-      await send('lock');
-      const crowd = Array.from({ length: 20 }, () => send('honk', { whenBusy: 'queue', waitMs: 60_000 }));
-      for (const one of crowd) one.catch(() => undefined);
-      await clock.whenSleeping(20);
-      service.clearRequests();
-      for (let i = 0; i < 60; i += 1) await clock.advance(1_000);
-      assert.ok(service.requests.length <= 20, String(service.requests.length));
-      assert.deepEqual(
-        await Promise.all(crowd.map((one) => one.catch((error: VehicleError) => error.code))),
-        crowd.map(() => 'VEHICLE_UNAVAILABLE'),
-      );
-      assert.deepEqual(posts(), []);
-    });
-
     it('waits for a command of another account to the same car, also after that account was closed', async () => {
       const other = openTestAccount(service, { clock });
       await other.dispatcher.send('lock', { vin, interface: 'v1' });
@@ -158,89 +130,6 @@ describe('the dispatcher', () => {
       });
     }
 
-    const fromCar = { error: { message: 'UNPROCESSABLE_ENTITY', description: 'Error returned from car' } };
-    for (const [what, status, body] of [
-      ['a word that nobody knows', 200, { data: { invokeStatus: 'MAYBE' } }],
-      ['a word in a failed answer', 504, { data: { invokeStatus: 'UNKNOWN' } }],
-      ['an error of the car, wrapped by a gateway', 502, { upstream: fromCar }],
-    ] as const) {
-      it(`is free after the answer of v2 with ${what}, which names no clear end`, async () => {
-        service.faults.add({ match: { method: 'POST' }, times: 1, status, body });
-        const record = await send('climatization-stop', { interface: 'v2' });
-        assert.equal(record.outcome === 'pending' || record.outcome === 'undetermined', true, record.outcome);
-        if ('data' in body) assert.equal(record.requestStatus, body.data.invokeStatus);
-        else assert.match(record.message, /car itself answered with an error.*may have acted/);
-        await moving(send('lock', { interface: 'v2' }));
-        assert.deepEqual(posts(), ['climatization-stop', 'lock']);
-      });
-    }
-
-    for (const [href, isFree] of [
-      ['', true],
-      ['/v1/operations/none', false],
-    ] as const) {
-      it(`is ${isFree ? 'free' : 'blocked'} after the answer DELIVERED of v1 with ${href ? 'a' : 'no'} link`, async () => {
-        const data = { async: { id: 'one', status: 'DELIVERED', href } };
-        service.faults.add({ match: { method: 'POST' }, times: 1, status: 200, body: { data } });
-        service.faults.add({ match: { method: 'GET' }, status: 500, body: {} });
-        await send('honk');
-        const next = send('lock');
-        if (isFree) await moving(next);
-        else assert.match((await failure(next)).message, /in progress/);
-        assert.deepEqual(posts(), ['honk', ...(isFree ? ['lock'] : [])]);
-      });
-    }
-
-    for (const [what, status, body] of [
-      ['RUNNING', 200, { data: { invokeStatus: 'RUNNING' } }],
-      ['no word', 200, { data: {} }],
-      ['HTTP 500 and no answer from the car', 500, { error: { description: 'No answer from the vehicle' } }],
-    ] as const) {
-      it(`stays blocked for 150 s after the answer of v2 with ${what}`, async () => {
-        service.faults.add({ match: { method: 'POST' }, times: 1, status, body });
-        await send('climatization-stop', { interface: 'v2' });
-        await clock.advance(149_999);
-        assert.match(
-          (
-            await send('lock').then(
-              () => null,
-              (error: VehicleError) => error,
-            )
-          )?.message ?? '',
-          /in progress/,
-        );
-        await clock.advance(1);
-        await send('lock');
-      });
-    }
-
-    it('is free after a command that the service refused, which the journal calls failed', async () => {
-      service.faults.add({ match: { method: 'POST' }, times: 1, status: 422, body: {} });
-      assert.equal((await failure(send('lock'))).code, 'COMMAND_REFUSED');
-      const [entry] = await account.journal();
-      assert.deepEqual([entry?.outcome, entry?.reason?.template.includes('Nothing was sent')], ['failed', false]);
-      await send('honk');
-    });
-
-    for (const [what, answer] of [
-      ['a word that says nothing', { body: { data: { invokeStatus: 'UNKNOWN' } } }],
-      [
-        'an error of the car',
-        { status: 400, body: { error: { message: 'BAD_REQUEST', description: 'Error returned from car' } } },
-      ],
-    ] as const) {
-      it(`is free after a restart behind a command that v2 answered with ${what}`, async () => {
-        const store = new MemoryStateStore();
-        service.faults.add({ match: { method: 'POST' }, times: 1, ...answer });
-        const first = openTestAccount(service, { clock, store, id: 'a' });
-        assert.equal((await first.dispatcher.send('lock', { vin, interface: 'v2' })).outcome, 'undetermined');
-        const later = new ManualClock(clock.now() + 1_000);
-        const restarted = openTestAccount(service, { clock: later, store, id: 'a' });
-        await restarted.dispatcher.send('unlock', { vin, interface: 'v1' });
-        assert.deepEqual(posts(), ['lock', 'unlock']);
-      });
-    }
-
     for (const [what, restart] of [
       ['was lost', 1_000],
       ['is of a time that lies ahead', -600_000],
@@ -296,15 +185,6 @@ describe('the dispatcher', () => {
       assert.ok(clock.now() - begun >= 150_000 && clock.now() - begun < 155_000, String(clock.now() - begun));
     });
 
-    it('repeats the precheck of a queued command before it is sent', async () => {
-      await send('lock');
-      const queued = send('honk', { whenBusy: 'queue', precheck: true });
-      await clock.whenSleeping();
-      service.car().set({ inUse: true });
-      assert.equal((await failure(queued)).code, 'VEHICLE_UNAVAILABLE');
-      assert.deepEqual(posts(), ['lock']);
-    });
-
     it('sends each of many concurrent commands once, never two at a time, and without a warning of Node.js', async () => {
       const warnings: Error[] = [];
       const warn = (warning: Error): void => void warnings.push(warning);
@@ -340,15 +220,6 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('fails at the deadline with the reason in a sentence', async () => {
-      service.car().set({ reachable: false });
-      const error = await failure(send('lock', { whenUnavailable: 'wait', waitMs: 60_000 }));
-      assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
-      assert.match(error.message, /connection/);
-      assert.deepEqual(posts(), []);
-      assert.equal(clock.now() - Date.parse('2026-06-01T08:00:00Z') < 62_000, true);
-    });
-
     it('goes on waiting after polls that fail, and stops at a failure that does not go away with time', async () => {
       service.car().set({ inUse: true });
       service.faults.add({ match: { path: 'command-accessibility' }, times: 7, cut: 'before-headers' });
@@ -367,16 +238,6 @@ describe('the dispatcher', () => {
       await moving(sent);
       const [refused = NaN, next = NaN] = service.requests.map(({ at }) => at);
       assert.ok(next - refused >= 300_000, `asked again after ${next - refused} ms`);
-      assert.deepEqual(posts(), ['lock']);
-    });
-
-    it('is not superseded by a command that could never be sent', async () => {
-      service.car().set({ inUse: true });
-      const waiting = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
-      await clock.whenSleeping();
-      for (const options of [{ vin: 'short' }, { unlockDuration: 500 }]) await assert.rejects(send('unlock', options));
-      service.car().set({ inUse: false });
-      await moving(waiting);
       assert.deepEqual(posts(), ['lock']);
     });
 
@@ -408,29 +269,6 @@ describe('the dispatcher', () => {
       assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
       assert.match(error.message, /10 seconds/);
       assert.deepEqual(posts(), []);
-    });
-
-    it('has one deadline for the queue and the car together', async () => {
-      await send('lock', { interface: 'v1' });
-      service.car().set({ inUse: true });
-      const begun = clock.now();
-      assert.equal(
-        (await failure(send('honk', { whenBusy: 'queue', whenUnavailable: 'wait', waitMs: 30_000 }))).code,
-        'VEHICLE_UNAVAILABLE',
-      );
-      assert.ok(clock.now() - begun < 32_000);
-      assert.deepEqual(posts(), ['lock']);
-    });
-
-    it('does not wait for a slow precheck any longer than for all the rest', async () => {
-      service.faults.add({ match: { path: 'command-accessibility' }, latencyMs: 25_000 });
-      const begun = clock.now();
-      const error = await failure(send('unlock', { precheck: true, waitMs: 10_000 }));
-      assert.match(error.message, /could not be sent within 10 seconds/);
-      assert.equal(error.code, 'VEHICLE_UNAVAILABLE');
-      assert.ok(clock.now() - begun <= 10_500, String(clock.now() - begun));
-      assert.deepEqual(posts(), []);
-      assert.deepEqual(await account.journal(), []);
     });
 
     it('does not wait for a journal that cannot be read any longer than for all the rest', async () => {
@@ -526,20 +364,6 @@ describe('the dispatcher', () => {
         assert.equal((await moving(sent)).outcome, outcome);
         assert.equal(await sources(), 'live');
       });
-
-    it('does not happen after a command that was never sent', async () => {
-      await sources();
-      const disarmed = (): void => {
-        throw new Error('disarmed');
-      };
-      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1' }, attemptWith(disarmed)));
-      const attempt = attemptWith();
-      attempt.cancel(cancelled);
-      await assert.rejects(observed.dispatcher.send('unlock', { vin, interface: 'v1' }, attempt), cancelled);
-      assert.deepEqual(told, []);
-      assert.equal(await sources(), 'shared');
-      assert.deepEqual(posts(), []);
-    });
   });
 
   describe('the position after a lock', () => {
@@ -576,44 +400,9 @@ describe('the dispatcher', () => {
       service.car().set({ commandPlan: { answerAfterMs: 2_000, steps: [{ afterMs: 0, status: 'REJECTED' }] } });
       assert.equal(await after(account, 'lock'), 0);
     });
-
-    it('costs no request where nobody polls it', async () => {
-      account = openTestAccount(service, { clock, tokenOwner: 'home' });
-      let polls = 0;
-      account.poller.start({ vin, reads: ['doors'], everyMs: 86_400_000 }, () => (polls += 1));
-      assert.equal(await after(account, 'lock'), 0);
-      assert.equal(polls, 1);
-      const end = poll(account);
-      await clock.advanceInSteps(60_000, 5_000);
-      end();
-      assert.equal(await after(account, 'lock'), 0);
-    });
   });
 
   describe('the journal of the account', () => {
-    it('records a refused command, but no command that was never sent', async () => {
-      await assert.rejects(send('lock', { vin: 'short' }));
-      service.faults.add({ match: { method: 'POST' }, times: 1, error: 'not-supported' });
-      await assert.rejects(send('lock'));
-      const entries = await account.journal();
-      assert.deepEqual(
-        entries.map(({ command, outcome }) => `${command} ${outcome}`),
-        ['lock failed'],
-      );
-    });
-
-    it('records a command before it is sent', async () => {
-      const sent = send('lock', { interface: 'v2' });
-      await arrive(() => posts().length === 1);
-      const [entry] = await account.journal();
-      assert.deepEqual([entry?.command, entry?.outcome, entry?.settledAt], ['lock', 'pending', null]);
-      const record = await moving(sent);
-      assert.deepEqual(
-        (await account.journal()).map(({ id, outcome }) => [id, outcome]),
-        [[record.id, 'succeeded']],
-      );
-    });
-
     it('does not stop a command when it cannot be saved', async () => {
       const warnings: string[] = [];
       const store = new MemoryStateStore();

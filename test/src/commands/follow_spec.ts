@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { parseRecord, type CommandRecord, type VehicleError } from '../../../src/index';
+import { asSentence, type CommandRecord, type VehicleError } from '../../../src/index';
 import type { FollowUpdate } from '../../../src/commands/follow';
 import { demoCar, startSimulator, type CarChanges, type Simulator } from '../../support/simulator';
 import { closeAccounts, follow as watchCommand, openTestAccount, type SendingClient } from '../../support/account';
@@ -87,14 +87,19 @@ describe('the watch', () => {
     assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
   });
 
-  it('shares the reads of fifty watches of one vehicle', async () => {
-    const record = await client.send('lock', { vin, interface: 'v1' });
-    const records = Array.from({ length: 50 }, (_, index) => ({ ...record, id: String(index) }));
-    service.clearRequests();
-    const verdicts = await followAll(records);
-    assert.ok(verdicts.every((updates) => verdictOf(updates).verified === true));
-    const doors = service.requests.filter(({ path }) => path.endsWith('/doors'));
-    assert.ok(doors.length <= 10, `${doors.length} reads of the doors`);
+  it('counts the time to open the tailgate from when the car acted where only v1 gave that time', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 100_000, status: 'COMPLETED' }));
+    const record = await client.send('unlock', { vin, interface: 'v1', unlockDuration: 90 });
+    assert.match(verdictOf(await follow(record)).reason, /tailgate can be opened now/);
+    const v2 = { ...record, interface: 'connected-v2' } as const;
+    assert.match(verdictOf(await follow(v2)).reason, /time to open the tailgate ended/);
+  });
+
+  it('waits ten seconds at most for a poll that is not answered when its time is up', async () => {
+    const record = await client.send('honk', { vin, interface: 'v1' });
+    service.faults.add({ match: { path: '/requests/' }, latencyMs: 3_600_000 });
+    const { outcome, elapsedMs } = verdictOf(await follow(record, { timeoutMs: 20_000 }));
+    assert.deepEqual([outcome, Math.round(elapsedMs / 1_000)], ['undetermined', 30]);
   });
 
   it('ends in time though the clock is set back', async () => {
@@ -149,39 +154,48 @@ describe('the watch', () => {
     assert.equal(verdictOf(await follow(await client.send('lock', { vin, interface: 'v1' }))).verified, null);
   });
 
-  it('goes on when a receiver changes its updates', async () => {
-    service
-      .car()
-      .set(
-        plan(
-          { afterMs: 0, status: 'RUNNING' },
-          { afterMs: 3_000, status: 'WAITING' },
-          { afterMs: 9_000, status: 'COMPLETED' },
-        ),
-      );
-    const record = await client.send('flash', { vin, interface: 'v1' });
-    const seen: FollowUpdate[] = [];
-    const watching = (async () => {
-      for await (const update of watchCommand(record, { client, clock })) {
-        seen.push(structuredClone(update));
-        Object.assign(update.report.async ?? {}, { href: 'https://evil.example/' });
-        update.report.history.length = 0;
-      }
-    })();
-    let over = false;
-    void watching.finally(() => (over = true));
-    await clock.advanceUntil(() => over);
-    await watching;
-    assert.deepEqual(
-      seen.map(({ report }) => report.requestStatus),
-      ['WAITING', 'COMPLETED'],
-    );
-    assert.equal(seen.at(-1)?.report.history.length, 3);
+  it('reads the doors over the interface of the command', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    for (const version of ['v1', 'v2'] as const) {
+      service.clearRequests();
+      await follow({ ...record, interface: `connected-${version}` });
+      const doors = service.requests.filter(({ path }) => path.endsWith('/doors'));
+      assert.ok(doors.length > 0 && doors.every(({ path }) => path.includes(`/${version}/`)), version);
+      await clock.advance(10_000);
+    }
   });
 
-  it('keeps what else the record holds', async () => {
-    const record = parseRecord({ ...(await client.send('flash', { vin, interface: 'v1' })), mine: 1 });
-    assert.equal((verdictOf(await follow(record)) as unknown as Record<string, unknown>)['mine'], 1);
+  it('reads the doors again for the open one that kept the car from locking', async () => {
+    service.car().set(plan({ afterMs: 0, status: 'UNABLE_TO_LOCK_DOOR_OPEN' }));
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    clock.after(3_000, () => void service.car().set({ doors: { hood: 'OPEN' } }));
+    const { outcome, reason } = verdictOf(await follow(record));
+    assert.equal(outcome, 'failed');
+    assert.match(reason, / Open: hood\.$/);
+  });
+
+  it('polls no sooner than a failed poll allows, and says at the end that it failed', async () => {
+    const record = await client.send('honk', { vin, interface: 'v1' });
+    const sentAt = clock.now();
+    service.faults.add({ match: { path: '/requests/' }, status: 503, retryAfter: 61 });
+    const { outcome, reason } = verdictOf(await follow(record, { timeoutMs: 65_000 }));
+    assert.equal(outcome, 'undetermined');
+    assert.match(reason, /waiting time of this node ended .* The last poll failed: /);
+    const polls = service.requests.filter(({ path }) => path.includes('/requests/'));
+    assert.deepEqual(
+      polls.map(({ at }) => (at - sentAt) / 1_000),
+      [2, 63, 65],
+    );
+  });
+
+  it('has a result that was reached before, without a request', async () => {
+    const record = await client.send('lock', { vin, interface: 'v1' });
+    service.clearRequests();
+    const settledAt = new Date(clock.now() + 7_000).toISOString();
+    const result = { outcome: 'failed', reason: asSentence('The car refused.'), verified: true, settledAt } as const;
+    const report = verdictOf(await follow(record, { result }));
+    assert.deepEqual([report.outcome, report.reason, report.verified], ['failed', 'The car refused.', true]);
+    assert.deepEqual([report.elapsedMs, service.requests.length], [7_000, 0]);
   });
 
   it('refuses a link to another host before the first poll', async () => {

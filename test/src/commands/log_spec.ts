@@ -4,7 +4,7 @@ import { CommandLog } from '../../../src/commands/log';
 import { Command } from '../../../src/commands/command';
 import type { CommandLogOptions } from '../../../src/commands/log';
 import type { Sender } from '../../../src/commands/command';
-import { asSentence, sentence, wordSentence } from '../../../src/sentence';
+import { asSentence, wordSentence } from '../../../src/sentence';
 import { StateFault } from '../../../src/state/state-store';
 
 const now = Date.UTC(2026, 5, 1, 8);
@@ -95,23 +95,6 @@ describe('The log of the commands', () => {
     assert.deepEqual(await ids(logOf()), ['last', 'z', 'y', 'x']);
   });
 
-  it('keeps the accounts apart', async () => {
-    const log = logOf();
-    await begin(log, 'x', {}, 'a');
-    await begin(log, 'y', {}, 'b');
-    await log.clear('a');
-    assert.deepEqual([await ids(log, 'a'), await ids(log, 'b')], [[], ['y']]);
-  });
-
-  it('calls a command without an answer undetermined after a restart, and one with a link pending', async () => {
-    await begin(logOf(), 'on its way');
-    await send(logOf(), 'answered');
-    const [answered, lost] = await logOf().journal('a');
-    assert.deepEqual([lost?.id, lost?.outcome, lost?.settledAt], ['on its way', 'undetermined', null]);
-    assert.match(lost?.reason?.template ?? '', /ended before an answer came/);
-    assert.equal(answered?.outcome, 'pending');
-  });
-
   it('knows after a restart on which commands the car may still act', async () => {
     const log = logOf();
     await begin(log, 'no answer');
@@ -131,18 +114,6 @@ describe('The log of the commands', () => {
     );
   });
 
-  it('keeps a result when a second one says something else', async () => {
-    const command = await send(logOf(), 'x');
-    command.keepVerdict(result, now);
-    for (const other of [
-      unclear,
-      { ...result, outcome: 'failed' } as const,
-      { ...result, reason: asSentence('Again.') },
-    ])
-      command.keepVerdict(other, now + 600_000);
-    assert.deepEqual(command.verdict, { ...result, settledAt: at });
-  });
-
   it('replaces a result with one that knows more, and keeps a verification', async () => {
     const command = await send(logOf(), 'x');
     command.keepVerdict(unclear, now);
@@ -152,15 +123,6 @@ describe('The log of the commands', () => {
     assert.deepEqual(command.verdict?.reason, happened);
     command.keepVerdict({ ...result, verified: null }, now + 3_000);
     assert.deepEqual(command.verdict, { ...result, settledAt: '2026-06-01T08:00:03.000Z' });
-  });
-
-  it('has no command that was not sent after all', async () => {
-    const log = logOf();
-    await send(log, 'x');
-    await begin(log, 'y');
-    await log.remove('y');
-    await log.remove('never');
-    assert.deepEqual([await ids(log), await ids(logOf())], [['x'], ['x']]);
   });
 
   it('shows the newest 100 in the journal, and keeps as many as the limit says', async () => {
@@ -195,20 +157,6 @@ describe('The log of the commands', () => {
     assert.deepEqual([await open('r'), await log.assign(command, 'r', follower)], [[], false]);
   });
 
-  it('keeps the last fifty states of a command', async () => {
-    const log = logOf();
-    const command = await send(log, 'x');
-    for (let index = 0; index < 60; index += 1)
-      command.addStatus({ requestStatus: `S${index}`, message: null }, now + index);
-    await log.save(command);
-    const states = Array.from({ length: 50 }, (_, index) => `S${index + 10}`);
-    for (const one of [log, logOf()])
-      assert.deepEqual(
-        (await one.journal('a'))[0]?.states.map(({ requestStatus }) => requestStatus),
-        states,
-      );
-  });
-
   it('returns copies, which a flow may change', async () => {
     const log = logOf();
     await send(log, 'x');
@@ -233,17 +181,6 @@ describe('The log of the commands', () => {
     assert.deepEqual(await ids(logOf()), ['y']);
   });
 
-  it('keeps in memory what cannot be stored, and stores it with the next change', async () => {
-    const log = logOf();
-    const write = store.write.bind(store);
-    store.write = () => Promise.reject(inaccessible);
-    await assert.rejects(begin(log, 'x'), inaccessible);
-    assert.deepEqual(await ids(log), ['x']);
-    store.write = write;
-    await log.save(log.find('x') ?? assert.fail());
-    assert.deepEqual(await ids(logOf()), ['x']);
-  });
-
   it('is read again where that failed; what was added meanwhile stays', async () => {
     await send(logOf(), 'old');
     const log = logOf();
@@ -263,17 +200,6 @@ describe('The log of the commands', () => {
     const warnings: string[] = [];
     assert.deepEqual(await ids(logOf({ warn: (warning) => warnings.push(wordSentence(warning)) })), ['x']);
     assert.deepEqual(warnings, ['6 of 7 stored commands cannot be read and are left out.']);
-  });
-
-  it('keeps why there is no answer over a restart, so that it can be worded in each language', async () => {
-    const fault = sentence`No answer came (${'NETWORK'}).`;
-    const log = logOf();
-    const command = await begin(log, 'x');
-    command.answer({ record: record('x', unclear), status: 'open', fault }, now);
-    await log.save(command);
-    const next = logOf();
-    const [entry] = await next.journal('a');
-    assert.deepEqual([entry?.reason, next.find('x')?.message], [fault, fault]);
   });
 
   it('loses only the broken parts of a command', async () => {

@@ -4,7 +4,6 @@ import { Command } from '../../../src/commands/command';
 import { keptProperties } from '../../../src/commands/kept-properties';
 import { journalReading } from '../../../src/commands/log';
 import { noAnswer, recordOf, unanswered, type CommandRecord } from '../../../src/commands/record';
-import type { Follower } from '../../../src/commands/command';
 import { commandRoute, type CommandInput, type CommandRoute } from '../../../src/commands/route';
 import { wordSentence } from '../../../src/sentence';
 import type { InterfaceName } from '../../../src/catalogue/reads';
@@ -76,42 +75,6 @@ describe('The route of a command', () => {
       );
       assert.ok(route.scopes.length > 0);
     });
-
-  it('of a command that only the list of the car names is its link', async () => {
-    const offers = [
-      { command: 'navi-poi', href: '/v2/vehicles/x/commands/navi-poi' },
-      { command: 'Bad Name', href: null },
-    ];
-    assert.deepEqual(await routed('navi-poi', {}, both, offers), {
-      command: 'navi-poi',
-      vin,
-      interface: 'connected-v2',
-      url: new URL('https://car.example/connected-vehicle/v2/vehicles/x/commands/navi-poi'),
-      contentType: json,
-      body: undefined,
-      unlockSeconds: undefined,
-      scopes: [],
-    });
-    await assert.rejects(
-      routed('dance', {}, both, offers),
-      /has no command “dance”\. Send one of its own list: navi-poi\./,
-    );
-    await assert.rejects(routed('dance', {}, both), /Send one of its own list: none\./);
-    await assert.rejects(routed('navi-poi', { interface: 'v1' }, both, offers), {
-      code: 'NOT_SUPPORTED',
-      message: /navi-poi is not part of v1/,
-    });
-  });
-
-  it('of such a command does not lead to one that needs arming, however its link is written', async () => {
-    for (const href of ['/v2/x/commands/unlock', '/v2/x/commands/%75nlock', '/v2/x/commands/engine-start'])
-      await assert.rejects(routed('wave', {}, both, [{ command: 'wave', href }]), {
-        code: 'INPUT_INVALID',
-        message: /^“wave” unlocks the vehicle or starts its engine/,
-      });
-    const odd = [{ command: 'wave', href: '/v2/x/commands/%zz' }];
-    assert.equal((await routed('wave', {}, both, odd)).url.pathname, '/connected-vehicle/v2/x/commands/%zz');
-  });
 
   it('needs a route of the chosen interface', async () => {
     const code = 'NOT_SUPPORTED';
@@ -237,7 +200,6 @@ describe('A command in the journal', () => {
     command.answer({ record: { ...record, ...changes }, ...status }, now);
     return command;
   };
-  const restored = (command: Command): Command => Command.parse(JSON.parse(JSON.stringify(command))) ?? assert.fail();
   const verdict = (outcome: 'succeeded' | 'failed' | 'undetermined', verified: boolean | null) => ({
     outcome,
     verified,
@@ -276,80 +238,6 @@ describe('A command in the journal', () => {
       measuredAt: null,
       source: 'live',
     });
-  });
-
-  it('that somebody else sent blocks no car, and has the meaning of its status where it has no text', () => {
-    const command = Command.adopt({ ...record, outcome: 'succeeded', message: '' }, 'a', now);
-    assert.deepEqual([command.mayAct, command.record.outcome, command.verdict], [false, 'pending', null]);
-    assert.equal(wordSentence(command.message), 'The command is on its way to the car.');
-    assert.equal(wordSentence(Command.adopt(record, 'a', now).message), 'Under way.');
-  });
-
-  it('that was refused is over, and nobody sends it on', () => {
-    const command = new Command(record, 'a', { origin: { node: 'n', msg: { topic: 't', payload: 1 } } }, now);
-    assert.deepEqual(command.origin, { node: 'n', by: '', msg: { topic: 't' }, forwardedAt: null });
-    command.refuse(new VehicleError('COMMAND_REFUSED', 'No.', { operationId: 'other' }), now);
-    assert.deepEqual(
-      [command.mayAct, command.origin, command.record.operationId, command.record.outcome],
-      [false, null, 'other', 'failed'],
-    );
-    assert.deepEqual(command.verdict, {
-      outcome: 'failed',
-      reason: asSentence('No.'),
-      verified: null,
-      settledAt: at(0),
-    });
-  });
-
-  it('takes over what another process knows better', () => {
-    const own = sent();
-    const other = sent();
-    other.addStatus({ requestStatus: 'COMPLETED', message: 'Done.' }, now + 1_000);
-    other.keepVerdict(verdict('succeeded', true), now + 1_000);
-    let calls = 0;
-    own.whenOver(() => (calls += 1));
-    own.merge(other);
-    own.merge(other);
-    assert.deepEqual(
-      [own.record.requestStatus, own.verdict?.verified, own.states.length, calls],
-      ['COMPLETED', true, 2, 1],
-    );
-    const newer = sent({ requestStatus: 'DELIVERED' });
-    newer.merge(sent());
-    assert.equal(newer.record.requestStatus, 'DELIVERED', 'a process knows its own command best');
-    const begun = new Command(record, 'a', {}, now);
-    begun.merge(sent({ requestStatus: 'SENT' }));
-    assert.deepEqual([begun.status, begun.record.requestStatus], ['open', 'SENT']);
-    const read = restored(sent());
-    read.merge(sent({ requestStatus: 'WAITING' }));
-    assert.equal(read.record.requestStatus, 'WAITING', 'one that was read knows no better');
-  });
-
-  it('keeps the followers of both processes, but for one that has its result, and is sent on by nobody where one has ended that', () => {
-    const withOrigin = (forwardedAt: string | null, by = 'own'): Command => {
-      const command = sent();
-      command.origin = { node: 'n', by, msg: {}, forwardedAt };
-      return command;
-    };
-    const by = (process: string): Follower => ({
-      by: process,
-      startedAt: now,
-      msg: {},
-      added: {},
-      result: null,
-      tries: 0,
-    });
-    const own = Object.assign(withOrigin(null), { followers: { a: null, b: by('own'), c: by('own'), d: by('own') } });
-    const other = Object.assign(withOrigin(at(5), 'other'), { followers: { a: by('other'), b: null, c: by('other') } });
-    own.merge(Object.assign(other, { isCleared: true, order: 7 }));
-    assert.deepEqual(own.followers, { a: null, b: null, c: by('other'), d: by('own') });
-    assert.deepEqual([own.origin?.forwardedAt, own.origin?.by, own.isCleared, own.order], [at(5), 'other', true, 7]);
-    own.merge(withOrigin(at(6)));
-    assert.equal(own.origin?.forwardedAt, at(5));
-    own.merge(sent());
-    assert.equal(own.origin, null);
-    own.merge(withOrigin(at(5)));
-    assert.equal(own.origin, null);
   });
 });
 

@@ -110,17 +110,6 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.deepEqual(sent, ['other: succeeded']);
   });
 
-  it('are sent once by a process that the others took for ended', async () => {
-    const record = await lock(one);
-    node(other);
-    await node(one).gets(record);
-    one.line.isCut = true;
-    await all.clock.advance(40 * second);
-    one.line.isCut = false;
-    await all.clock.advance(60 * second);
-    assert.deepEqual(sent, ['other: succeeded']);
-  });
-
   describe('of a process that stood still before it sent a result', () => {
     const standsStill = async ({ line }: Process, ms: number): Promise<void> => {
       beforeSending = () => Promise.resolve();
@@ -150,42 +139,6 @@ describe('the results of commands, of several processes with the same flows', ()
         assert.deepEqual(await followers(), []);
       }
     });
-  });
-
-  it('are left to the process that took the command over, also where the one before is back first', async () => {
-    ends(60 * second);
-    const record = await lock(one);
-    node(other);
-    await node(one).gets(record);
-    one.line.isCut = true;
-    await all.clock.advance(40 * second);
-    one.line.isCut = false;
-    await all.clock.advance(60 * second);
-    assert.deepEqual(sent, ['other: succeeded']);
-  });
-
-  it('are sent by a third process where the one that took the command over ended, too', async () => {
-    ends(60 * second);
-    const record = await lock(one);
-    const third = all.start();
-    await all.clock.advance(2 * second);
-    await node(one).gets(record);
-    node(other);
-    one.line.isCut = true;
-    await all.clock.advance(25 * second);
-    node(third);
-    other.line.isCut = true;
-    await all.clock.advance(60 * second);
-    assert.deepEqual(sent, ['third: succeeded']);
-  });
-
-  it('are left to a process that is there, and by it to a node that was created again', async () => {
-    const record = await lock(one);
-    const [own, others] = [commandsOf(one), commandsOf(other)];
-    assert.notEqual(await own.begin(record, {}, 'vehicle'), null);
-    assert.equal(await others.begin(record, {}, 'vehicle'), null);
-    for (const commands of [own, others]) assert.deepEqual(await commands.open(assert.fail), []);
-    assert.equal((await commandsOf(one).open(assert.fail)).length, 1);
   });
 
   it('are sent again where the process ended between the sending and what it stores of it', async () => {
@@ -260,16 +213,6 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.equal(sent.length, 1);
   });
 
-  it('are sent once where the store was away when the record came', async () => {
-    const record = await lock(one);
-    node(other);
-    one.line.isCut = true;
-    await node(one).gets(record);
-    one.line.isCut = false;
-    await all.clock.advance(60 * second);
-    assert.deepEqual(sent, ['one: succeeded']);
-  });
-
   it('are sent once where the answers of the store to what is written of them are lost', async () => {
     const record = await lock(one);
     node(other);
@@ -285,29 +228,6 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.deepEqual(sent, ['one: succeeded']);
     assert.ok(writes >= 2);
     assert.deepEqual(await followers(), []);
-  });
-
-  it('are sent where the store has forgotten who follows the command', async () => {
-    const record = await lock(one);
-    await node(one).gets(record);
-    for (const { key } of await all.store.entries('command/')) await all.store.remove(key);
-    await all.clock.advance(60 * second);
-    assert.deepEqual(sent, ['one: succeeded']);
-  });
-
-  it('are stored where the record of the command was removed meanwhile, or cannot be read', async () => {
-    const { id } = await lock(one);
-    const { log } = one.pack;
-    const command = log.find(id) ?? assert.fail();
-    const { write } = all.store;
-    let writes = 0;
-    // Otherwise it would never end.
-    all.store.write = (...given) => ((writes += 1) > 20 ? assert.fail('It writes on and on.') : write(...given));
-    await all.store.write(`command/${id}`, { order: 'none' });
-    await log.save(command);
-    await all.store.remove(`command/${id}`);
-    await Promise.all([log.save(command), log.remove(id)]);
-    assert.ok(command.isStored);
   });
 
   it('are in the journal of each', async () => {
@@ -338,20 +258,6 @@ describe('the results of commands, of several processes with the same flows', ()
     const third = all.start();
     await all.clock.advance(2 * second);
     assert.deepEqual(await third.pack.log.openFor('command', all.clock.now()), []);
-  });
-
-  it('leave the record of a command to nobody if another copy forwarded it, and ended, while its own process stood still', async () => {
-    const { id } = await lock(one);
-    const { log } = one.pack;
-    const command = log.find(id) ?? assert.fail();
-    one.line.isCut = true;
-    await all.clock.advance(20 * second);
-    const [theirs] = await other.pack.log.openFor('command', all.clock.now(), false);
-    await other.pack.log.markForwarded(theirs ?? assert.fail(), all.clock.now());
-    [one.line.isCut, other.line.isCut] = [false, true];
-    await all.clock.advance(30 * second);
-    assert.ok(await one.presence.hasEnded(other.presence.id));
-    assert.ok(!(await log.claim(command, 'command')));
   });
 
   it('leave the record of a command to the copy that took it over while its own process stood still', async () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Arming, CancelledByMessage, CommandAttempt, VehicleError, type CommandRecord } from '../../../src/index';
+import { Arming, CommandAttempt, VehicleError, type CommandRecord } from '../../../src/index';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { demoCar } from '../../../src/simulator/index';
 import type { Mishap } from '../../model/service-in-process';
@@ -70,20 +70,6 @@ describe('commands of several processes to one car', () => {
   const longRunning = { steps: [{ afterMs: 0, status: 'RUNNING' }], answerAfterMs: 0 };
   const asleep = { inUse: true };
 
-  it('refuses a second command while one of another process is under way', async () => {
-    const first = send(one, 'lock', { interface: 'v2' });
-    await all.clock.advance(second);
-    const { code, status } = await failure(send(other, 'honk'));
-    assert.equal(code, 'VEHICLE_UNAVAILABLE');
-    assert.deepEqual(status, { word: 'BUSY', command: 'lock' });
-    await all.clock.advance(2 * second);
-    assert.equal((await first).outcome, 'succeeded');
-    const next = send(other, 'honk', { interface: 'v2' });
-    await all.clock.advance(3 * second);
-    assert.equal((await next).outcome, 'succeeded');
-    assert.deepEqual(posts(), ['lock', 'honk']);
-  });
-
   it('sends queued commands of a process in the order in which they were asked for, one at a time with those of others', async () => {
     const queued = { interface: 'v2', whenBusy: 'queue' } as const;
     const sent = [
@@ -102,26 +88,6 @@ describe('commands of several processes to one car', () => {
       ['lock', 'flash', 'climatization-start'],
     );
     assert.ok(order.indexOf('honk') < order.indexOf('unlock'), order.join());
-  });
-
-  it('reads the link of a command of another process to learn when it has ended', async () => {
-    all.service.car.set({
-      commandPlan: {
-        steps: [
-          { afterMs: 0, status: 'RUNNING' },
-          { afterMs: 20 * second, status: 'COMPLETED' },
-        ],
-        answerAfterMs: 0,
-      },
-    });
-    await send(one, 'lock');
-    one.line.isCut = true;
-    const queued = send(other, 'honk', { whenBusy: 'queue', waitMs: 100 * second });
-    await all.clock.advance(15 * second);
-    assert.deepEqual(posts(), ['lock']);
-    await all.clock.advance(15 * second);
-    await queued;
-    assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
   it('waits 150 s for a command whose process ended before its answer came, and no longer', async () => {
@@ -183,24 +149,6 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
-  it('does not wait for a command that the store took, and whose process did not hear of it', async () => {
-    const { line } = one;
-    const write = line.write.bind(line);
-    line.write = (key, ...given) => {
-      line.write = write;
-      line.unheard = 1;
-      return write(key, ...given);
-    };
-    const { code } = await failure(send(one, 'lock', { whenBusy: 'queue' }));
-    assert.equal(line.unheard, 0);
-    assert.equal(code, 'STORE_UNAVAILABLE');
-    await all.clock.advance(6 * second);
-    const next = send(other, 'honk', { interface: 'v2' });
-    await all.clock.advance(3 * second);
-    assert.equal((await next).outcome, 'succeeded');
-    assert.deepEqual(posts(), ['honk']);
-  });
-
   it('sends nothing where the store reads something else than it has stored, and says so', async () => {
     const { store } = one.pack;
     let writes = 0;
@@ -215,19 +163,6 @@ describe('commands of several processes to one car', () => {
     assert.match(message, /primary server/);
     assert.ok(writes <= 200, String(writes));
     assert.deepEqual(posts(), []);
-  });
-
-  it('blocks the car also where the store has forgotten the command before its answer', async () => {
-    all.service.car.set({ commandPlan: longRunning });
-    mishap = 'slow';
-    void send(one, 'lock');
-    await all.clock.advance(second);
-    assert.deepEqual(posts(), ['lock']);
-    mishap = null;
-    await forgetSlots();
-    await all.clock.advance(30 * second);
-    assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
-    assert.deepEqual(posts(), ['lock']);
   });
 
   for (const group of ['flows', null])
@@ -278,33 +213,6 @@ describe('commands of several processes to one car', () => {
         assert.deepEqual(posts(), ['lock', 'unlock']);
       });
 
-  it('lets 400 waiting commands of two processes wait, without a word of the store', async () => {
-    all.service.car.set({ commandPlan: longRunning });
-    await send(one, 'lock');
-    const waiting = Array.from({ length: 400 }, (_, index) =>
-      failure(send(index % 2 ? one : other, 'honk', { node: `n${index}`, whenBusy: 'queue', waitMs: 60 * second })),
-    );
-    await all.clock.advance(70 * second);
-    const codes = new Set((await Promise.all(waiting)).map(({ code }) => code));
-    assert.deepEqual([...codes], ['VEHICLE_UNAVAILABLE']);
-    assert.deepEqual(posts(), ['lock']);
-  });
-
-  it('blocks the car where its answer takes longer than a restarted store waits, which has forgotten the command', async () => {
-    all.service.car.set({ commandPlan: { answerAfterMs: 100 * second } });
-    const first = send(one, 'lock', { interface: 'v2' });
-    await all.clock.advance(second);
-    await forgetSlots();
-    all.store.settlesInMs = 15 * second;
-    await all.clock.advance(15 * second);
-    all.store.settlesInMs = 0;
-    await all.clock.advance(second);
-    assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
-    assert.deepEqual(posts(), ['lock']);
-    await all.clock.advance(90 * second);
-    assert.equal((await first).outcome, 'succeeded');
-  });
-
   it('sends nothing for 15 s where its first access finds that the store was restarted', async () => {
     const { store } = one.pack;
     const write = store.write.bind(store);
@@ -323,6 +231,25 @@ describe('commands of several processes to one car', () => {
     assert.equal((await sent).outcome, 'succeeded');
   });
 
+  it('blocks the car for some minutes where the store went back to an older copy, with a command that has ended since', async () => {
+    const sent = send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(second);
+    const [older] = await all.store.entries('turn/');
+    assert.ok(older);
+    await all.clock.advance(10 * second);
+    await sent;
+    await all.store.write(older.key, older.value);
+    for (const process of [one, other])
+      assert.equal((await failure(send(process, 'honk'))).code, 'VEHICLE_UNAVAILABLE');
+    await all.clock.advance(330 * second);
+    for (const process of [one, other]) {
+      const next = send(process, 'flash', { interface: 'v2' });
+      await all.clock.advance(10 * second);
+      await next;
+    }
+    assert.deepEqual(posts(), ['lock', 'flash', 'flash']);
+  });
+
   it('replaces a command of another process that waits for the car by a newer one', async () => {
     all.service.car.set(asleep);
     const older = send(one, 'lock', { whenUnavailable: 'wait' });
@@ -334,45 +261,6 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(60 * second);
     await newer;
     assert.deepEqual(posts(), ['unlock']);
-  });
-
-  it('sends no command of the first two to a car while one that the store has forgotten acts', async () => {
-    const third = all.start();
-    await all.clock.advance(5 * second);
-    all.service.car.set({ commandPlan: { answerAfterMs: 30 * second } });
-    const acting = send(third, 'honk', { interface: 'v2' });
-    await all.clock.advance(second / 2);
-    await forgetSlots();
-    const older = send(one, 'unlock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
-    await all.clock.advance(second / 2);
-    const newer = send(other, 'lock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
-    await all.clock.advance(25 * second);
-    assert.deepEqual(posts(), ['honk']);
-    await all.clock.advance(120 * second);
-    await Promise.all([acting, older, newer]);
-    assert.equal(posts().length, 3);
-  });
-
-  it('drops a command that a newer one replaced while a restarted store settled', async () => {
-    const { store } = one.pack;
-    const write = store.write.bind(store);
-    store.write = async (key, ...given) => {
-      const version = await write(key, ...given);
-      if (key.startsWith('turn/')) {
-        all.store.settlesInMs = 15 * second;
-        all.clock.after(15 * second, () => (all.store.settlesInMs = 0));
-        store.write = write;
-      }
-      return version;
-    };
-    const older = send(one, 'unlock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
-    await all.clock.advance(14 * second);
-    all.store.settlesInMs = 0;
-    const newer = send(other, 'lock', { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue' });
-    await all.clock.advance(60 * second);
-    await newer;
-    assert.match((await failure(older)).message, /newer command for this car replaced/);
-    assert.deepEqual(posts(), ['lock']);
   });
 
   it('sends nothing after a machine slept while it connected, and another process has taken the turn since', async () => {
@@ -418,44 +306,6 @@ describe('commands of several processes to one car', () => {
     assert.equal(posts().length, 8);
   });
 
-  it('keeps a waiting command where an older answer of the store comes later', async () => {
-    all.service.car.set({ commandPlan: longRunning });
-    await send(one, 'lock');
-    const { line } = one;
-    const read = line.read.bind(line);
-    line.read = async (key) => {
-      const stored = await read(key);
-      await all.clock.sleep(300);
-      return stored;
-    };
-    const waiting = send(one, 'honk', { whenBusy: 'queue' });
-    await all.clock.advance(100);
-    const next = send(one, 'flash', { whenBusy: 'queue' });
-    await all.clock.advance(400 * second);
-    await Promise.all([waiting, next]);
-    assert.deepEqual(posts(), ['lock', 'honk', 'flash']);
-  });
-
-  it('keeps a command that took the turn of an ended process where an older list of the turns comes later', async () => {
-    await hesitating();
-    const { line } = other;
-    const entries = line.entries.bind(line);
-    line.entries = async (prefix) => {
-      const found = await entries(prefix);
-      if (prefix === 'turn/') await all.clock.sleep(2.9 * second);
-      return found;
-    };
-    one.line.kill();
-    const waits = { interface: 'v2', whenUnavailable: 'wait', whenBusy: 'queue', waitMs: 200 * second } as const;
-    const queued = send(other, 'honk', waits);
-    all.service.car.set(asleep);
-    await all.clock.advance(40 * second);
-    all.service.car.set({ inUse: false });
-    await all.clock.advance(100 * second);
-    await queued;
-    assert.deepEqual(posts(), ['lock', 'honk']);
-  });
-
   it('forgets in memory what has ended, however many commands follow', async () => {
     const ended = await (async () => {
       const { id } = await send(one, 'lock');
@@ -487,27 +337,8 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'flash']);
   });
 
-  it('waits no longer than 150 s where the clock of the store was set back', async () => {
-    all.service.car.set({ commandPlan: longRunning });
-    await send(one, 'lock');
-    other.presence.now = () => all.clock.now() - 3_600 * second;
-    const late = send(other, 'honk', { whenBusy: 'queue', waitMs: 300 * second });
-    await all.clock.advance(145 * second);
-    assert.deepEqual(posts(), ['lock']);
-    await all.clock.advance(10 * second);
-    await late;
-    assert.deepEqual(posts(), ['lock', 'honk']);
-  });
-
   describe('that are armed', () => {
     const armings = (): Arming[] => [one, other].map((process) => armingOf(process, 'n'));
-
-    it('may be armed in one process and sent once by another', async () => {
-      const [here, there] = armings() as [Arming, Arming];
-      await here.arm(30);
-      (await there.take(30)).check();
-      await assert.rejects(here.take(30), { code: 'INPUT_INVALID' });
-    });
 
     it('are not sent after another process disarmed them', async () => {
       const [here, there] = armings() as [Arming, Arming];
@@ -537,17 +368,6 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(2 * second);
       assert.equal((await third).id, (await first).id);
       assert.deepEqual(posts(), ['lock']);
-    });
-
-    it('wait for the answer to the first for longer than they may wait to be sent', async () => {
-      all.service.car.set({ commandPlan: { answerAfterMs: 30 * second } });
-      const first = send(one, 'unlock', { interface: 'v2', waitMs: 10 * second });
-      await all.clock.advance(second);
-      const joined = send(other, 'unlock', { interface: 'v2', waitMs: 10 * second });
-      await all.clock.advance(40 * second);
-      assert.equal((await joined).id, (await first).id);
-      assert.equal((await joined).outcome, 'succeeded');
-      assert.deepEqual(posts(), ['unlock']);
     });
 
     it('are two commands after 10 seconds, in one process, in another group, or from another node', async () => {
@@ -580,32 +400,6 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('are sent in turn where the first copy ended before it had sent its own, and others wait', async () => {
-      await hesitating();
-      const waits = { interface: 'v2', whenBusy: 'queue', waitMs: 120 * second } as const;
-      const joined = send(other, 'flash', { ...waits, interface: 'v1' });
-      const waiting = send(other, 'honk', waits);
-      await all.clock.advance(2 * second);
-      one.line.kill();
-      await all.clock.advance(60 * second);
-      assert.deepEqual(posts(), ['lock', 'honk', 'flash']);
-      await Promise.all([joined, waiting]);
-    });
-
-    it('are sent once by another process where the first could not connect to the service', async () => {
-      const third = all.start();
-      await all.clock.advance(2 * second);
-      unreachable = true;
-      const first = failure(send(one, 'lock', { interface: 'v2' }));
-      await all.clock.advance(second / 10);
-      unreachable = false;
-      const joined = [other, third].map((process) => send(process, 'lock', { interface: 'v2', whenBusy: 'queue' }));
-      await all.clock.advance(20 * second);
-      assert.equal((await first).code, 'NETWORK');
-      for (const work of joined) assert.equal((await work).outcome, 'succeeded');
-      assert.deepEqual(posts(), ['lock']);
-    });
-
     it('are sent by no process later than they may wait where the first could not connect in that time', async () => {
       mishap = 'connecting';
       const both = [send(one, 'unlock', { interface: 'v2', waitMs: 5 * second })];
@@ -633,6 +427,22 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['unlock']);
     });
 
+    it('need one arming together, also while both wait for another command, and delay no other one', async () => {
+      const waits = { interface: 'v2', whenBusy: 'queue', waitMs: 120 * second } as const;
+      all.service.car.set({ commandPlan: { answerAfterMs: 20 * second } });
+      const before = send(one, 'lock', { interface: 'v2' });
+      await all.clock.advance(second);
+      const armed = send(one, 'unlock', waits);
+      const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
+      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const joined = send(other, 'unlock', waits, attempt);
+      const behind = send(other, 'honk', waits);
+      await all.clock.advance(70 * second);
+      assert.equal((await joined).id, (await armed).id);
+      assert.deepEqual(posts(), ['lock', 'unlock', 'honk']);
+      await Promise.all([before, behind]);
+    });
+
     it('need one arming together, also where both copies get them at the same moment', async () => {
       for (const { line } of [one, other]) line.answersInMs = 20;
       const arming = armingOf(one, 'unlock').arm(30);
@@ -654,20 +464,6 @@ describe('commands of several processes to one car', () => {
       const [first, joined] = await Promise.all(both);
       assert.equal(joined?.id, first?.id);
       assert.deepEqual(posts(), ['unlock']);
-    });
-
-    it('are cancelled together by the copy that waits with its own', async () => {
-      all.service.car.set(asleep);
-      const attempt = new CommandAttempt({ clock: all.clock });
-      const both = [send(one, 'lock', { whenUnavailable: 'wait' }, attempt)];
-      await all.clock.advance(second);
-      both.push(send(other, 'lock', { whenUnavailable: 'wait' }));
-      await all.clock.advance(second);
-      attempt.cancel(new CancelledByMessage());
-      all.service.car.set({ inUse: false });
-      await all.clock.advance(30 * second);
-      for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
-      assert.deepEqual(posts(), []);
     });
 
     it('are cancelled together', async () => {

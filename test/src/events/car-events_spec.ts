@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { CarEvents, eventNames, eventText, type VehicleEvent } from '../../../src/index';
-import { parseEventSettings } from '../../../src/events/settings';
 import { useTimeZone } from '../../support/time-zone';
 
 const at = Date.parse('2026-06-01T08:00:00Z');
@@ -30,41 +29,6 @@ describe('The events of a car:', () => {
       for (const part of ['since', 'until'])
         assert.equal(events.parseEvent({ ...sample, between: { ...sample.between, [part]: 'now' } }), null, part);
     }
-  });
-
-  it('those of the sign-in need no read', () => {
-    const ofSignIn = { from: null, to: null, name: null, place: null };
-    const events = eventsOf(['sign-in-ending', 'sign-in-required']);
-    assert.deepEqual(events.reads, []);
-    const ending = {
-      ...ofSignIn,
-      event: 'sign-in-ending',
-      between: { since: null, until: '2026-06-15T08:00:00.000Z' },
-    };
-    assert.deepEqual(events.sample('sign-in-ending', at), ending);
-    const required = { ...ofSignIn, event: 'sign-in-required', between: { since: null, until } };
-    assert.deepEqual(events.sample('sign-in-required', at), required);
-    assert.deepEqual(events.parseEvent(ending), ending);
-  });
-
-  it('that were not chosen have no sample', () =>
-    assert.throws(() => eventsOf(['locked']).sample('unlocked', at), {
-      code: 'INPUT_INVALID',
-      message: 'The deployed node does not report this event. Press Done, deploy, then try again.',
-    }));
-
-  it('have samples for a place in the west', () => {
-    const settings = { events: ['left'], places: [{ name: 'West', latitude: 10, longitude: -20 }] };
-    const { from, to } = new CarEvents(settings).sample('left', at);
-    assert.deepEqual(
-      [from, to],
-      [
-        { latitude: 10, longitude: -20 },
-        { latitude: -10, longitude: 160 },
-      ],
-    );
-    const greenwich = { events: ['left'], places: [{ name: 'Zero', latitude: 51, longitude: 0 }] };
-    assert.deepEqual(new CarEvents(greenwich).sample('left', at).to, { latitude: -51, longitude: 180 });
   });
 
   it('are polled as often as set, those of warnings at most each half hour', () => {
@@ -99,14 +63,6 @@ describe('The events of a car:', () => {
 });
 
 describe('The settings of the events:', () => {
-  it('give a place without a radius 200 meters', () => {
-    const place = { name: 'home', latitude: 57.7, longitude: 11.97 };
-    for (const given of [place, { ...place, radius: undefined }, { ...place, radius: '' }])
-      assert.deepEqual(parseEventSettings({ events: ['arrived'], places: [given] }).places, [
-        { ...place, radius: 200 },
-      ]);
-  });
-
   const refused: [settings: object, sentence: string][] = [
     [{}, 'No event is chosen. Choose at least one.'],
     [{ events: 'locked' }, 'No event is chosen. Choose at least one.'],
@@ -132,18 +88,6 @@ describe('The settings of the events:', () => {
           'The node cannot watch for events. “Arrived” and “left” need a place. Add one with its name, latitude and longitude.',
         status: { word: 'ADD_PLACE' },
       });
-  });
-
-  it('have the battery level 20 by default, and any number from 1 to 100', () => {
-    for (const [level, percent] of [
-      [undefined, 20],
-      [null, 20],
-      ['', 20],
-      [1, 1],
-      ['100', 100],
-      ['12,5', 12.5],
-    ] as const)
-      assert.equal(new CarEvents({ events: ['battery-above'], level }).sample('battery-above', at).to, percent);
   });
 });
 
@@ -193,26 +137,6 @@ describe('The steps of a charge', () => {
     const [first] = found;
     assert.deepEqual([first?.target, first?.doneAt], [90, '2026-06-01T10:30:00.000Z']);
     assert.equal(eventText(first ?? assert.fail(), words), 'Charging, 60 %, target 90 %, until 10:30 AM');
-  });
-
-  it('are none if the car does not charge, and name no target and no time that the car does not say', () => {
-    assert.deepEqual(reported([charging(57), charging(60, 'IDLE'), charging(70, 'DONE'), charging(80, 'NEW')]), []);
-    const [event] = reported([
-      charging(59),
-      charging(60, 'CHARGING', { targetBatteryChargeLevel: null, chargingDoneAt: 7 }),
-    ]);
-    assert.deepEqual([event?.target, event?.doneAt], [null, null]);
-    assert.equal(eventText(event ?? assert.fail(), words), 'Charging, 60 %');
-  });
-
-  it('are of 10 percent by default, and of 1 to 50', () => {
-    for (const [step, count] of [
-      ['', 2],
-      [25, 1],
-      ['50', 0],
-    ] as const)
-      assert.equal(reported([charging(61), charging(70), charging(80)], step).length, count);
-    for (const step of [0, 51, 'many']) assert.throws(() => reported([], step), { code: 'CONFIG', message: /1 to 50/ });
   });
 });
 
@@ -295,33 +219,6 @@ describe('The events of a sign-in:', () => {
     const first = 'sign-in-ending 2026-06-11';
     const second = 'sign-in-ending 2026-06-12';
     assert.deepEqual(reported(steps), [required(0), '', '', '', required(4), required(5), first, second]);
-  });
-
-  it('are worth a write where the sign-in or a value of the car is another one, not with each look', () => {
-    const events = eventsOf(['sign-in-ending', 'locked']);
-    const after = (minutes: number, lock: string, known: Known) => {
-      const step = {
-        ...none,
-        payloads: { doors: { carLocked: { value: lock } } },
-        signIn: known,
-        at: at + minutes * minute,
-      };
-      return events.essence(events.step(events.resume(undefined), step).state);
-    };
-    assert.deepEqual(after(1, 'LOCKED', ends(30)), after(2, 'LOCKED', ends(30)));
-    assert.notDeepEqual(after(1, 'LOCKED', ends(30)), after(1, 'UNLOCKED', ends(30)));
-    assert.notDeepEqual(after(1, 'LOCKED', ends(30)), after(1, 'LOCKED', ends(31)));
-  });
-
-  it('are asked for where one is chosen, and looked at each 5 minutes', () => {
-    const known = ends(30);
-    const input = (events: CarEvents) => events.inputOf({ readings: new Map(), failed: [] }).signIn;
-    assert.deepEqual(input(eventsOf(['locked', 'sign-in-ending'], () => known)), known);
-    assert.equal(input(eventsOf(['locked'], () => known)), null);
-    const events = eventsOf(['sign-in-ending']);
-    const { state } = events.step(events.resume(undefined), { ...none, signIn: known, at });
-    assert.equal(events.nextDue(state), at + 5 * minute);
-    assert.equal(events.nextDue(events.resume(undefined)), null);
   });
 });
 

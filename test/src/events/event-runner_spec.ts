@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, type StateStore } from '../../../src/state/state-store';
 import { parseEventSettings } from '../../../src/events/settings';
-import { eventNames, readsForEvents, type EventName } from '../../../src/events/types';
+import { type EventName } from '../../../src/events/types';
 import { ManualClock } from '../../support/manual-clock';
 import { clientOf, openRunner, unsentOf, vin, type EventRunner } from './event-runners';
 
@@ -64,22 +64,6 @@ describe('The runner of the events', () => {
     assert.equal(dropped, 1);
   });
 
-  it('does not count a start that ended in order before the event was sent', async () => {
-    await storeUnlocked();
-    for (let deploys = 0; deploys < 5; deploys += 1) {
-      const runner = await open();
-      assert.equal((await unsentOf(runner)).length, 1);
-      await runner.end();
-    }
-    assert.equal(dropped, 0);
-  });
-
-  it('leaves out an event that is no longer chosen', async () => {
-    await storeUnlocked();
-    assert.deepEqual(await unsentOf(await open(['locked'])), []);
-    assert.equal(dropped, 0);
-  });
-
   it('forgets a damaged event that was not sent, and sends the others', async () => {
     const damaged: unknown[] = [
       null,
@@ -96,13 +80,6 @@ describe('The runner of the events', () => {
       (await unsentOf(runner)).map(({ event }) => event),
       ['unlocked'],
     );
-  });
-
-  it('sends an event whose count of tries is damaged', async () => {
-    for (const tries of [-5, 'three', null]) {
-      await store.write('event/node', { vin, state: {}, unsent: [{ ...unsentEvent(), tries }] });
-      for (const count of [1, 1, 1, 0]) assert.equal((await unsentOf(await open())).length, count);
-    }
   });
 
   describe('outside of the hours', () => {
@@ -131,21 +108,6 @@ describe('The runner of the events', () => {
       assert.deepEqual(await at(runner, '02T09:00', 'UNLOCKED'), []);
       assert.deepEqual(await at(await openInEvening(), '02T18:00', 'UNLOCKED'), ['unlocked 01T18:30 02T18:00']);
       assert.deepEqual(await at(await openInEvening(), '02T18:02', 'UNLOCKED'), []);
-    });
-
-    it('never reports what was undone before they began', async () => {
-      const runner = await openInEvening();
-      await at(runner, '01T18:30', 'LOCKED');
-      await at(runner, '01T23:00', 'UNLOCKED');
-      await at(runner, '02T09:00', 'LOCKED');
-      assert.deepEqual(await at(runner, '02T18:00', 'LOCKED'), []);
-      assert.deepEqual(await at(runner, '02T18:10', 'UNLOCKED'), ['unlocked 02T18:00 02T18:10']);
-    });
-
-    it('learns the first values, so that a change in the hours is reported', async () => {
-      const runner = await openInEvening();
-      await at(runner, '01T17:00', 'LOCKED');
-      assert.deepEqual(await at(runner, '01T18:05', 'UNLOCKED'), ['unlocked 01T17:00 01T18:05']);
     });
 
     it('keeps an ended sign-in until they begin, and looks at it no more often', async () => {
@@ -190,48 +152,6 @@ describe('The runner of the events', () => {
     );
   });
 
-  /** The trips that follow from these readings, one a minute apart unless a time is given. */
-  async function tripsOf(readings: { after?: number; payloads: Record<string, unknown> }[]): Promise<unknown[]> {
-    let payloads = {};
-    const runner = await openRunner({
-      settings: parseEventSettings({ events: ['trip-ended'] }),
-      client: clientOf(() => ({ at: clock.now(), payloads, receivedAt: {} })),
-      store,
-      clock,
-    });
-    const trips: unknown[] = [];
-    for (const { after = 1, payloads: given } of readings) {
-      clock.setTime(clock.now() + after * 60_000);
-      payloads = given;
-      const { events } = await runner.poll(['engineRunning', 'accessibility', 'odometer'], signal);
-      trips.push(...events.map(({ from, to }) => [from, to]));
-    }
-    return trips;
-  }
-
-  it('reports a trip although one source showed use of the car and was not read again', async () => {
-    const parked = (value: number): Record<string, unknown> => ({
-      engineRunning: { value: false },
-      odometer: { value },
-    });
-    const inUse = { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' };
-    const trips = await tripsOf([
-      { payloads: { ...parked(100), accessibility: { value: 'AVAILABLE' } } },
-      { payloads: { accessibility: inUse } },
-      { after: 5, payloads: parked(112) },
-      { after: 11, payloads: parked(112) },
-    ]);
-    assert.deepEqual(trips, [[100, 112]]);
-  });
-
-  it('reports no trip of one wrong number', async () => {
-    const kmOf = (...values: number[]): Promise<unknown[]> =>
-      tripsOf(values.map((value) => ({ payloads: { engineRunning: { value: false }, odometer: { value } } })));
-    assert.deepEqual(await kmOf(12_000, 7, 12_000), []);
-    assert.deepEqual(await kmOf(12_000, 19_000, 12_000), []);
-    assert.deepEqual(await kmOf(12_000, 12_400, 12_400), [[12_000, 12_400]], 'a second answer confirms it');
-  });
-
   it('knows at most 300 values, also where the service makes up names', async () => {
     let answer = 0;
     const runner = await openRunner({
@@ -257,50 +177,5 @@ describe('The runner of the events', () => {
     await runner.end();
     const stored = (await store.read('event/node'))?.value as { state: { facts: object } };
     assert.equal(Object.keys(stored.state.facts).length, 300);
-  });
-
-  it('takes a stored value that no car can have as unknown', async () => {
-    const known = (value: unknown): object => ({ value, at: 1, measuredAt: null, receivedAt: 1, since: 1, readAt: 1 });
-    const facts = {
-      'doors.carLocked': known('constructor'),
-      'doors.frontLeft': known('garbage'),
-      'windows.sunroof': known(true),
-      engineRunning: known('true'),
-      'charging.chargingStatus': known('__proto__'),
-      'charging.chargerConnectionStatus.fault': known('toString'),
-      'charging.batteryChargeLevel': known('full'),
-      location: known('home'),
-      'diagnostics.serviceWarning': known(0),
-      'tyres.frontLeft': known('FLAT'),
-      accessibility: known('valueOf'),
-      odometer: known('far'),
-      'odometer.parked': known('near'),
-    };
-    await store.write('event/node', { vin, state: { facts }, unsent: [] });
-    const payloads = {
-      doors: { carLocked: { value: 'LOCKED' }, frontLeft: { value: 'OPEN' } },
-      windows: { sunroof: { value: 'OPEN' } },
-      engineRunning: { value: false },
-      charging: {
-        chargingStatus: { value: 'CHARGING' },
-        chargerConnectionStatus: { value: 'FAULT' },
-        batteryChargeLevel: { value: 80 },
-      },
-      location: { latitude: 57.7, longitude: 11.97 },
-      diagnostics: { serviceWarning: { value: 'REGULAR_MAINTENANCE_TIME_FOR_SERVICE' } },
-      tyres: { frontLeft: { value: 'LOW_PRESSURE' } },
-      accessibility: { value: 'AVAILABLE' },
-      odometer: { value: 1000 },
-    };
-    const runner = await openRunner({
-      settings: parseEventSettings({
-        events: eventNames,
-        places: [{ name: 'home', latitude: 57.7, longitude: 11.97, radius: 200 }],
-      }),
-      client: clientOf(() => ({ at: clock.now(), payloads, receivedAt: {} })),
-      store,
-      clock,
-    });
-    assert.deepEqual((await runner.poll(readsForEvents(eventNames), signal)).events, []);
   });
 });

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { Guard } from '../../../src/guard/reducer';
 import { parseSnooze } from '../../../src/guard/request';
-import { openingKinds, watchNames, type WatchName } from '../../../src/catalogue/openings';
+import { watchNames, type WatchName } from '../../../src/catalogue/openings';
 import type { GuardEvent, GuardReading, OpeningMembers } from '../../../src/guard/types';
 import { parseGuardSettings, type GuardSettings } from '../../../src/guard/options';
 import { parseGuardState, type GuardState } from '../../../src/guard/state';
@@ -62,24 +62,6 @@ const open = { frontLeft: 'OPEN' };
 const closed = { frontLeft: 'CLOSED' };
 
 describe('The guard: what counts as open', () => {
-  it('watches every member of the catalogue under its name, and the two that only v2 has', () => {
-    const everything = new GuardRun({ watch: openingKinds });
-    const corners = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'];
-    const windows = [...corners, 'sunroof'];
-    const doors = ['carLocked', ...corners, 'tailGate', 'hood', 'tankLid'];
-    const opened = (names: string[]): OpeningMembers =>
-      members(Object.fromEntries(names.map((name) => [name, name === 'carLocked' ? 'UNLOCKED' : 'OPEN'])), '10:00');
-    const { state } = everything.guard.step(everything.state, {
-      type: 'reading',
-      at: at('10:00'),
-      windows: opened(windows),
-      doors: opened(doors),
-    });
-    const [answer] = everything.guard.step(state, { type: 'ask', at: at('10:00') }).events;
-    assert.ok(answer?.type === 'alert');
-    assert.deepEqual(answer.openings.map(({ name }) => name).sort(), [...windows, ...doors].sort());
-  });
-
   it('survives members that are null, missing or not asked for', () => {
     const run = new GuardRun();
     assert.deepEqual(
@@ -89,100 +71,6 @@ describe('The guard: what counts as open', () => {
     assert.deepEqual(run.ask('10:00'), [
       'cannot-tell asked: frontLeft window, frontRight window, rearLeft window, rearRight window',
     ]);
-  });
-});
-
-describe('The guard: alerts', () => {
-  it('sends one alert when a window has been open for its time, not before', () => {
-    const run = new GuardRun();
-    assert.deepEqual(run.windows('10:00', open), []);
-    assert.equal(run.due(), '10:10');
-    assert.deepEqual(run.tick('10:09'), []);
-    assert.deepEqual(run.tick('10:10'), ['open-too-long: frontLeft window 10']);
-    assert.deepEqual(run.events, [
-      {
-        type: 'alert',
-        at: iso('10:10'),
-        reason: 'open-too-long',
-        openings: [{ kind: 'window', name: 'frontLeft', since: iso('10:00'), minutes: 10, confirmed: true }],
-        unknown: [],
-      },
-    ]);
-    assert.equal(run.due(), null);
-    assert.deepEqual(run.windows('12:00', open), []);
-  });
-
-  it('leaves out the tank lid unless it is named', () => {
-    const guard = new Guard({ minutes: 0 });
-    const { events } = guard.step(parseGuardState(), {
-      type: 'reading',
-      at: at('10:00'),
-      doors: members({ tankLid: 'OPEN', hood: 'OPEN' }, '10:00'),
-    });
-    assert.match(events.map(brief)[0] ?? '', /^open-too-long: hood hood 0 besides/);
-    assert.ok(!JSON.stringify(events).includes('tankLid'));
-  });
-});
-
-describe('The guard: since when', () => {
-  const cases: [what: string, timestamp: unknown, since: string][] = [
-    ['the time at which the car was asked', iso('10:57'), iso('10:57')],
-    ['three days ago, if the car told it then', iso('2026-05-29T09:00:00Z'), iso('2026-05-29T09:00:00Z')],
-    ['the reading, where the timestamp is missing', null, iso('11:00')],
-    ['the reading, where the timestamp is a number', 1780311600000, iso('11:00')],
-    ['the reading, where the timestamp is not one', 'yesterday', iso('11:00')],
-    ['the reading, where the timestamp is in the future', iso('11:01'), iso('11:00')],
-    ['the reading, where the timestamp is years old', '1970-01-01T00:00:00Z', iso('11:00')],
-  ];
-  it('counts from the timestamp of the car if it is one of the past, else from the reading', () => {
-    for (const [what, timestamp, since] of cases) {
-      const run = new GuardRun();
-      run.members('11:00', { frontLeft: { value: 'OPEN', timestamp } });
-      run.ask('11:00');
-      const [answer] = run.events;
-      assert.equal(answer?.type === 'alert' && answer.openings[0]?.since, since, what);
-    }
-  });
-
-  it('calls an opening from before a restart unconfirmed until it is read again', () => {
-    const run = new GuardRun();
-    run.windows('10:00', open);
-    run.state = run.guard.resume(JSON.parse(JSON.stringify(run.state)), at('10:08'));
-    assert.deepEqual(run.tick('10:10'), [
-      'open-too-long: frontLeft window 10? besides frontRight, rearLeft, rearRight',
-    ]);
-    run.windows('10:12', open);
-    assert.deepEqual(run.ask('10:12'), ['asked: frontLeft window 12']);
-  });
-
-  it('calls no opening closed after a restart before it is read', () => {
-    const run = new GuardRun({ minutes: 0, watch: ['frontLeftWindow', 'tailGate'] });
-    run.windows('10:00', open);
-    run.doors('10:00', { tailGate: 'CLOSED' });
-    run.state = run.guard.resume(JSON.parse(JSON.stringify(run.state)), at('15:00'));
-    run.tick('15:01');
-    assert.equal(run.guard.view(run.state).allClosed, false);
-    assert.deepEqual(run.guard.view(run.state).closed, []);
-    assert.deepEqual(run.windows('15:02', closed), [], 'the tailgate may be open by now');
-    assert.deepEqual(run.doors('15:03', { tailGate: 'CLOSED' }), ['clear closed: frontLeft window, tailGate tailGate']);
-  });
-
-  it('reports nothing unknown because of a restart alone', () => {
-    const run = new GuardRun();
-    run.windows('10:00', closed);
-    run.state = run.guard.resume(JSON.parse(JSON.stringify(run.state)), at('10:08'));
-    assert.equal(run.due(), null);
-    assert.deepEqual(run.tick('11:00'), []);
-  });
-
-  it('counts correctly after the clock is set back', () => {
-    const run = new GuardRun({ repeat: 30 });
-    run.windows('2026-06-03T10:00:00Z', open);
-    run.tick('2026-06-03T10:10:00Z');
-    run.snooze('2026-06-03T10:11:00Z', 5);
-    assert.deepEqual(run.tick('10:00'), []);
-    assert.equal(run.due(), '10:10');
-    assert.deepEqual(run.tick('10:10'), ['repeat: frontLeft window 10']);
   });
 });
 
@@ -211,18 +99,6 @@ describe('The guard: quiet hours', () => {
   });
 });
 
-describe('The guard: only while the car is not in use', () => {
-  it('is not worth a write at each poll of a drive', () => {
-    const run = new GuardRun({ onlyWhileNotInUse: true });
-    run.inUse('10:00', true);
-    const { guard, state } = run;
-    run.inUse('10:05', true);
-    assert.deepEqual(guard.essence(run.state), guard.essence(state));
-    run.inUse('10:10', false);
-    assert.notDeepEqual(guard.essence(run.state), guard.essence(state));
-  });
-});
-
 describe('The guard: snooze', () => {
   it('is a number of minutes or until-closed, and anything else is INPUT_INVALID', () => {
     for (const [input, minutes] of [
@@ -234,15 +110,6 @@ describe('The guard: snooze', () => {
       assert.equal(parseSnooze(input), minutes);
     for (const input of ['', 'soon', -1, '-1', NaN, Infinity, 1e9, null, undefined, true, {}])
       assert.throws(() => parseSnooze(input), { code: 'INPUT_INVALID', message: /until-closed/ });
-  });
-});
-
-describe('The guard: asked', () => {
-  it('answers about openings that are not watched, but sends no alert for them', () => {
-    const run = new GuardRun({ minutes: 0 });
-    assert.deepEqual(run.doors('10:00', { carLocked: 'UNLOCKED' }), []);
-    assert.deepEqual(run.ask('10:01', 'lock'), ['asked: carLocked lock 1']);
-    assert.deepEqual(run.guard.readsFor(['lock']), ['windows', 'doors']);
   });
 });
 

@@ -118,88 +118,16 @@ describe('A message to the guard', () => {
         message: sentence,
       } satisfies Partial<VehicleError>);
   });
-
-  it('snoozes for a year at most', () => assert.deepEqual(parseGuardRequest({ snooze: 527_040 }), { snooze: 527_040 }));
 });
 
 describe('What a guard gives to its node:', () => {
   const guard = new Guard({ minutes: 10, minutesFor: { hood: 20 }, watch: ['frontLeftWindow', 'hood'] });
-  const reading = (at: number, windows: string, hood: string, more: object = {}) => ({
-    type: 'reading' as const,
-    at,
-    windows: { frontLeft: member(windows, new Date(at).toISOString()) },
-    doors: { hood: member(hood, new Date(at).toISOString()) },
-    ...more,
-  });
-  const run = (...inputs: Parameters<Guard['step']>[1][]): GuardState =>
-    inputs.reduce((state, input) => guard.step(state, input).state, parseGuardState());
-
-  it('a sample names the first watched opening, open for its time', () => {
-    assert.deepEqual(guard.sample(start), {
-      type: 'alert',
-      at: '2026-06-01T10:00:00.000Z',
-      reason: 'open-too-long',
-      openings: [
-        { kind: 'window', name: 'frontLeft', since: '2026-06-01T09:50:00.000Z', minutes: 10, confirmed: true },
-      ],
-      unknown: [],
-    });
-  });
 
   it('the reads of what is watched and asked about, and of the use of the car where it matters', () => {
     assert.deepEqual(guard.schedules(60), [{ reads: ['windows', 'doors'], seconds: 60 }]);
     const parked = new Guard({ watch: ['sunroof'], onlyWhileNotInUse: true });
     assert.deepEqual(parked.readsFor(['lock']), ['windows', 'doors', 'accessibility']);
     assert.deepEqual(parked.readsFor(), ['windows', 'accessibility']);
-  });
-
-  it('the input of a poll has the answers, when they came, and the reads that failed', () => {
-    const readings = new Map([
-      ['windows' as const, { payload: open, vehicle: { receivedAt, unknown: ['sunroof'] } }],
-      ['accessibility' as const, { payload: { value: 'AVAILABLE' }, vehicle: { receivedAt: 'soon' } }],
-    ]);
-    // A reading of the client has more than the guard needs.
-    const polled = { readings, failed: ['doors'] } as unknown as Parameters<Guard['inputOf']>[0];
-    assert.deepEqual(guard.inputOf(polled), {
-      type: 'reading',
-      receivedAt: { windows: received },
-      windows: open,
-      hasSunroof: true,
-      inUse: false,
-      failed: ['doors'],
-    });
-    const lost = { readings: new Map(), failed: ['accessibility', 'windows'] } as Parameters<Guard['inputOf']>[0];
-    assert.deepEqual(guard.inputOf(lost), { type: 'reading', receivedAt: {}, inUse: null, failed: ['windows'] });
-  });
-
-  it('the view has what is open, what is closed, and the alert and the snooze of now', () => {
-    const nothing = {
-      open: [],
-      allClosed: false,
-      closed: [],
-      everything: false,
-      snoozedUntil: null,
-      alertedAt: null,
-    };
-    assert.deepEqual(guard.view(parseGuardState()), nothing);
-    const alerted = run(reading(start, 'OPEN', 'CLOSED'), { type: 'tick', at: start + 10 * minute });
-    const [window] = guard.sample(start + 10 * minute).openings as object[];
-    const hood = { kind: 'hood', name: 'hood' };
-    const expected = { ...nothing, open: [window], closed: [hood], alertedAt: start + 10 * minute };
-    assert.deepEqual(guard.view(alerted), expected);
-    const { state } = guard.step(alerted, { type: 'snooze', at: start + 11 * minute, minutes: 5 });
-    assert.equal(guard.view(state).snoozedUntil, start + 16 * minute);
-    const over = guard.step(state, { type: 'ask', at: start + 16 * minute }).state;
-    assert.equal(guard.view(over).snoozedUntil, null, 'over');
-    const forever = guard.step(alerted, { type: 'snooze', at: start + 11 * minute, minutes: null }).state;
-    assert.equal(guard.view(forever).snoozedUntil, Infinity);
-    const both = guard.step(alerted, reading(start + 12 * minute, 'OPEN', 'OPEN')).state;
-    assert.equal(guard.view(both).alertedAt, start + 10 * minute, 'one of the two was in an alert');
-    const other = guard.step(both, reading(start + 13 * minute, 'CLOSED', 'OPEN')).state;
-    assert.equal(guard.view(other).alertedAt, null, 'what is open now was in no alert');
-    const closed = guard.step(other, reading(start + 14 * minute, 'CLOSED', 'CLOSED')).state;
-    const named = [{ kind: 'window', name: 'frontLeft' }, hood];
-    assert.deepEqual(guard.view(closed), { ...nothing, allClosed: true, closed: named });
   });
 
   it('every event can be stored and read, and a damaged one is none', () => {
@@ -236,28 +164,6 @@ describe('What a guard gives to its node:', () => {
     }
     for (const name of Object.keys(long))
       assert.equal(guard.parseEvent({ ...events[0], openings: [{ ...long, [name]: [] }] }), null, name);
-  });
-
-  it('a write is worth what changes events, not when the same answer came again', () => {
-    const first = run(reading(start, 'CLOSED', 'CLOSED'));
-    const again = guard.step(first, reading(start + minute, 'CLOSED', 'CLOSED', { inUse: null })).state;
-    const opened = guard.step(first, reading(start + minute, 'OPEN', 'CLOSED')).state;
-    const same = (one: GuardState, other: GuardState): boolean =>
-      JSON.stringify(guard.essence(one)) === JSON.stringify(guard.essence(other));
-    const unstamped = (state: GuardState): GuardState => {
-      const copy = structuredClone(state);
-      for (const opening of Object.values(copy.openings)) opening.measuredAt = null;
-      return copy;
-    };
-    assert.equal(same(unstamped(first), unstamped(again)), true);
-    assert.equal(same(unstamped(first), unstamped(opened)), false);
-    assert.equal(same(run(reading(start, 'OPEN', 'OPEN')), run(reading(start, 'OPEN', 'CLOSED'))), false);
-    const snoozed = guard.step(first, { type: 'snooze', at: start, minutes: 5 }).state;
-    assert.equal(same(first, snoozed), false);
-    // Whether it was closed once decides whether it is unknown or was never known.
-    const never = structuredClone(first);
-    for (const opening of Object.values(never.openings)) opening.closedAt = null;
-    assert.equal(same(first, never), false);
   });
 
   it('a clock that is set moves what this process timed, and nothing that is older or that the service timed', () => {

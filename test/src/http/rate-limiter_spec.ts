@@ -52,41 +52,6 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('counting', () => {
-    it('admits requests at once within the limits, and counts them', async () => {
-      const limiter = limiterOf();
-      await acquire(limiter, 'read');
-      await acquire(limiter, 'command');
-      assert.deepEqual(limiter.snapshot(), {
-        usedToday: 2,
-        perDay: 10_000,
-        usedThisMinute: 2,
-        commandsThisMinute: 1,
-        readsPerDay: 10_000,
-        readsPerMinute: 100,
-        pausedUntil: null,
-        rateLimitCode: null,
-        waiting: 0,
-        apis: {
-          connected: { usedToday: 2, pausedUntil: null },
-          energy: { usedToday: 0, pausedUntil: null },
-          location: { usedToday: 0, pausedUntil: null },
-          'energy-device': { usedToday: 0, pausedUntil: null },
-        },
-      });
-    });
-
-    it('reports the next slot under a lowered limit', async () => {
-      const limiter = limiterOf({ requestsPerDay: 5_000, requestsPerMinute: 5_000 });
-      for (let i = 0; i < 5_000; i += 1) await acquire(limiter, 'read');
-      limiter.use({ ...usual, requestsPerDay: 1_000 });
-      const error = await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'QUOTA_SPENT');
-      const retryAt = error.retryAt?.getTime() ?? 0;
-      assert.ok(retryAt <= start + nextDay, error.message);
-      assert.match(error.message, /^The limit of 1,000 requests a day is reached\..* at 2 Jun, \d\d:\d\d\.$/);
-      await clock.advance(retryAt - start);
-      await acquire(limiter, 'read', { maxWaitMs: 0 });
-    });
-
     it('reports the age of what was sent in the last 24 hours to each API, the oldest first', async () => {
       const limiter = limiterOf();
       for (let i = 0; i < 3; i += 1) {
@@ -100,41 +65,9 @@ describe('the rate limiter of an API key', () => {
       ]);
       assert.deepEqual(limiter.sentToday('connected'), []);
     });
-
-    it('counts commands in their own minute too', async () => {
-      const limiter = limiterOf({ commandsPerMinute: 2 });
-      await acquire(limiter, 'command');
-      await acquire(limiter, 'command');
-      const error = await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
-      assert.equal(
-        error.message,
-        `The limit of 2 commands a minute is reached. The next request can be sent at ${shown(start + nextMinute)}.`,
-      );
-      assert.equal(error.retryable, true);
-      await acquire(limiter, 'read', { maxWaitMs: 0 });
-    });
   });
 
   describe('waiting', () => {
-    it('waits until a slot is free, and no longer', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const later = watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute }));
-      await clock.advance(nextMinute - 1);
-      assert.equal(later.done, false);
-      await clock.advance(1);
-      assert.equal(later.done, true);
-    });
-
-    it('rejects at once a request that would wait too long, with the time of the next slot', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const error = await refused(acquire(limiter, 'read', { maxWaitMs: 30 * second }), 'RATE_LIMITED');
-      assert.equal(error.retryAt?.getTime(), start + nextMinute);
-      assert.match(error.message, /limit of 1 requests a minute/);
-      assert.equal(limiter.snapshot().waiting, 0);
-    });
-
     it('rejects with QUOTA_SPENT when the day is used up', async () => {
       const limiter = limiterOf({ requestsPerDay: 2 });
       await acquire(limiter, 'read');
@@ -159,97 +92,12 @@ describe('the rate limiter of an API key', () => {
       assert.deepEqual(served, ['command 1', 'command 2', 'follow 1', 'read 1', 'read 2']);
     });
 
-    it('lets a command overtake reads that wait for their part of the limit', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 10, reserveForCommands: 0.2 });
-      for (let i = 0; i < 8; i += 1) await acquire(limiter, 'read');
-      const read = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
-      const command = watched(acquire(limiter, 'command', { maxWaitMs: 0 }));
-      await clock.advance(0);
-      assert.equal(command.done, true);
-      assert.equal(read.done, false);
-    });
-
-    it('does not let a read overtake one that waits', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const first = watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute }));
-      const second = watched(acquire(limiter, 'read', { maxWaitMs: 90_000 }));
-      await clock.advance(nextMinute);
-      assert.equal(first.done, true);
-      assert.equal(code(second.error), 'RATE_LIMITED');
-      assert.equal(second.error instanceof VehicleError && second.error.retryAt?.getTime(), start + 2 * nextMinute);
-    });
-
-    it('ends a wait that became too long because commands went first', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1, commandsPerMinute: 10 });
-      await acquire(limiter, 'read');
-      const read = watched(acquire(limiter, 'read', { maxWaitMs: 65 * second }));
-      void acquire(limiter, 'command', { maxWaitMs: 2 * minute });
-      await clock.advance(65 * second + 100);
-      assert.equal(code(read.error), 'RATE_LIMITED');
-      assert.equal(limiter.snapshot().waiting, 0);
-    });
-
-    it('ends a wait when its caller gives up, and gives the place to the next', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const abort = new AbortController();
-      const given = watched(acquire(limiter, 'read', { maxWaitMs: hour, signal: abort.signal }));
-      const next = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
-      abort.abort();
-      await clock.advance(0);
-      assert.equal(code(given.error), 'CANCELLED');
-      await clock.advance(nextMinute);
-      assert.equal(next.done, true);
-      assert.equal(limiter.snapshot().usedToday, 2);
-    });
-
-    it('passes on the reason where a time limit of ours was the cause', async () => {
-      const reason = new VehicleError('TIMEOUT', 'Too late.');
-      const error = await refused(acquire(limiterOf(), 'read', { signal: AbortSignal.abort(reason) }), 'TIMEOUT');
-      assert.equal(error, reason);
-    });
-
-    it('counts no request whose caller has given up before', async () => {
-      const limiter = limiterOf();
-      await acquire(limiter, 'read');
-      await refused(acquire(limiter, 'read', { signal: AbortSignal.abort() }), 'CANCELLED');
-      assert.equal(limiter.snapshot().usedToday, 1);
-    });
-
     it('leaves no listener on the signal of a caller', async () => {
       const limiter = limiterOf({ requestsPerMinute: 1 });
       const { signal } = new AbortController();
       await acquire(limiter, 'read', { signal });
       await refused(acquire(limiter, 'read', { signal }), 'RATE_LIMITED');
       assert.equal(getEventListeners(signal, 'abort').length, 0);
-    });
-
-    it('wakes for the request that can be sent first, with one timer', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      block(limiter, 'QUOTA_SPENT', new Date(start + hour), 'energy');
-      const energy = watched(acquire(limiter, 'read', { api: 'energy', maxWaitMs: 2 * hour }));
-      await acquire(limiter, 'read');
-      const next = watched(acquire(limiter, 'read', { maxWaitMs: 2 * hour }));
-      await clock.advance(0);
-      assert.equal(clock.sleeping, 1);
-      await clock.advance(nextMinute);
-      assert.deepEqual([next.done, energy.done], [true, false]);
-      await clock.advance(hour);
-      assert.equal(energy.done, true);
-    });
-
-    it('lets through what waits when the account with the strictest limits has gone', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 2 });
-      const gone = limiter.use({ ...usual, requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const waiting = watched(acquire(limiter, 'read', { maxWaitMs: hour }));
-      await clock.advance(0);
-      assert.equal(waiting.done, false);
-      await gone();
-      await gone();
-      await clock.advance(0);
-      assert.deepEqual([waiting.done, waiting.error], [true, null]);
     });
 
     it('holds a thousand waiting requests with one timer and loses none', async () => {
@@ -282,58 +130,6 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('a stop by the service', () => {
-    it('sends nothing until its time, then goes on with what waited', async () => {
-      const limiter = limiterOf();
-      block(limiter, 'RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { pausedUntil: '2026-06-01T08:01:00.000Z', rateLimitCode: 'RATE_LIMITED' });
-      const waiting = [
-        watched(acquire(limiter, 'read', { maxWaitMs: 2 * minute })),
-        watched(acquire(limiter, 'command', { maxWaitMs: 2 * minute })),
-      ];
-      await clock.advance(minute - 1);
-      assert.deepEqual(
-        waiting.map(({ done }) => done),
-        [false, false],
-      );
-      await clock.advance(1);
-      assert.deepEqual(
-        waiting.map(({ done }) => done),
-        [true, true],
-      );
-      assert.deepEqual(pick(limiter), { pausedUntil: null, rateLimitCode: null });
-    });
-
-    it('keeps requests waiting that may wait so long, and rejects the others at once with the time', async () => {
-      const limiter = limiterOf({ requestsPerMinute: 1 });
-      await acquire(limiter, 'read');
-      const patient = watched(acquire(limiter, 'read', { maxWaitMs: 5 * hour }));
-      const hasty = watched(acquire(limiter, 'read', { maxWaitMs: 3 * minute }));
-      block(limiter, 'QUOTA_SPENT', new Date(start + 4 * hour));
-      await clock.advance(0);
-      assert.equal(code(hasty.error), 'QUOTA_SPENT');
-      assert.equal(hasty.error instanceof VehicleError && hasty.error.retryAt?.getTime(), start + 4 * hour);
-      await clock.advance(4 * hour);
-      assert.equal(patient.done, true);
-    });
-
-    it('refuses what comes meanwhile with the code of the stop', async () => {
-      const limiter = limiterOf();
-      block(limiter, 'QUOTA_SPENT', new Date(start + 3 * hour));
-      const error = await refused(acquire(limiter, 'command'), 'QUOTA_SPENT');
-      assert.equal(error.retryAt?.getTime(), start + 3 * hour);
-      assert.equal(
-        error.message,
-        `The service reports that the quota of this API key is used up. The next request can be sent at ${shown(start + 3 * hour)}.`,
-      );
-    });
-
-    it('is not shortened by a later and shorter one', async () => {
-      const limiter = limiterOf();
-      block(limiter, 'QUOTA_SPENT', new Date(start + 3 * hour));
-      block(limiter, 'RATE_LIMITED', new Date(start + minute));
-      assert.deepEqual(pick(limiter), { pausedUntil: '2026-06-01T11:00:00.000Z', rateLimitCode: 'QUOTA_SPENT' });
-    });
-
     it('lasts at most a day, and a minute where its time makes no sense', () => {
       const long = limiterOf();
       block(long, 'QUOTA_SPENT', new Date(start + 400 * hour));
@@ -358,15 +154,6 @@ describe('the rate limiter of an API key', () => {
       };
     });
 
-    it('knows a stop after a crash, whenever it comes', async () => {
-      const before = limiterOf({ store });
-      await acquire(before, 'read');
-      block(before, 'QUOTA_SPENT', new Date(start + 2 * hour));
-      await clock.advance(0);
-      const after = limiterOf({ store });
-      await refused(acquire(after, 'read'), 'QUOTA_SPENT');
-    });
-
     it('knows after a clean end exactly what was used, the stop included', async () => {
       const before = limiterOf({ store });
       for (let i = 0; i < 50; i += 1) await acquire(before, i < 3 ? 'command' : 'read');
@@ -387,16 +174,6 @@ describe('the rate limiter of an API key', () => {
           energy: { usedToday: 1, pausedUntil: null },
         },
       );
-    });
-
-    it('knows before its first request what was used, and leaves it as it is where it makes none', async () => {
-      const before = limiterOf({ store });
-      for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
-      await close(before);
-      await close(limiterOf({ store }));
-      const after = limiterOf({ store });
-      await clock.advance(0);
-      assert.equal(after.snapshot().usedToday, 5);
     });
 
     it('sends nothing while another process uses the directory, and goes on when that has ended', async () => {
@@ -435,26 +212,6 @@ describe('the rate limiter of an API key', () => {
           `${each} at a time: ${sent} sent, ${usedToday} counted`,
         );
       }
-    });
-
-    it('counts the minute of a process that crashed, too', async () => {
-      const before = limiterOf({ store, requestsPerMinute: 10 });
-      for (let i = 0; i < 9; i += 1) await acquire(before, 'read');
-      crash(before);
-      const after = limiterOf({ store, requestsPerMinute: 10 });
-      await acquire(after, 'read', { maxWaitMs: 0 });
-      await refused(acquire(after, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
-    });
-
-    it('keeps the day of a process whose machine has its clock set forward while it does not run', async () => {
-      const before = limiterOf({ store, requestsPerDay: 20 });
-      for (let i = 0; i < 19; i += 1) await acquire(before, 'read');
-      await close(before);
-      clock = new ManualClock(clock.now() + minute);
-      clock.setTime(clock.now() + 30 * hour);
-      const after = limiterOf({ store, requestsPerDay: 20 });
-      await acquire(after, 'read');
-      await refused(acquire(after, 'read'), 'QUOTA_SPENT');
     });
 
     it('is not exceeded as the service counts, in random histories of crashes and of requests that are long on their way', async () => {
@@ -540,17 +297,6 @@ describe('the rate limiter of an API key', () => {
       limiters.clear();
     });
 
-    it('lets go of a request that is cancelled while it is stored', async () => {
-      store.write = () => new Promise(() => undefined);
-      const limiter = limiterOf({ store });
-      const abort = new AbortController();
-      const take = acquire(limiter, 'command', { signal: abort.signal });
-      await clock.advance(0);
-      abort.abort();
-      await refused(take, 'CANCELLED');
-      limiters.clear();
-    });
-
     it('stores the next requests while it sends the last ones, so that a read seldom waits for the disk', async () => {
       const limiter = limiterOf({ store });
       for (let i = 0; i < 40; i += 1) await acquire(limiter, 'read');
@@ -607,59 +353,9 @@ describe('the rate limiter of an API key', () => {
       await acquire(after, 'read');
       assert.equal(after.snapshot().usedToday, 89);
     });
-
-    it('does not overwrite counts that it could not read', async () => {
-      const before = limiterOf({ store });
-      for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
-      await close(before);
-      const read = store.read.bind(store);
-      store.read = () => Promise.reject(new Error('no disk'));
-      const crashed = limiterOf({ store });
-      await acquire(crashed, 'read');
-      store.read = read;
-      const after = limiterOf({ store });
-      await acquire(after, 'read');
-      assert.equal(after.snapshot().usedToday, 6);
-    });
-
-    for (const [what, value] of [
-      ['something else', { hello: [1, 2, 3] }],
-      ['odd numbers', { savedAt: 'yesterday', minute: [], commands: [[-4, 1]], apis: { connected: [] } }],
-    ] as const) {
-      it(`starts with empty counts if the store holds ${what}`, async () => {
-        await store.write('quota/key', value);
-        const limiter = limiterOf({ store });
-        await acquire(limiter, 'read');
-        assert.equal(limiter.snapshot().usedToday, 1);
-      });
-    }
-
-    it('holds requests back until it knows what was used before', async () => {
-      let give: (value: null) => void = () => undefined;
-      store.read = () => new Promise((resolve) => (give = resolve));
-      const limiter = limiterOf({ store });
-      const take = watched(acquire(limiter, 'read'));
-      await clock.advance(minute);
-      assert.equal(take.done, false);
-      give(null);
-      await clock.advance(0);
-      assert.equal(take.done, true);
-    });
   });
 
   describe('with several APIs', () => {
-    it('counts the day for each and the minute for all', async () => {
-      const limiter = limiterOf({ requestsPerDay: 2, requestsPerMinute: 5 });
-      for (const api of ['connected', 'energy'] as const)
-        for (let i = 0; i < 2; i += 1) await acquire(limiter, 'read', { api, maxWaitMs: 0 });
-      await refused(acquire(limiter, 'read', { api: 'energy', maxWaitMs: 0 }), 'QUOTA_SPENT');
-      await acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 });
-      await refused(acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 }), 'RATE_LIMITED');
-      const { apis, usedThisMinute } = limiter.snapshot();
-      assert.deepEqual([apis.connected.usedToday, apis.energy.usedToday, apis.location.usedToday], [2, 2, 1]);
-      assert.equal(usedThisMinute, 5);
-    });
-
     it('stops one API for a spent quota and all for a rate limit', async () => {
       const limiter = limiterOf();
       block(limiter, 'QUOTA_SPENT', new Date(start + hour), 'energy');
@@ -669,16 +365,6 @@ describe('the rate limiter of an API key', () => {
       assert.equal(limiter.snapshot().pausedUntil, null);
       block(limiter, 'RATE_LIMITED', new Date(start + minute), 'energy');
       await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
-    });
-
-    it('lets a request for one API pass those that wait for another', async () => {
-      const limiter = limiterOf({ requestsPerDay: 1 });
-      await acquire(limiter, 'read', { api: 'energy' });
-      const energy = watched(acquire(limiter, 'read', { api: 'energy', maxWaitMs: 30 * hour }));
-      await acquire(limiter, 'read', { api: 'location', maxWaitMs: 0 });
-      assert.equal(energy.done, false);
-      await clock.advance(nextDay);
-      assert.equal(energy.done, true);
     });
   });
 
@@ -694,20 +380,6 @@ describe('the rate limiter of an API key', () => {
         await clock.advance(wait);
         await acquire(limiter, 'read', { maxWaitMs: 0 });
       }
-    });
-
-    it('back over a restart keeps the age of what was sent', async () => {
-      const store = new MemoryStateStore();
-      const before = limiterOf({ store });
-      await acquire(before, 'read');
-      await clock.advance(23 * hour);
-      await close(before);
-      clock = new ManualClock(start - 1000 * hour);
-      const after = limiterOf({ store });
-      await acquire(after, 'read');
-      assert.equal(after.snapshot().usedToday, 2);
-      await clock.advance(hour + 10 * minute);
-      assert.equal(after.snapshot().usedToday, 1);
     });
   });
 
@@ -796,9 +468,3 @@ async function refused(promise: Promise<void>, expected: ErrorCode): Promise<Veh
 }
 
 const code = (error: unknown): unknown => (error instanceof VehicleError ? error.code : error);
-const pick = (limiter: RateLimiter): object => {
-  const { pausedUntil, rateLimitCode } = limiter.snapshot();
-  return { pausedUntil, rateLimitCode };
-};
-/** The minute after, so that no attempt is too early. */
-const shown = (at: number): string => new Date(Math.ceil(at / 60_000) * 60_000).toTimeString().slice(0, 5);

@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { getEventListeners } from 'node:events';
 import type { VehicleError } from '../../../src/index';
 import { demoCar } from '../../../src/simulator/index';
 import { Processes, type Process } from '../../support/processes';
@@ -57,52 +56,6 @@ describe('the quota of a key that several processes share', () => {
     assert.ok(most(reads, minute) <= 96, `${most(reads, minute)} in a minute`);
     // 4 of the 100 are kept for commands, and a request counts for 63 seconds at most.
     assert.ok(reads.length >= 4 * 90, `${reads.length} in 4 minutes`);
-  });
-
-  it('keeps a small limit exactly, and the limit of the commands', async () => {
-    const few = { ...limits, requestsPerMinute: 30, commandsPerMinute: 3 };
-    const processes = [all.start('flows', few), all.start('flows', few)];
-    await all.clock.advance(2 * second);
-    const until = all.clock.now() + 6 * minute;
-    for (const process of processes) readAlways(process, until);
-    all.service.car.set({ commandPlan: { answerAfterMs: 0 } });
-    for (let sent = 0; sent < 60; sent += 1) {
-      const [one, other] = processes as [Process, Process];
-      void (sent % 2 === 0 ? one : other).account.dispatcher
-        .send('flash', { vin, interface: 'v2' })
-        .catch(() => undefined);
-      await all.clock.advance(6 * second);
-    }
-    assert.ok(
-      most(
-        [...reads, ...commands].sort((a, b) => a - b),
-        minute,
-      ) <= 30,
-    );
-    assert.equal(most(commands, minute), 3);
-    assert.ok(reads.length >= 6 * 24, `${reads.length} reads`);
-    assert.ok(commands.length >= 15, `${commands.length} commands`);
-  });
-
-  it('lets a request that finds no room again and again wait with few listeners', async () => {
-    const strict = { ...limits, requestsPerMinute: 10 };
-    const processes = Array.from({ length: 5 }, () => all.start('flows', strict));
-    await all.clock.advance(2 * second);
-    const waiting = new AbortController();
-    const deadline = all.clock.monotonic() + 20 * minute;
-    for (const { pack } of processes) {
-      const { limiter } = pack.stateOfKey(all.service.url, 'demo-key');
-      for (let count = 0; count < 20; count += 1)
-        limiter
-          .acquire('read', { api: 'connected', deadline, ...(count === 10 && { signal: waiting.signal }) })
-          .catch(() => undefined);
-    }
-    let most = 0;
-    for (let passed = 0; passed < 15; passed += 1) {
-      await all.clock.advance(minute);
-      most = Math.max(most, getEventListeners(waiting.signal, 'abort').length);
-    }
-    assert.ok(most > 0 && most <= 2 * processes.length, String(most));
   });
 
   it('counts a request for no longer, however differently processes measure the clock of the store', async () => {
@@ -171,17 +124,6 @@ describe('the quota of a key that several processes share', () => {
       one.line.isCut = false;
       await all.clock.advance(15 * second);
       assert.equal((await failure(read(other))).code, 'RATE_LIMITED');
-    });
-
-    it('sends no command, and reads nothing in a process that never saw the store', async () => {
-      const [one, late] = [all.start('flows', limits), all.start('flows', limits, true)];
-      await all.clock.advance(2 * second);
-      await read(one);
-      one.line.isCut = true;
-      assert.equal((await failure(read(late))).code, 'STORE_UNAVAILABLE');
-      const { code } = await failure(one.account.dispatcher.send('flash', { vin }));
-      assert.equal(code, 'STORE_UNAVAILABLE');
-      assert.deepEqual([reads.length, commands.length], [1, 0]);
     });
   });
 

@@ -54,13 +54,6 @@ describe('shared reads', () => {
     assert.ok(all.slice(1).every(({ value, source }) => value === 'CLOSED' && source === 'shared'));
   });
 
-  it('are two requests where the keys differ', async () => {
-    const both = [ask('windows'), ask('doors')];
-    service.answer('CLOSED');
-    await Promise.all(both);
-    assert.deepEqual(service.asked, ['windows', 'doors']);
-  });
-
   it('answer later readers while the answer is fresh, with its age', async () => {
     const first = ask('windows');
     service.answer('CLOSED');
@@ -72,24 +65,6 @@ describe('shared reads', () => {
     service.answer('OPEN');
     assert.deepEqual(await again, { value: 'OPEN', source: 'live' });
     assert.equal(service.asked.length, 2);
-  });
-
-  it('accept a maximum age for each reader', async () => {
-    const first = ask('windows', { maxAgeMs: 60_000 });
-    service.answer('CLOSED');
-    await first;
-    await clock.advance(30_000);
-    assert.equal((await ask('windows', { maxAgeMs: 30_001 })).source, 'shared');
-    const strict = ask('windows', { maxAgeMs: 0 });
-    service.answer('OPEN');
-    assert.deepEqual(await strict, { value: 'OPEN', source: 'live' });
-  });
-
-  it('take an answer in flight even where no age is accepted', async () => {
-    const both = [ask('windows', { maxAgeMs: 0 }), ask('windows', { maxAgeMs: 0 })];
-    service.answer('CLOSED');
-    await Promise.all(both);
-    assert.equal(service.asked.length, 1);
   });
 
   it('measure the age of an answer in monotonic time', async () => {
@@ -134,14 +109,6 @@ describe('shared reads', () => {
     const again = ask('windows');
     service.answer('CLOSED');
     assert.equal((await again).source, 'live');
-  });
-
-  it('survive a load that throws before it begins', async () => {
-    const boom = (): never => {
-      throw new VehicleError('CONFIG', 'No.');
-    };
-    await assert.rejects(reads.read('windows', { maxAgeMs: 0 }, boom), { code: 'CONFIG' });
-    await assert.rejects(reads.read('windows', { maxAgeMs: 0 }, boom), { code: 'CONFIG' });
   });
 
   it('end only the wait of the one who gives up', async () => {

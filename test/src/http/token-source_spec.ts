@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { isPrintable, pastedToken, unusable } from '../../../src/http/token-source';
+import { pastedToken } from '../../../src/http/token-source';
 import { ManualClock } from '../../support/manual-clock';
 
 const jwt = (claims: object): string =>
@@ -33,11 +33,6 @@ describe('a pasted access token', () => {
       retryAt: null,
       problem: null,
     });
-  });
-
-  it('takes scopes as a list too', () => {
-    for (const scope of [['openid', 'conve:lock'], ' openid  conve:lock\n'])
-      assert.deepEqual(pastedToken(jwt({ scope })).describe().scopes, ['openid', 'conve:lock']);
   });
 
   for (const odd of [
@@ -98,23 +93,5 @@ describe('a pasted access token', () => {
     assert.equal(await source.onUnauthorized('opaque'), false);
     await clock.advance(10 * 60_000);
     assert.equal(await source.onUnauthorized('opaque'), true);
-  });
-
-  it('says when it has expired, and what cannot be part of a token or of a secret', async () => {
-    const source = pastedToken(jwt({ exp: 0 }), { clock: new ManualClock(start) });
-    await assert.rejects(source.get(), /^The pasted access token has expired \(.+\)\. Paste a new one/);
-    assert.match(String(unusable('API key').template), /contains a space, a line break/);
-    assert.deepEqual(['', 'a b~', 'a\nb', 'a\tb', 'ä', 'aä'].map(isPrintable), [
-      true,
-      true,
-      false,
-      false,
-      false,
-      false,
-    ]);
-  });
-
-  it('gives nothing to a cancelled caller', async () => {
-    await assert.rejects(pastedToken('opaque').get(AbortSignal.abort()), { code: 'CANCELLED' });
   });
 });

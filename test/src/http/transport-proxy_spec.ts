@@ -5,8 +5,6 @@ import { createServer as createTcpServer, type AddressInfo, type Server as TcpSe
 import type { VehicleError } from '../../../src/index';
 import { createTransport, readConnections, type Transport, type TransportRequest } from '../../../src/http/transport';
 import { connectTimeoutMs } from '../../../src/http/network-faults';
-import { packageJson } from '../../package/checkout';
-import { closeAccounts, openTestAccount } from '../../support/account';
 import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { ManualClock } from '../../support/manual-clock';
 
@@ -82,14 +80,6 @@ describe('transport behind a proxy', () => {
     assert.equal(requests[0]?.headers['proxy-authorization'], undefined);
   });
 
-  it('takes every answer of the proxy that is a success for a tunnel', async () => {
-    use({ HTTP_PROXY: proxy.url });
-    for (const status of [201, 299]) {
-      proxy.status = status;
-      assert.equal((await ask({ method: 'POST' })).status, 200);
-    }
-  });
-
   it('sends each command once, over a connection of its own', async () => {
     use({ HTTP_PROXY: proxy.url });
     let began = 0;
@@ -117,29 +107,6 @@ describe('transport behind a proxy', () => {
     assert.equal(requests.length, 0);
     proxy.status = null;
     assert.equal((await ask()).status, 200);
-  });
-
-  it('asks a proxy that refuses once for each read, and one that is out of order again', async () => {
-    for (const [status, tries] of [
-      [407, 1],
-      [403, 1],
-      [502, 3],
-    ]) {
-      // A new account has not seen a read fail before.
-      const account = openTestAccount(
-        { url: 'https://service.test' },
-        { clock, transport: createTransport({ clock, env: { HTTPS_PROXY: proxy.url } }) },
-      );
-      proxy.status = status ?? null;
-      proxy.targets.length = 0;
-      const reading = failure(account.client.read('vehicles'));
-      let isOver = false;
-      void reading.then(() => (isOver = true));
-      await clock.advanceUntil(() => isOver, 1_000);
-      assert.equal((await reading).code, 'NETWORK');
-      assert.equal(proxy.targets.length, tries, `status ${status}`);
-    }
-    await closeAccounts();
   });
 
   for (const method of ['GET', 'POST'] as const) {
@@ -226,52 +193,11 @@ describe('transport behind a proxy', () => {
     assert.ok(!proxy.headers.join().includes('private'));
   });
 
-  it('fails at once where the proxy hangs up after it opened the tunnel', async () => {
-    use({ HTTPS_PROXY: proxy.url });
-    proxy.status = 200;
-    for (const method of ['GET', 'POST'] as const) {
-      const error = await failure(ask({ method, url: new URL('https://mute.test/') }));
-      assert.equal(error.code, 'NETWORK');
-    }
-    assert.equal(proxy.targets.length, 2);
-    assert.equal(clock.sleeping, 0);
-  });
-
   it('goes past the proxy to loopback addresses and to the hosts of NO_PROXY', async () => {
     use({ HTTP_PROXY: proxy.url, no_proxy: `other.test, .${host}` });
     const local = new URL(`http://127.0.0.1:${portOf(service)}/`);
     assert.equal((await ask({ url: local })).status, 200);
     assert.match((await failure(ask())).message, /could not be reached \((ENOTFOUND|EAI_AGAIN)\)/);
     assert.deepEqual(proxy.targets, []);
-  });
-
-  for (const [what, address] of Object.entries({
-    'no address': 'http://:::',
-    'a scheme with one slash': 'http:/proxy.example',
-    'another scheme': 'ftp://user:secret@proxy.example:21',
-    'a SOCKS proxy': 'socks5://user:secret@proxy.example:1080',
-    'a path': 'http://user:secret@proxy.example:3128/path',
-    'a query': 'http://user:secret@proxy.example:3128?query',
-    'a % that begins no escape': 'http://user:100%secret@proxy.example:3128',
-    'a # in the password': 'http://user:secret#1@proxy.example:3128',
-    'a user name without a password': 'http://user@proxy.example:3128',
-    'a password without a user name': 'http://:secret@proxy.example:3128',
-  }))
-    it(`says how to write a proxy variable that holds ${what}`, () => {
-      for (const name of ['HTTP_PROXY', 'https_proxy'])
-        assert.throws(
-          () => createTransport({ env: { [name]: address } }),
-          ({ code, message }: VehicleError) =>
-            code === 'CONFIG' &&
-            message.includes(name.toUpperCase()) &&
-            message.includes('http://user:password@proxy.example:3128') &&
-            !message.includes('secret'),
-        );
-    });
-
-  it('names itself with name and version of the pack', async () => {
-    use({ HTTP_PROXY: proxy.url });
-    await ask();
-    assert.equal(requests[0]?.headers['user-agent'], `connected-vehicle-node-red/${packageJson.version}`);
   });
 });

@@ -82,11 +82,6 @@ describe('transport', () => {
     assert.equal(got.body, 'grün');
   });
 
-  it('follows no redirect', async () => {
-    answer = (_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
-    assert.equal((await ask()).status, 302);
-  });
-
   it('reads over at most six sockets, which it keeps', async () => {
     answer = (_request, response) => void setImmediate(() => response.end('{}'));
     await Promise.all(Array.from({ length: 200 }, () => ask()));
@@ -100,15 +95,6 @@ describe('transport', () => {
     await ask('/', { method: 'POST' });
     await ask('/', { method: 'POST' });
     assert.equal(opened, 3);
-  });
-
-  it('takes a body of 1 MiB and cuts off a longer one', async () => {
-    answer = (_request, response) => void response.end(Buffer.alloc(maxBodyBytes, 'a'));
-    assert.equal((await ask()).body.length, maxBodyBytes);
-    answer = (_request, response) => void response.end(Buffer.alloc(maxBodyBytes + 1, 'a'));
-    const error = await failure(ask());
-    assert.equal(error.code, 'BAD_RESPONSE');
-    assert.equal(error.retryable, false);
   });
 
   it('asks for no compression, and unpacks an answer that is compressed anyway', async () => {
@@ -151,52 +137,11 @@ describe('transport', () => {
     }
   });
 
-  it('refuses what it cannot unpack', async () => {
-    const bodies = {
-      gzip: 'not gzip',
-      zstd: '(µ/ý',
-      'gzip, br': 'both',
-      constructor: 'odd',
-    };
-    for (const [coding, body] of Object.entries(bodies)) {
-      answer = (_request, response) => void response.writeHead(200, { 'content-encoding': coding }).end(body);
-      const error = await failure(ask());
-      assert.equal(error.code, 'BAD_RESPONSE', coding);
-      assert.match(error.message, /compressed and cannot be unpacked/);
-    }
-  });
-
-  it('cuts off a body that never ends', async () => {
-    answer = (_request, response) => {
-      const more = (): void =>
-        void (response.destroyed || response.write(Buffer.alloc(64 * 1024, 'a'), () => setImmediate(more)));
-      more();
-    };
-    assert.equal((await failure(ask())).code, 'BAD_RESPONSE');
-  });
-
-  it('recognises a socket that the peer ended during a request', async () => {
-    answer = (request) => request.socket.resetAndDestroy();
-    const before = await failure(ask());
-    assert.equal(before.code, 'NETWORK');
-    assert.ok(isReset(before));
-    answer = (request, response) => {
-      response.writeHead(200, { 'content-length': 100 });
-      response.write('{"half":', () => request.socket.destroy());
-    };
-    assert.ok(isReset(await failure(ask())));
-  });
-
   it('reports a failed connection without the address', async () => {
     const error = await failure(ask('/', { url: new URL('http://127.0.0.1:1/secret') }));
     assert.equal(error.code, 'NETWORK');
     assert.ok(!isReset(error));
     assert.deepEqual(error.cause, { code: 'ECONNREFUSED' });
-  });
-
-  it('fails what cannot be written as a header, and goes on', async () => {
-    assert.equal((await failure(ask('/', { headers: { accept: 'a\nb' } }))).code, 'NETWORK');
-    assert.equal((await ask()).status, 200);
   });
 
   it('gives up after its time limit, which begins with its socket, though a body is on its way', async () => {
@@ -215,28 +160,6 @@ describe('transport', () => {
     while (arrived < readConnections + 2) await clock.advance(0);
     await clock.advance(5_000);
     for (const error of await Promise.all(asked)) assert.equal(error.code, 'TIMEOUT');
-  });
-
-  it('gives up where no socket becomes free within a minute', async () => {
-    answer = () => undefined;
-    const asked = Array.from({ length: readConnections + 1 }, () => failure(ask('/', { timeoutMs: 300_000 })));
-    while (sockets.size < readConnections) await clock.advance(0);
-    await clock.advance(60_000);
-    assert.match((await (asked.at(-1) as Promise<VehicleError>)).message, /within 60 seconds/);
-  });
-
-  it('says that the name server does not answer', async () => {
-    let isLookedUp = false;
-    const silent = createTransport({ clock, env: {}, lookup: () => void (isLookedUp = true) });
-    const asked = failure(
-      silent.send({ method: 'GET', url: new URL('https://service.test/'), headers: {}, timeoutMs: 1 }),
-    );
-    while (!isLookedUp) await clock.advance(0);
-    await clock.advance(connectTimeoutMs);
-    const error = await asked;
-    assert.equal(error.code, 'TIMEOUT');
-    assert.match(error.message, /name server did not return the address/);
-    await silent.close();
   });
 
   it('waits for a slow address of a name, although its other address does not answer', async () => {
@@ -335,24 +258,6 @@ describe('transport', () => {
         }
       });
     }
-
-    it('leaves no socket when it is closed while connecting', async () => {
-      const asked = [failure(ask('/', { url })), failure(ask('/', { url, method: 'POST' }))];
-      while (accepted.size < 2) await clock.advance(0);
-      await transport.close();
-      for (const error of await Promise.all(asked)) assert.equal(error.code, 'CANCELLED');
-      while (accepted.size > 0) await clock.advance(0);
-      assert.equal(clock.sleeping, 0);
-    });
-  });
-
-  it('lets no command wait for another', async () => {
-    let arrived = 0;
-    answer = () => void (arrived += 1);
-    const asked = Array.from({ length: 20 }, () => failure(ask('/', { method: 'POST' })));
-    while (arrived < 20) await clock.advance(0);
-    await transport.close();
-    await Promise.all(asked);
   });
 
   it('ends with its signal, before and after it was sent', async () => {
@@ -377,37 +282,6 @@ describe('transport', () => {
       assert.equal((await failure(ask('/', { method, signal, timeoutMs: 5_000 }))).code, 'TIMEOUT');
       assert.equal(listeners(), 0, 'after the time limit');
     });
-
-  it('ends each of many requests at its own time limit, with one timer', async () => {
-    let arrived = 0;
-    answer = () => void (arrived += 1);
-    const began = clock.monotonic();
-    const limits = [5_000, 2_000, 9_000];
-    const asked = limits.map(async (timeoutMs) => {
-      const { code } = await failure(ask('/', { timeoutMs }));
-      return [code, clock.monotonic() - began];
-    });
-    while (arrived < limits.length) await clock.advance(0);
-    assert.equal(clock.sleeping, 1);
-    await clock.advance(10_000);
-    assert.deepEqual(
-      await Promise.all(asked),
-      limits.map((ms) => ['TIMEOUT', ms]),
-    );
-  });
-
-  it('ends all requests of a signal, and no other', async () => {
-    const responses: ServerResponse[] = [];
-    answer = (_request, response) => void responses.push(response);
-    const [abort, other] = [new AbortController(), new AbortController()];
-    const ended = Array.from({ length: 3 }, () => failure(ask('/', { signal: abort.signal })));
-    const answered = ask('/', { signal: other.signal });
-    while (responses.length < 4) await clock.advance(0);
-    abort.abort();
-    for (const { code } of await Promise.all(ended)) assert.equal(code, 'CANCELLED');
-    for (const response of responses) response.end('{"ok":true}');
-    assert.equal((await answered).body, '{"ok":true}');
-  });
 
   it('says that sending begins when it does, and not where nothing can be reached', async () => {
     let began = 0;

@@ -110,14 +110,6 @@ describe('The logbook of a car', () => {
     }
   });
 
-  it('stores the last times of several cars when it ends', async () => {
-    const other = 'YV1TESTVIN0000002';
-    for (const read of reads) for (const car of [vin, other]) observe(logbook, read, 0, car);
-    await logbook.flush();
-    const again = open();
-    for (const car of [vin, other]) assert.equal((await again.records(car)).trips.length, 1);
-  });
-
   it('has a trip once if two processes read the car', async () => {
     const [one, other] = [open(true), open(true)];
     for (const read of reads) {
@@ -127,23 +119,6 @@ describe('The logbook of a car', () => {
     }
     assert.equal((await one.records(vin)).trips.length, 1);
     assert.deepEqual(await other.records(vin), await one.records(vin));
-  });
-
-  it('has a trip once if the other process has stored it before', async () => {
-    const [one, other] = [open(true), open(true)];
-    for (const read of reads.slice(0, 3)) {
-      observe(one, read);
-      await one.records(vin);
-    }
-    for (const read of reads.slice(1, 3)) observe(one, [read[0] + 1, read[1], read[2]]);
-    await other.records(vin);
-    for (const read of reads.slice(3)) observe(other, read);
-    await other.records(vin);
-    // The trip is also news to this one: it writes, and finds a newer record.
-    for (const read of reads.slice(4)) observe(one, [read[0] + 1, read[1], read[2]]);
-    assert.equal((await one.records(vin)).trips.length, 1);
-    observe(other, [30, 'odometer', { value: 110, unit: 'kilometers', timestamp: null }]);
-    assert.equal((await other.records(vin)).trips.length, 1);
   });
 
   it('has a trip once if the answer to its write was lost', async () => {

@@ -1,9 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { isReadName, services, type AnyReadName, type Clock, type ReadName, type DuePoll } from '../../../src/index';
 import { callsOfRequests } from '../../../src/polling/calls';
-import { requestNameOf, resourceNames, type ApiName } from '../../../src/catalogue/reads';
+import { requestNameOf, type ApiName } from '../../../src/catalogue/reads';
 import { Poller, type PollerOptions, type PollerUser, type ReadsQuota } from '../../../src/polling/poller';
 import type { PolledFailure } from '../../../src/polling/profile';
 import type { SentRequests } from '../../../src/polling/slowdown';
@@ -81,27 +79,6 @@ describe('the poller of an account', () => {
   const timesOf = (name: string): number[] => polls.filter((poll) => poll.name === name).map(({ at }) => at);
   const within = (name: string, from: number): number => timesOf(name).filter((at) => at >= from).length;
 
-  it('never slows reads that cost no request, such as the journal', async () => {
-    open({ adaptive: true });
-    node('journal', ['journal'], minute, '');
-    await clock.advance(60 * minute);
-    assert.equal(within('journal', clock.now() - 30 * minute), 30);
-  });
-
-  it('forgets a car that nobody polls any more', () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
-    const heapUsed = (): number => {
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
-    };
-    open({ adaptive: true });
-    const before = heapUsed();
-    for (let i = 0; i < 20_000; i += 1) node('once', ['doors'], minute, `YV4952NA4F${10_000_000 + i}`)();
-    const grown = heapUsed() - before;
-    assert.ok(grown < 4 * 2 ** 20, `${grown} bytes`);
-  });
-
   it('calls back soon, and then at its interval', async () => {
     open();
     node('doors', ['doors'], minute);
@@ -135,32 +112,6 @@ describe('the poller of an account', () => {
     );
     assert.deepEqual(timesOf('windows'), timesOf('doors'));
     assert.ok(!timesOf('other car').some((at) => timesOf('doors').includes(at)));
-  });
-
-  it('spreads a thousand cars over the minute', async () => {
-    open();
-    for (let i = 0; i < 1_000; i += 1) node(`${i}`, ['doors'], minute, `YV4952NA4F120${1000 + i}`);
-    await clock.advance(2 * minute);
-    polls = [];
-    await clock.advance(minute);
-    const perSecond = Array.from(
-      { length: 60 },
-      (_, i) => polls.filter(({ at }) => Math.floor(at / second) % 60 === i).length,
-    );
-    assert.equal(polls.length, 1_000);
-    assert.ok(Math.max(...perSecond) < 40, perSecond.join());
-  });
-
-  it('sends one request for nodes whose lists differ', async () => {
-    open();
-    node('doors', ['doors'], 5 * minute);
-    node('several', ['doors', 'fuelAmount'], 5 * minute);
-    node('guard', ['windows', 'doors', 'accessibility'], 10 * minute);
-    const stop = node('late', ['fuelAmount'], 5 * minute);
-    await clock.advance(60 * minute);
-    stop();
-    for (const name of ['several', 'late']) assert.deepEqual(timesOf(name), timesOf('doors'), name);
-    assert.ok(timesOf('guard').every((at) => timesOf('doors').includes(at)));
   });
 
   for (const [what, nodes] of [
@@ -235,16 +186,6 @@ describe('the poller of an account', () => {
     }
   }
 
-  it('spreads the first reads by the number of requests', async () => {
-    open({ availableInterfaces: ['extended-v1', 'connected-v2'] });
-    for (let i = 0; i < 6; i += 1) node(`${i}`, resourceNames, 15 * minute, `YV4952NA4F120${1000 + i}`);
-    await clock.advance(10 * minute);
-    const firsts = ['0', '1', '2', '3', '4', '5'].flatMap((name) => timesOf(name).slice(0, 1)).sort((a, b) => a - b);
-    assert.equal(firsts.length, 6);
-    for (const at of firsts)
-      assert.ok(firsts.filter((other) => other >= at && other < at + minute).length * 39 <= 96, firsts.join());
-  });
-
   it('accepts no shared answer that is as old as the last poll', async () => {
     const ages: number[] = [];
     const poll = ({ maxAgeMs }: DuePoll): void => void ages.push(maxAgeMs);
@@ -300,14 +241,6 @@ describe('the poller of an account', () => {
     failing = {};
     await clock.advance(minute);
     assert.equal(within('odometer', recovery), 1, 'the windows are answered again');
-  });
-
-  it('stops with its node', async () => {
-    open();
-    const stop = node('doors', ['doors'], minute);
-    stop();
-    await clock.advance(5 * minute);
-    assert.deepEqual(polls, []);
   });
 
   describe('with the adaptive profile', () => {
@@ -391,17 +324,6 @@ describe('the poller of an account', () => {
       for (const { gap, maxAgeMs } of gaps) assert.ok(maxAgeMs < gap, `${maxAgeMs} ms of ${gap} ms`);
     });
 
-    it('calls a node of several reads with those that are due', async () => {
-      node('all', ['doors', 'windows', 'odometer'], minute);
-      node('engine', ['engineRunning'], 2 * minute);
-      await clock.advance(60 * minute);
-      const last = polls.filter(({ name }) => name === 'all').slice(-5);
-      assert.deepEqual(
-        last.map(({ due }) => due),
-        Array.from({ length: 5 }, () => ['doors']),
-      );
-    });
-
     for (const [what, cars, perDay, longest] of [
       ['eight cars on 10,000 requests a day', 8, 9_600, 4 * minute],
       ['one car on 1,000', 1, 960, 4 * minute],
@@ -452,11 +374,6 @@ describe('the poller of an account', () => {
       await clock.advance(60 * minute);
       return from;
     };
-
-    it('does not slow the doors for many readings of charging, whose quota is another one', async () => {
-      const from = await pollManyChargingCars({ connected: 9_300, energy: 9_300 });
-      assert.equal(within('doors', from), 60);
-    });
 
     it('slows the readings of charging where their own quota does not last, and no other read', async () => {
       const from = await pollManyChargingCars({ energy: 9_000 });

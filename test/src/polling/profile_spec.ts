@@ -12,7 +12,7 @@ import {
   type PolledReading,
 } from '../../../src/polling/profile';
 import { nextPoll, phaseOf } from '../../../src/polling/schedule';
-import { baseIntervals, hour, live, minute, requests, second, securityKinds, type Kind } from '../../support/day';
+import { baseIntervals, hour, live, minute, second, securityKinds, type Kind } from '../../support/day';
 import { ordinaryDay, randomDay, troubledDay } from '../../support/days';
 import { times } from '../../support/random';
 
@@ -122,14 +122,6 @@ describe('the adaptive profile', () => {
       }
     });
 
-    it('parked without a sunroof or a tank lid', () => {
-      const profile = profileAt();
-      profile.observe('doors', doors(true, [], ['tankLid']), noon);
-      profile.observe('windows', windows([], ['sunroof']), noon);
-      profile.observe('engineRunning', engine(false), noon);
-      assert.equal(activityOf(profile, noon), 'parked');
-    });
-
     it('active for ten minutes after its last change, and until its windows and engine were read again', () => {
       const left = noon + 2 * minute;
       const leftNow = (): PollingProfile => {
@@ -149,16 +141,6 @@ describe('the adaptive profile', () => {
       const withoutWindows = leftNow();
       withoutWindows.observe('engineRunning', engine(false), left + 5 * minute);
       assert.equal(later(withoutWindows), 'active', 'a window may have been opened');
-    });
-
-    it('parked only while somebody polls the doors, and they answer', () => {
-      assert.equal(activityOf(parked(), noon + 2 * minute, minute), 'parked');
-      assert.equal(activityOf(parked(), noon + 2 * minute + 2 * second, minute), 'active');
-      assert.equal(activityOf(parked(), noon + 15 * minute, 10 * minute), 'parked');
-      assert.equal(activityOf(parked(), noon, null), 'active');
-      const failing = parked();
-      failing.fail('doors', forNow);
-      assert.equal(activityOf(failing, noon), 'active');
     });
 
     it('driving, also for a car without an engine', () => {
@@ -183,14 +165,6 @@ describe('the adaptive profile', () => {
   });
 
   describe('says when a read is due', () => {
-    it('within ten seconds of the start', () => {
-      for (let i = 0; i < 50; i += 1) {
-        const profile = new PollingProfile(`car ${i}`, () => 12);
-        const at = due(profile, 'doors', noon, { since: noon, lastRead: null });
-        assert.ok(at >= noon && at < noon + 10 * second);
-      }
-    });
-
     it('as often as the fixed schedule while nothing is known', () => {
       for (const read of ['doors', 'windows', 'engineRunning', 'odometer', 'bulbFailure'] as const) {
         const base = baseIntervals[pollGroupOf(read)];
@@ -257,14 +231,6 @@ describe('the adaptive profile', () => {
       assert.equal(activityOf(profile, noon + 3 * minute), 'active');
     });
 
-    it('by the reader’s own interval where it has one', () => {
-      assert.equal(
-        due(parked(), 'windows', noon, { everyMs: 10 * second, doorsMs: 10 * second }),
-        nextPoll('car', 300 * second, noon),
-      );
-      assert.equal(due(parked(), 'odometer', noon, { everyMs: 24 * hour }), nextPoll('car', 24 * hour, noon));
-    });
-
     it('at most six hours apart, or as far as the reader itself asked', () => {
       assert.equal(due(parked(), 'odometer', noon, { everyMs: 2 * hour }), nextPoll('car', 6 * hour, noon));
     });
@@ -296,14 +262,6 @@ describe('the adaptive profile', () => {
       vehicle: {},
     });
     const kilometers = (value: number): PolledReading => ({ payload: { value }, vehicle: {} });
-
-    it('has groups for the reads of energy, location and the odometer', () => {
-      for (const read of ['charging', 'batteryChargeLevel', 'chargingStatus'] as const)
-        assert.equal(pollGroupOf(read), 'energy');
-      assert.equal(pollGroupOf('location'), 'location');
-      assert.equal(pollGroupOf('odometer'), 'odometer');
-      assert.equal(pollGroupOf('engine-status'), 'engine');
-    });
 
     for (const [what, reading, every] of [
       ['charges', charging('CHARGING'), 2 * minute],
@@ -360,10 +318,6 @@ describe('the adaptive profile', () => {
   });
 
   describe('after a failure', () => {
-    it('tries the failed read at its own interval, also while the car is parked', () => {
-      assert.equal(due(parked(), 'windows', noon, { lastFailure: transient }), nextPoll('car', minute, noon));
-    });
-
     it('waits until the time that the failure names', () => {
       const retryAt = noon + 3 * hour;
       assert.equal(due(profileAt(), 'doors', noon, { lastFailure: { ...transient, retryAt } }), noon + 3 * hour);
@@ -396,13 +350,6 @@ describe('the adaptive profile', () => {
         assert.equal(activityOf(profile, again), 'active');
       });
     }
-
-    it('ignores reads that show nothing of the car’s activity', () => {
-      const profile = parked();
-      profile.fail('odometer', forNow);
-      profile.observe('carLocked', engine(false), noon);
-      assert.equal(activityOf(profile, noon), 'parked');
-    });
   });
 
   describe('on a whole day', function () {
@@ -483,12 +430,6 @@ describe('nextPoll', () => {
     assert.ok(Math.max(...used.values()) < 200, `${Math.max(...used.values())} in one second`);
   });
 
-  it('gives common moments where one interval divides the other, so that the read is shared', () => {
-    const often = new Set<number>();
-    for (let at = noon; at < noon + hour;) often.add((at = nextPoll('same', minute, at)));
-    for (let at = noon; at < noon + 55 * minute;) assert.ok(often.has((at = nextPoll('same', 5 * minute, at))));
-  });
-
   it('does not give the same moment twice because a timer fired a little early', () => {
     const moment = nextPoll('node', minute, noon);
     assert.equal(nextPoll('node', minute, moment - 5), moment + minute);
@@ -499,26 +440,10 @@ describe('callsOfRequests', () => {
   const total = (...args: Parameters<typeof callsOfRequests<ReadName>>): number =>
     callsOfRequests(...args).reduce((sum, { calls }) => sum + calls, 0);
 
-  it('counts the fixed schedule’s requests', () => {
-    const nodes = requests.map((read) => ({
-      vehicle: 'home',
-      reads: [read],
-      poll: baseIntervals[pollGroupOf(read)] / second,
-    }));
-    assert.equal(total(nodes), 5_592);
-  });
-
   it('does not count what the pack keeps itself', () => {
     assert.deepEqual(callsOfRequests([{ vehicle: 'home', reads: ['windows', 'journal'], poll: 60 }]), [
       { read: 'windows', calls: 1_440 },
     ]);
-  });
-
-  it('counts a request once however many nodes share it', () => {
-    const node = { vehicle: 'home', reads: ['windows'] as const, poll: 60 };
-    assert.equal(total([node, node, { ...node, poll: 300 }]), 1_440);
-    assert.equal(total([node, { ...node, poll: 90 }]), 1_440 + 960);
-    assert.equal(total([node, { ...node, vehicle: 'work' }]), 2_880);
   });
 
   it('counts one request for reads that one answer holds', () => {
@@ -528,10 +453,6 @@ describe('callsOfRequests', () => {
       total(nodes, () => 'statistics'),
       24,
     );
-  });
-
-  it('counts nothing without a poll', () => {
-    for (const poll of [0, -5, Number.NaN]) assert.equal(total([{ vehicle: 'home', reads: ['windows'], poll }]), 0);
   });
 });
 

@@ -116,38 +116,6 @@ describe('A sign-in', () => {
       assert.deepEqual(sent, []);
     });
 
-    it('goes on after a restart, and is found to have ended by one', async () => {
-      await save();
-      await source.close();
-      open();
-      assert.equal(await source.get(), 'brief');
-      await source.close();
-      await clock.advance(3_600_000);
-      open();
-      assert.equal((await failure()).code, 'SIGN_IN_REQUIRED');
-      assert.deepEqual(sent, []);
-    });
-
-    it('of which the service does not say when it ends is used until the service refuses it', async () => {
-      await save({ expiresAt: null });
-      await clock.advance(40 * dayMs);
-      assert.equal(await source.get(), 'brief');
-      assert.deepEqual([source.describe().kind, source.describe().endsAt], ['ending', null]);
-      assert.match(source.describe().problem?.template ?? '', /ends without notice/);
-    });
-
-    it('survives a 401 that the service gives at random, and repeats a request once in ten minutes', async () => {
-      await save();
-      assert.equal(await source.get(), 'brief');
-      const tries: boolean[] = [];
-      for (const minutes of [0, 1, 10]) {
-        await clock.advance(minutes * 60_000);
-        tries.push(await source.onUnauthorized('brief'));
-        assert.equal(await source.get(), 'brief');
-      }
-      assert.deepEqual([tries, sent], [[true, false, true], []]);
-    });
-
     it('takes the place of one with a refresh token, and gives it to the next', async () => {
       await save({ refreshToken: 'r', accessToken: 'lasting', expiresAt: start + 300_000 });
       assert.equal(await source.get(), 'lasting');

@@ -7,7 +7,7 @@ import type { TokenSource } from '../../../src/http/token-source';
 import { createTransport, type TransportRequest } from '../../../src/http/transport';
 import { createTokenSource } from '../../../src/session/create-token-source';
 import { Discovery, type Addresses } from '../../../src/session/discovery';
-import { GrantStore, signInKey } from '../../../src/session/grant-store';
+import { GrantStore } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { Session } from '../../../src/session/session';
 import { ManualClock } from '../../support/manual-clock';
@@ -56,16 +56,6 @@ describe('The discovery document of an identity service', () => {
     answer = (response) => response.writeHead(status).end(JSON.stringify(document(changes)));
   };
   const moved = (): Addresses => ({ authorizeUrl: `${url}/new/authorize`, tokenUrl: `${url}/new/token?market=se` });
-
-  it('gives the addresses of the sign-in and of the tokens', async () => {
-    assert.deepEqual(await discovery.find(issuer), moved());
-    assert.deepEqual(asked, [path]);
-  });
-
-  it('may be of a megabyte', async () => {
-    gives({ claims_supported: 'x'.repeat(2 ** 20 - 1_000) });
-    assert.deepEqual(await discovery.find(issuer), moved());
-  });
 
   const useless: Record<string, (response: ServerResponse) => void> = {
     'is a page': (response) => response.end('<!doctype html><title>Volvo ID</title>'),
@@ -122,16 +112,6 @@ describe('The discovery document of an identity service', () => {
     clock.skip(1);
     await discovery.find(issuer);
     assert.equal(asked.length, 3);
-  });
-
-  it('is asked for after five minutes where the addresses may be wrong', async () => {
-    gives({}, 503);
-    assert.equal(await discovery.find(issuer), null);
-    clock.skip(299_999);
-    assert.equal(await discovery.find(issuer, { isFresh: true }), null);
-    gives({});
-    clock.skip(1);
-    assert.deepEqual(await discovery.find(issuer, { isFresh: true }), moved());
   });
 
   describe('of Volvo ID', () => {
@@ -250,16 +230,6 @@ describe('The discovery document of an identity service', () => {
       assert.equal(asked.length, 1);
     });
 
-    it('leaves the stored sign-in where it is, whatever the addresses become', async () => {
-      await signIn();
-      await refresh();
-      assert.ok(await session.store.read(signInKey(client(), 'node')));
-      gives({ token_endpoint: `${url}/newest/token` });
-      clock.skip(24 * hour);
-      await open().get();
-      assert.equal(tokenUrls.at(-1), `${url}/newest/token`);
-    });
-
     it('is asked again when tokens are no longer to be had at the address at hand', async () => {
       await signIn();
       gives({ token_endpoint: `${url}/newest/token` });
@@ -268,13 +238,6 @@ describe('The discovery document of an identity service', () => {
       await clock.advance(2_000);
       assert.deepEqual([await open().get(), tokenUrls.at(-1)], [`a${tokenUrls.length}`, `${url}/newest/token`]);
       assert.equal(asked.length, 2);
-    });
-
-    it('is not asked for where the client has no issuer, or cannot sign in', async () => {
-      const { url: page } = await begin({ issuer: null });
-      assert.equal(new URL(page).pathname, '/authorize');
-      await assert.rejects(begin({ clientId: 'two words' }), { code: 'CONFIG' });
-      assert.deepEqual(asked, []);
     });
 
     it('does not hold up the end of a configuration', async () => {

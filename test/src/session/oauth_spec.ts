@@ -1,15 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { asSentence, MemoryStateStore, VehicleError } from '../../../src/index';
-import { GrantStore, signInKey, type Grant } from '../../../src/session/grant-store';
-import {
-  checkInputs,
-  refusalSentence,
-  requestTokens,
-  trimmed,
-  type OAuthClient,
-  type Send,
-} from '../../../src/session/oauth';
-import { StateFault } from '../../../src/state/state-store';
+import { MemoryStateStore, VehicleError } from '../../../src/index';
+import { GrantStore, type Grant } from '../../../src/session/grant-store';
+import { refusalSentence, requestTokens, type OAuthClient, type Send } from '../../../src/session/oauth';
 import { ManualClock } from '../../support/manual-clock';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
@@ -148,23 +140,6 @@ describe('A request for tokens', () => {
     );
   });
 
-  it('needs a client that can be sent', () => {
-    assert.deepEqual(trimmed({ audience: 'a', tokenUrl: ' t ', clientId: ' c ', clientSecret: ' s ' }), {
-      audience: 'a',
-      tokenUrl: 't',
-      clientId: 'c',
-      clientSecret: 's',
-    });
-    const refused: [changes: Partial<OAuthClient>, sentence: RegExp][] = [
-      [{ clientId: '' }, /^The client ID is missing/],
-      [{ clientId: 'a b' }, /^The client ID contains a space/],
-      [{ clientSecret: 'a\nb' }, /^The client secret contains/],
-    ];
-    for (const [changes, message] of refused)
-      assert.throws(() => checkInputs({ ...client, ...changes }), { code: 'CONFIG', message });
-    checkInputs(client);
-  });
-
   it('that is refused says what to do', () => {
     const sentence = (refusal: string): string => new VehicleError('CONFIG', refusalSentence({ refusal })).message;
     assert.match(sentence('invalid_grant'), /has ended the sign-in/);
@@ -189,13 +164,6 @@ describe('A saved sign-in', () => {
     refreshing: null,
   });
 
-  it('is of one service, client and config node', () => {
-    assert.equal(
-      signInKey(client, 'node'),
-      'signed-in\nhttps://api.example\nhttps://id.example/token?realm=cars\nthe-client\nnode',
-    );
-  });
-
   it('is of one scope of a shared store, and can be removed', async () => {
     const state = new MemoryStateStore();
     const [one, other, plain] = [{ scope: 'a' }, { scope: 'b' }, {}].map((more) => new GrantStore({ state, ...more }));
@@ -207,29 +175,5 @@ describe('A saved sign-in', () => {
     await one?.remove('signed-in x');
     assert.deepEqual(await found('signed-in x'), [undefined, undefined, '3']);
     for (const { key } of await state.entries('sign-in/')) assert.match(key, /^sign-in\/[0-9a-f]{32}$/);
-  });
-
-  it('is reported with what is wrong with the store', async () => {
-    const state = new MemoryStateStore();
-    const secrets: string[] = [];
-    const store = new GrantStore({ state, onSecret: (secret) => secrets.push(secret) });
-    await store.write('x', grant(''));
-    assert.deepEqual(secrets, ['r'], 'no empty secret');
-    const [entry] = await state.entries('sign-in/');
-    await state.write(entry?.key ?? '', { generation: 'one' });
-    await assert.rejects(store.read('x'), { code: 'CONFIG', message: /is damaged and cannot be read/ });
-    const away = new StateFault('unavailable', asSentence('The store is away.'));
-    state.read = () => Promise.reject(away);
-    await assert.rejects(store.read('x'), away, 'a shared store says it itself');
-    const locked = new StateFault('inaccessible', 'sign-in', '/folder', '');
-    state.read = () => Promise.reject(locked);
-    await assert.rejects(store.read('x'), (error: VehicleError) => {
-      assert.match(error.message, /cannot be read or written \(unknown fault\)/);
-      assert.equal(error.cause, locked);
-      return true;
-    });
-    const other = new Error('not of the store');
-    state.read = () => Promise.reject(other);
-    await assert.rejects(store.read('x'), other);
   });
 });

@@ -179,6 +179,22 @@ describe('a sign-in that several processes share', () => {
     assert.equal((await state.read(key))?.grant.generation, 2);
   });
 
+  it('is stored again before another process refreshes, where a restarted store has lost its last writes', async () => {
+    const state = new GrantStore({ state: store });
+    const { grant: before } = (await state.read(key)) ?? assert.fail();
+    assert.equal(await settled(start().get()), 'access-2');
+    store.fault = new StateFault('unavailable', asSentence('The store is away.'));
+    await clock.advanceInSteps(2_000, 500);
+    store.settlesInMs = 15_000;
+    clock.after(15_000, () => (store.settlesInMs = 0));
+    store.fault = null;
+    await state.write(key, before);
+    // The connection is there again.
+    store.fault = null;
+    assert.equal(await settled(start().get()), 'access-2');
+    assert.deepEqual(service.requests, ['1']);
+  });
+
   it('is that of the later sign-in where the store lost its values and the answer to a refresh of the former one comes last', async () => {
     const tokens = start();
     assert.equal(await settled(tokens.get()), 'access-2');

@@ -7,7 +7,6 @@ import { createTokenSource, type TokenSourceOptions } from '../../../src/session
 import { Session, type SessionOptions } from '../../../src/session/session';
 import { wordSentence } from '../../../src/sentence';
 import { GrantStore, signInKey } from '../../../src/session/grant-store';
-import type { Send } from '../../../src/session/oauth';
 import type { TokenSource } from '../../../src/http/token-source';
 import { FileStateStore } from '../../../src/state/file-state-store';
 import { Seal } from '../../../src/state/seal';
@@ -16,8 +15,8 @@ import { SealedStateStore } from '../../../src/state/sealed-store';
 import type { SimulatorOptions } from '../../support/simulator';
 import { closeAccounts } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
-import { saveSignIn, signInWith } from '../../support/saved-sign-in';
-import { Identity, silent } from './identity';
+import { saveSignIn } from '../../support/saved-sign-in';
+import { Identity } from './identity';
 import { removeFolder } from '../../support/remove-folder';
 
 const firstSeal = new Seal('credential secret');
@@ -135,19 +134,6 @@ describe('a refreshing access token', () => {
     assert.deepEqual([(await whileTimePasses(token.get())) === first, reads > 0], [false, true]);
   });
 
-  it('lets a configuration close while another one waits for the refresh', async () => {
-    await signIn();
-    const stays = source();
-    const leaves = source();
-    await Promise.all([stays.get(), leaves.get()]);
-    await clock.advance(5 * minute);
-    const got = stays.get();
-    await requestsMade(2);
-    await leaves.close();
-    assert.ok(await identity.accepts(await got));
-    assert.equal(identity.refusals, 0);
-  });
-
   it('holds a deploy for a few seconds where the service hangs, and uses the answer that comes after it', async () => {
     await signIn();
     const before = source();
@@ -188,70 +174,6 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('tries again by itself though timers fire a moment early', async () => {
-    let early = 0;
-    const hasty = {
-      now: () => clock.now() - early,
-      monotonic: () => clock.monotonic() - early,
-      uptime: () => clock.uptime(),
-      after: (ms: number, callback: () => void) => clock.after(ms, callback),
-      sleep: clock.sleep.bind(clock),
-    };
-    const token = await signedIn({ session: newProcess({ clock: hasty }) });
-    identity.fault({ cut: 'before-headers' });
-    await assert.rejects(token.get(), { code: 'NETWORK' });
-    early = 1;
-    await clock.advance(2_000);
-    early = 0;
-    await clock.advance(1);
-    await requestsMade(2);
-    await until(() => token.describe().problem === null);
-  });
-
-  it('keeps its pauses right while the clock is set back', async () => {
-    let ahead = 365 * day;
-    const wrong = {
-      now: () => clock.now() + ahead,
-      monotonic: () => clock.monotonic(),
-      uptime: () => clock.uptime(),
-      after: (ms: number, callback: () => void) => clock.after(ms, callback),
-      sleep: clock.sleep.bind(clock),
-    };
-    const token = await signedIn({ session: newProcess({ clock: wrong }) });
-    identity.fault({ cut: 'before-headers' });
-    await assert.rejects(token.get(), { code: 'NETWORK' });
-    ahead = 0;
-    await clock.advance(2_000);
-    const first = await token.get();
-    ahead = 365 * day;
-    assert.equal(await token.onUnauthorized(first), true);
-    await assert.rejects(token.onUnauthorized(await token.get()), { code: 'SERVICE_ERROR' });
-    ahead = 0;
-    await clock.advance(2_000);
-    await until(() => token.describe().retryAt === null);
-    assert.equal(identity.requests.length, 4);
-  });
-
-  it('is renewed ahead of its end, while the old one is still valid', async () => {
-    const token = await signedIn();
-    const first = await token.get();
-    await clock.advance(238_000);
-    assert.equal(await token.get(), first);
-    assert.equal(identity.requests.length, 1);
-    await clock.advance(2_000);
-    assert.equal(await token.get(), first, 'nobody waits while the old one lives');
-    await renewed(token, first);
-    assert.equal(identity.requests.length, 2);
-  });
-
-  const renewed = async (token: TokenSource, old: string): Promise<string> => {
-    for (;;) {
-      const now = await token.get();
-      if (now !== old) return now;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-
   for (const life of [1, 3, 20, 299, 1799, 3599]) {
     it(`never gives an ended token where a token lives ${life} s`, async () => {
       await serviceWith({ accessTokenLifeSeconds: life });
@@ -265,36 +187,6 @@ describe('a refreshing access token', () => {
     });
   }
 
-  it('does not refresh before every request where the service gives a token no lifetime', async () => {
-    await serviceWith({ accessTokenLifeSeconds: 0 });
-    const token = await signedIn();
-    for (let request = 0; request < 50; request++) await token.get();
-    assert.equal(identity.requests.length, 1);
-  });
-
-  it('keeps the old refresh token where an answer holds none', async () => {
-    await serviceWith({ refreshGraceSeconds: 900 });
-    identity.fault({ members: { refresh_token: 'missing' } }, 2);
-    const token = await signedIn();
-    for (let round = 0; round < 4; round++) {
-      assert.ok(await identity.accepts(await token.get()));
-      await clock.advance(300_000);
-    }
-    assert.equal(new Set(identity.sent).size, 2);
-  });
-
-  it('reports since when a refusal needs a sign-in, and asks no more', async () => {
-    const token = await signedIn();
-    await token.get();
-    identity.simulator.revokeGrants();
-    await clock.advance(5 * minute);
-    for (let request = 0; request < 20; request++) await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
-    await clock.advance(30 * day);
-    await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
-    assert.equal(identity.refusals, 1);
-    assert.equal(token.describe().signInRequiredSince, '2026-06-01T08:05:00.000Z');
-  });
-
   it('is not lost to a mistyped client secret that a dialog tries meanwhile', async () => {
     const deployed = await signedIn();
     await deployed.get();
@@ -306,14 +198,6 @@ describe('a refreshing access token', () => {
     assert.ok(await identity.accepts(await deployed.get()));
   });
 
-  it('gives way to a sign-in that is finished while its answer is on its way', async () => {
-    const token = await signedIn();
-    const later = signInWith('later', clock.now(), { accessToken: 'signed-in', expiresAt: clock.now() + 5 * minute });
-    identity.beforeAnswer = () => session.save(ownKey(), later);
-    assert.equal(await token.get(), 'signed-in');
-    assert.equal((await newStore().read(ownKey()))?.grant.refreshToken, 'later');
-  });
-
   it('that could not be saved is saved when its configuration closes, without another request', async () => {
     const token = await signedIn();
     const write = files.write.bind(files);
@@ -323,29 +207,6 @@ describe('a refreshing access token', () => {
     await token.close();
     assert.equal((await newStore().read(ownKey()))?.grant.generation, 2);
     assert.equal(identity.requests.length, 1);
-  });
-
-  it('is looked for each quarter of an hour after a refusal: a person may have signed in elsewhere', async () => {
-    const token = await signedIn();
-    identity.fault({ status: 400, body: { error: 'invalid_grant' } });
-    await assert.rejects(token.get(), { code: 'SIGN_IN_REQUIRED' });
-    const { grant } = (await newStore().read(ownKey())) ?? assert.fail();
-    await newStore().write(ownKey(), { ...grant, refreshToken: identity.newRefreshToken(), generation: 2 });
-    await clock.advance(15 * minute - 1);
-    assert.equal(identity.requests.length, 1);
-    await clock.advance(1);
-    await until(() => token.describe().signInRequiredSince === null);
-    assert.equal(identity.requests.length, 2);
-  });
-
-  it('tries again at once when the client secret was corrected', async () => {
-    await signIn();
-    const wrong = source({ client: { ...identity.client, clientSecret: 'wrong' } });
-    await assert.rejects(
-      wrong.get(),
-      (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
-    );
-    assert.ok(await identity.accepts(await source().get()));
   });
 
   for (const [what, fault, code] of [
@@ -362,6 +223,16 @@ describe('a refreshing access token', () => {
     ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
     ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
+    it('tries again at once when the client secret was corrected', async () => {
+      await signIn();
+      const wrong = source({ client: { ...identity.client, clientSecret: 'wrong' } });
+      await assert.rejects(
+        wrong.get(),
+        (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
+      );
+      assert.ok(await identity.accepts(await source().get()));
+    });
+
     it(`tries again after ${what}, with growing pauses and no loop`, async () => {
       const token = await signedIn();
       identity.fault(fault, 4);
@@ -386,43 +257,6 @@ describe('a refreshing access token', () => {
     });
   }
 
-  it('blames a fault of the pack on nobody else, keeps its cause, and tries again by itself', async () => {
-    const fault = new TypeError('of the pack');
-    let isFaulty = true;
-    const send: Send = (request) => (isFaulty ? Promise.reject(fault) : identity.send(request));
-    const token = await signedIn({ session: newProcess({ send }) });
-    await assert.rejects(token.get(), { code: 'INTERNAL', retryable: true, cause: fault });
-    isFaulty = false;
-    await clock.advance(2_000);
-    await until(() => token.describe().retryAt === null);
-    assert.ok(await identity.accepts(await token.get()));
-  });
-
-  it('waits as long as the sign-in service asks', async () => {
-    const token = await signedIn();
-    identity.fault({ status: 503, retryAfter: 90 });
-    await assert.rejects(token.get(), { code: 'SERVICE_ERROR', retryAt: new Date(clock.now() + 90_000) });
-    await clock.advance(90_000);
-    await requestsMade(2);
-    const inADay = new Date(clock.now() + day).toUTCString();
-    const date = new Date(clock.now()).toUTCString();
-    await signIn(undefined, 'config-2');
-    const another = source({ configNodeId: 'config-2' });
-    identity.fault({ status: 503, headers: { 'retry-after': inADay, date } });
-    const retryAt = new Date(clock.now() + 60 * minute);
-    await assert.rejects(another.get(), { code: 'SERVICE_ERROR', retryAt }, 'a pause of a day could end the grant');
-  });
-
-  it('gives up waiting for an answer after a minute', async () => {
-    const token = await signedIn({ session: newProcess({ send: silent(clock) }) });
-    const refused = assert.rejects(token.get(), { code: 'TIMEOUT', retryable: true });
-    await clock.whenSleeping(2);
-    // Not as long as the pause before the next try.
-    await clock.advance(51_000);
-    await refused;
-    await token.close();
-  });
-
   it('refreshes an unused grant every third day', async () => {
     const token = await signedIn();
     await clock.advance(1_000);
@@ -435,22 +269,6 @@ describe('a refreshing access token', () => {
       assert.equal(identity.requests.length, count);
     }
     assert.equal(identity.refusals, 0);
-  });
-
-  it('asks for one new token for each token that the service refuses, for all who were refused', async () => {
-    const token = await signedIn();
-    for (let refused = 1; refused <= 6; refused++) {
-      const got = await token.get();
-      token.onAccepted?.(got);
-      assert.deepEqual(
-        await Promise.all([token.onUnauthorized(got), token.onUnauthorized(got), token.onUnauthorized(got)]),
-        [true, true, true],
-      );
-      assert.equal(identity.requests.length, refused + 1);
-      assert.notEqual(await token.get(), got);
-      assert.equal(await token.onUnauthorized(got), true, 'a late answer to the old token');
-    }
-    assert.equal(identity.requests.length, 7);
   });
 
   it('waits longer and longer where the service refuses each new token, and asks for the next one by itself', async () => {
@@ -475,15 +293,6 @@ describe('a refreshing access token', () => {
       pauses.push(pause / 1000);
     }
     assert.deepEqual(pauses, [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
-  });
-
-  it('releases a caller that is cancelled, and keeps the answer for the next', async () => {
-    const token = await signedIn();
-    const controller = new AbortController();
-    identity.beforeAnswer = () => controller.abort();
-    await assert.rejects(token.get(controller.signal), { code: 'CANCELLED' });
-    assert.ok(await identity.accepts(await token.get()));
-    assert.equal(identity.requests.length, 1);
   });
 
   for (const [when, isAnswered] of [

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { byRule, classicCar, demoCar, type CarChanges } from '../../../src/simulator';
-import { Bench, credentials, type Reply } from './support';
+import { classicCar, demoCar, type CarChanges } from '../../../src/simulator';
+import { Bench, type Reply } from './support';
 
 const detailType = 'application/vnd.vendor.api.connected-vehicle.requestdetailresponse.v1+json';
 
@@ -79,27 +79,6 @@ describe('a v1 command to the simulated car', () => {
     }
   });
 
-  it('locks with an open window or tank lid', async () => {
-    bench.simulator
-      .car()
-      .set({ lock: 'UNLOCKED' })
-      .set({ windows: { frontLeft: 'OPEN' } })
-      .set({ doors: { tankLid: 'OPEN' } });
-    await bench.postV1('lock');
-    await bench.clock.advance(4000);
-    assert.equal(bench.simulator.car().state.lock, 'LOCKED');
-  });
-
-  it('can let the doors lag behind', async () => {
-    const car = bench.simulator
-      .car()
-      .set({ lock: 'UNLOCKED', commandPlan: { steps: [{ afterMs: 0, status: byRule }], effectAfterMs: 8000 } });
-    assert.equal(await follow(linkOf(await bench.postV1('lock'))), 'COMPLETED');
-    assert.equal(car.state.lock, 'UNLOCKED');
-    await bench.clock.advance(8000);
-    assert.equal(car.state.lock, 'LOCKED');
-  });
-
   describe('unlock', () => {
     const unlock = async (unlockDuration: unknown) => bench.postV1('unlock', { unlockDuration });
 
@@ -148,37 +127,6 @@ describe('a v2 command to the simulated car', () => {
   const start = (dialect: 'plain' | 'real') => bench.start({ dialect, cars: [demoCar, classicCar] });
   afterEach(() => bench.simulator.close());
 
-  it('answers once it has ended', async () => {
-    for (const name of ['lock', 'lock-reduced-guard', 'unlock', 'flash', 'honk', 'honk-flash']) {
-      await start('plain');
-      const car = bench.simulator.car().set({ lock: name.startsWith('lock') ? 'UNLOCKED' : 'LOCKED' });
-      const reply = await bench.postV2(name);
-      assert.equal(reply.status, 200, name);
-      assert.deepEqual(reply.body, { data: { vin: bench.vin, invokeStatus: 'COMPLETED', message: '' } });
-      assert.equal(reply.headers.get('vendor-api-operationid'), car.invocations[0]?.operationId);
-      assert.deepEqual([car.performed, car.state.lock], [[name], 'LOCKED']);
-      assert.equal(car.openTailgate(), name === 'unlock');
-      await bench.simulator.close();
-    }
-    await start('plain');
-  });
-
-  it('happens even where the client has gone meanwhile', async () => {
-    await start('plain');
-    const car = bench.simulator.car().set({ lock: 'UNLOCKED', commandPlan: { answerAfterMs: 150_000 } });
-    const gone = new AbortController();
-    const reply = bench.raw(`/connected-vehicle/v2/vehicles/${bench.vin}/commands/lock`, {
-      method: 'POST',
-      signal: gone.signal,
-      headers: { ...credentials, 'content-type': 'application/json' },
-    });
-    await bench.clock.whenSleeping();
-    gone.abort();
-    await assert.rejects(reply);
-    await bench.clock.advance(150_000);
-    assert.equal(car.state.lock, 'LOCKED');
-  });
-
   for (const dialect of ['plain', 'real'] as const) {
     it(`ends in the word for what keeps the car from it (${dialect})`, async () => {
       for (const [title, state, word] of reasons) {
@@ -196,47 +144,5 @@ describe('a v2 command to the simulated car', () => {
       }
       await start(dialect);
     });
-
-    it(`takes the commands that only this car has (${dialect})`, async () => {
-      await start(dialect);
-      const car = bench.simulator.car().set({ extraCommands: ['climatization-start'] });
-      assert.equal((await bench.postV2('climatization-start')).status, 200);
-      assert.deepEqual(car.performed, ['climatization-start']);
-      assert.equal((await bench.postV2('climatization-stop')).status, 404);
-      const list = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/commands')).body['data'];
-      assert.ok(String(list?.at(-1)?.['href']).endsWith(`/v2/vehicles/${bench.vin}/commands/climatization-start`));
-      const token = bench.simulator.issueToken({ scopes: ['openid', 'conve:lock'] });
-      assert.equal(
-        (
-          await bench.post('/connected-vehicle/v2/vehicles/{vin}/commands/climatization-start', {
-            authorization: `Bearer ${token}`,
-          })
-        ).status,
-        403,
-      );
-    });
   }
-
-  it('says on the real service how long the tailgate can be opened', async () => {
-    await start('real');
-    assert.deepEqual((await bench.postV2('unlock')).body, {
-      data: { vin: bench.vin, invokeStatus: 'COMPLETED', message: '', readyToUnlock: true, readyToUnlockUntil: 120 },
-    });
-  });
-
-  it('waits five times as long for a car that does not answer, at most for 150 s', async () => {
-    await start('real');
-    const waits: number[] = [];
-    for (const answerAfterMs of [1500, 60_000, 155_000]) {
-      bench.simulator.car().set({ asleep: true, commandPlan: { answerAfterMs } });
-      const from = bench.clock.now();
-      const reply = bench.postV2('lock');
-      await bench.clock.whenSleeping();
-      const { endsAt = 0 } = bench.simulator.car().invocations.at(-1) ?? {};
-      await bench.clock.advance(endsAt - from);
-      assert.equal((await reply).body['data']?.['invokeStatus'], 'VEHICLE_IN_SLEEP');
-      waits.push(endsAt - from);
-    }
-    assert.deepEqual(waits, [7500, 150_000, 155_000]);
-  });
 });

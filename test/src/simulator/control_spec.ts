@@ -1,7 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { classicCar, demoCar } from '../../../src/simulator';
 import { demoFaultNames, demoFaultOf } from '../../../src/simulator/control/demo-faults';
 import { Bench, credentials } from './support';
@@ -18,36 +16,6 @@ describe('the control interface of the simulator', () => {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   const car = `/cars/${demoCar.vin}`;
-
-  it('shows what there is', async () => {
-    assert.deepEqual((await send('GET', '')).body, {
-      cars: [demoCar.vin, classicCar.vin],
-      faults: [],
-    });
-    const { body } = await send('GET', car);
-    assert.equal(body['windows']?.['rearRight'], 'OPEN');
-    assert.deepEqual(body['invocations'], []);
-  });
-
-  it('changes a part of the car, and the service shows it', async () => {
-    const reply = await send('PATCH', car, {
-      windows: { frontLeft: 'OPEN' },
-      lock: 'UNLOCKED',
-      resources: { fuelAmount: 12 },
-    });
-    assert.equal(reply.status, 200);
-    assert.equal(reply.body['windows']?.['frontLeft'], 'OPEN');
-    const { data } = (await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).body;
-    assert.deepEqual([data?.['frontLeft']?.['value'], data?.['rearRight']?.['value']], ['OPEN', 'OPEN']);
-  });
-
-  it('drives a car', async () => {
-    assert.equal((await send('POST', `${car}/drive`, { km: 3, minutes: 3 })).body['driving'], true);
-    assert.equal((await send('POST', `${car}/drive`, { km: 3, minutes: 3 })).status, 422);
-    await bench.clock.advance(180_000);
-    assert.equal((await send('GET', car)).body['resources']?.['odometer'], 24_820);
-    assert.equal((await send('POST', `${car}/drive`, { km: 3 })).status, 422);
-  });
 
   it('sets a fault for the next request at a click, once, and removes it at the next', async () => {
     const click = (body: unknown) => send('POST', `${car}/click`, body);
@@ -162,47 +130,6 @@ describe('the control interface of the simulator', () => {
     readers.forEach(({ end }) => end());
   });
 
-  it('has at most 50 of them also where one connection asks for more at once', async () => {
-    // Each reader waits for the next percent.
-    bench.simulator.car().set({ battery: { level: 50 }, plugIn: true, charger: { connection: 'CONNECTED' } });
-    const { hostname, port, host } = new URL(bench.simulator.url);
-    const socket = connect(Number(port), hostname);
-    const text = `GET /control/events HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(60);
-    socket.write(text);
-    await once(socket, 'data');
-    assert.equal(bench.clock.sleeping, 50);
-    socket.destroy();
-    while (bench.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
-    const gone = new AbortController();
-    assert.equal((await fetch(`${bench.simulator.url}/control/events`, { signal: gone.signal })).status, 200);
-    gone.abort();
-  });
-
-  it('adds, lists and removes faults', async () => {
-    const added = await send('POST', '/faults', { match: { path: '/windows' }, error: 'quota' });
-    assert.equal(added.status, 201);
-    assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).status, 403);
-    assert.deepEqual((await send('GET', '')).body['faults'], [added.body]);
-    await send('POST', '/faults', { latencyMs: 10 });
-    assert.deepEqual((await send('DELETE', '/faults')).body, []);
-    assert.deepEqual(bench.simulator.demoFaults.list, []);
-  });
-
-  it('shows the requests without what is secret', async () => {
-    await bench.get('/connected-vehicle/v2/vehicles');
-    await bench.raw('/as/token.oauth2', {
-      method: 'POST',
-      body: 'refresh_token=SECRET',
-      headers: { authorization: 'Basic SECRET' },
-    });
-    const reply = await send('GET', '/requests');
-    assert.deepEqual(
-      reply.body.map((item) => item['status']),
-      [200, 401],
-    );
-    assert.doesNotMatch(reply.text, /SECRET|demo-token|demo-key/);
-  });
-
   it('says what is wrong with a body', async () => {
     assert.equal((await send('PATCH', car, '{')).status, 400);
     for (const [body, text] of [
@@ -220,12 +147,6 @@ describe('the control interface of the simulator', () => {
       assert.match(String(reply.body['error']?.['description']), text);
     }
     assert.equal((await send('POST', '/faults', { error: 'sunshine' })).status, 422);
-  });
-
-  it('refuses an unknown address, car or method', async () => {
-    assert.equal((await send('GET', '/nothing')).status, 404);
-    assert.equal((await send('GET', '/cars/YV1CT9551B1570983')).status, 404);
-    assert.equal((await send('DELETE', car)).status, 405);
   });
 
   it('shows a page that no other page can frame, read or use', async () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { carProfiles, classicCar, demoCar, electricCar, milesCar, quirkyCar } from '../../../src/simulator';
+import { classicCar, demoCar, electricCar } from '../../../src/simulator';
 import type { CarOptions } from '../../../src/simulator';
 import { chargingMemberNames } from '../../../src/catalogue/reads';
 import { Bench, type Json } from './support';
@@ -15,23 +15,6 @@ describe('the energy interface of the simulated service', () => {
   const values = async () =>
     Object.fromEntries(Object.entries(await energy()).map(([name, member]: [string, Json]) => [name, member['value']]));
   afterEach(() => bench.simulator.close());
-
-  it('answers ten members at the root, each with the time of its own', async () => {
-    await start(electricCar);
-    const updatedAt = '2026-06-01T08:00:00Z';
-    assert.deepEqual(await energy(), {
-      batteryChargeLevel: { status: 'OK', value: 53, unit: 'percentage', updatedAt },
-      electricRange: { status: 'OK', value: 241, unit: 'km', updatedAt },
-      chargerConnectionStatus: { status: 'OK', value: 'CONNECTED', updatedAt },
-      chargingStatus: { status: 'OK', value: 'CHARGING', updatedAt },
-      chargingType: { status: 'OK', value: 'AC', updatedAt },
-      chargerPowerStatus: { status: 'OK', value: 'PROVIDING_POWER', updatedAt },
-      estimatedChargingTimeToTargetBatteryChargeLevel: { status: 'OK', value: 168, unit: 'minutes', updatedAt },
-      chargingCurrentLimit: { status: 'OK', value: 16, unit: 'ampere', updatedAt },
-      targetBatteryChargeLevel: { status: 'OK', value: 90, unit: 'percentage', updatedAt },
-      chargingPower: { status: 'OK', value: 11000, unit: 'watts', updatedAt },
-    });
-  });
 
   it('charges in the time of the clock, with a new time at each whole percent', async () => {
     await start(electricCar);
@@ -82,23 +65,6 @@ describe('the energy interface of the simulated service', () => {
     });
   });
 
-  it('waits without power, for its time, and with a fault at the charger', async () => {
-    await start(electricCar);
-    const car = bench.simulator.car();
-    const words = async () => {
-      const { chargerConnectionStatus, chargingStatus, chargerPowerStatus } = await values();
-      return [chargerConnectionStatus, chargingStatus, chargerPowerStatus];
-    };
-    car.set({ charger: { hasPower: false } });
-    assert.deepEqual(await words(), ['CONNECTED', 'IDLE', 'NO_POWER_AVAILABLE']);
-    car.set({ charger: { hasPower: true, scheduled: true } });
-    assert.deepEqual(await words(), ['CONNECTED', 'SCHEDULED', 'POWER_AVAILABLE_BUT_NOT_ACTIVATED']);
-    car.set({ charger: { connection: 'FAULT' } });
-    assert.deepEqual(await words(), ['FAULT', 'ERROR', 'FAULT']);
-    await bench.clock.advance(24 * hour);
-    assert.equal((await values())['batteryChargeLevel'], 53);
-  });
-
   it('says what the car supports, with the one name that differs', async () => {
     await start(electricCar);
     const { getEnergyState } = (await bench.get(capabilities)).body as unknown as { getEnergyState: Json };
@@ -110,42 +76,6 @@ describe('the energy interface of the simulated service', () => {
     );
     assert.equal(getEnergyState['isSupported'], true);
     assert.deepEqual(getEnergyState['chargingSystemStatus'], { isSupported: true });
-  });
-
-  it('answers in miles and with errors for a car that does so', async () => {
-    await start(milesCar);
-    const body = await energy();
-    assert.equal(body['batteryChargeLevel']?.['value'], 87.3);
-    assert.equal(body['electricRange']?.['unit'], 'miles');
-    assert.equal(body['electricRange']?.['value'], 26);
-    assert.deepEqual(body['chargingPower'], {
-      status: 'ERROR',
-      code: 'NOT_SUPPORTED',
-      message: 'Resource is not supported for this vehicle',
-    });
-    assert.deepEqual(body['targetBatteryChargeLevel'], {
-      status: 'ERROR',
-      code: 'ERROR_READING_PROPERTY',
-      message: 'Failed to retrieve property.',
-    });
-  });
-
-  it('tells of each kind of car as many members as such a car has', async () => {
-    await start(...Object.values(carProfiles));
-    const told: Record<string, number> = {};
-    for (const [kind, { vin }] of Object.entries(carProfiles) as [string, CarOptions][]) {
-      const { body } = await bench.get(state.replace('{vin}', String(vin)));
-      told[kind] = Object.values(body).filter((member: Json) => member['status'] === 'OK').length;
-    }
-    assert.deepEqual(told, {
-      petrol: 0,
-      electric: 10,
-      hybrid: 10,
-      miles: 7,
-      'classic-hybrid': 3,
-      quirky: 9,
-      classic: 0,
-    });
   });
 
   it('answers a petrol car with errors alone, or with 404', async () => {
@@ -167,34 +97,6 @@ describe('the energy interface of the simulated service', () => {
     });
   });
 
-  it('has a car that denies a member with a value, and ends a charge with a fault', async () => {
-    await start(quirkyCar);
-    const idle = await energy();
-    assert.equal(idle['chargingPower']?.['code'], 'PROPERTY_NOT_FOUND');
-    assert.equal(idle['chargingCurrentLimit']?.['value'], 32);
-    assert.deepEqual((await bench.get(capabilities)).body['getEnergyState']?.['chargingCurrentLimit'], {
-      isSupported: false,
-    });
-    bench.simulator.car().set({ charger: { connection: 'CONNECTED' } });
-    assert.equal((await values())['chargingPower'], 11_000);
-    await bench.clock.advance(24 * hour);
-    const done = await values();
-    assert.deepEqual(
-      [done['chargingStatus'], done['chargerPowerStatus'], done['batteryChargeLevel']],
-      ['DONE', 'FAULT', 90],
-    );
-  });
-
-  it('refuses a missing scope at the root of the body', async () => {
-    await start(electricCar);
-    const authorization = `Bearer ${bench.simulator.issueToken({ scopes: ['openid', 'energy:capability:read'] })}`;
-    const refusal = { code: 'AUTHORIZATION_ERROR', message: 'Not authorized to access this resource.', details: [] };
-    const reply = await bench.get(state, { authorization });
-    assert.equal(reply.status, 403);
-    assert.deepEqual(reply.body, refusal);
-    assert.equal((await bench.get(capabilities, { authorization })).status, 200);
-  });
-
   it('says that version 1 is gone', async () => {
     await start(electricCar);
     const reply = await bench.get('/energy/v1/vehicles/{vin}/recharge-status');
@@ -205,12 +107,5 @@ describe('the energy interface of the simulated service', () => {
         description: 'Version 1 is removed. See https://developer.volvocars.com/apis/energy/v2/overview/',
       },
     });
-  });
-
-  it('counts the requests of a day per API', async () => {
-    await bench.start({ cars: [electricCar], limits: { requestsPerDay: 2 } });
-    for (const status of [200, 200, 403]) assert.equal((await bench.get(state)).status, status);
-    for (const status of [200, 200, 403])
-      assert.equal((await bench.get('/location/v1/vehicles/{vin}/location')).status, status);
   });
 });

@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { resourceNames, resources, type Resource } from '../../../src/catalogue/reads';
 import { classicCar, demoCar, electricCar } from '../../../src/simulator';
 import { Bench } from './support';
 
@@ -12,33 +11,6 @@ describe('the simulated service, read in the plain dialect', () => {
   const bench = new Bench();
   beforeEach(() => bench.start({ cars: [demoCar, classicCar, electricCar] }));
   afterEach(() => bench.simulator.close());
-
-  it('lists the vehicles of the account', async () => {
-    assert.deepEqual((await bench.get(v2)).body, {
-      data: [{ vin: demoCar.vin }, { vin: classicCar.vin }, { vin: electricCar.vin }],
-    });
-  });
-
-  it('answers the details of the specification and no more', async () => {
-    const { data } = (await bench.get(`${v2}/{vin}`)).body as unknown as { data: Record<string, object> };
-    assert.deepEqual(Object.keys(data), [
-      'vin',
-      'modelYear',
-      'gearbox',
-      'fuelType',
-      'externalColour',
-      'images',
-      'descriptions',
-    ]);
-    assert.deepEqual(Object.keys(data['images'] ?? {}), ['exteriorImageUrl', 'internalImageUrl']);
-    assert.deepEqual(data['descriptions'], { model: 'XC60', steering: 'LEFT' });
-  });
-
-  it('gives a battery capacity only to cars with an electric motor', async () => {
-    const capacity = async (vin: string) => (await bench.get(`${v2}/${vin}`)).body['data']?.['batteryCapacityKWH'];
-    assert.equal(await capacity(classicCar.vin), undefined);
-    assert.equal(await capacity(electricCar.vin), 82);
-  });
 
   it('shows pictures for a quarter of an hour', async () => {
     const url = String((await bench.get(`${v2}/{vin}`)).body['data']?.['images']?.['exteriorImageUrl']);
@@ -81,43 +53,6 @@ describe('the simulated service, read in the plain dialect', () => {
     ]);
   });
 
-  it('leaves out of the list what a classic car does not have', async () => {
-    const { data } = (await bench.get(`${v2}/${classicCar.vin}/commands`)).body;
-    const names = data?.map((item) => item['command']) ?? [];
-    assert.deepEqual([names.length, names.map(String).includes('lock-reduced-guard')], [9, false]);
-  });
-
-  it('says whether the car can be reached, and why not', async () => {
-    const accessibility = async () => (await bench.get(`${v2}/{vin}/command-accessibility`)).body['data'];
-    assert.deepEqual(await accessibility(), { availabilityStatus: { value: 'AVAILABLE', timestamp: start } });
-    await bench.clock.advance(1000);
-    for (const [state, unavailableReason] of [
-      [{ reachable: false }, 'NO_INTERNET'],
-      [{ inUse: true }, 'CAR_IN_USE'],
-      [{ powerSaving: true }, 'POWER_SAVING_MODE'],
-      [{ asleep: true }, 'POWER_SAVING_MODE'],
-    ] as const) {
-      bench.simulator.car().set({ reachable: true, inUse: false, powerSaving: false, asleep: false, ...state });
-      assert.deepEqual(await accessibility(), {
-        availabilityStatus: { value: 'UNAVAILABLE', unavailableReason, timestamp: '2026-06-01T08:00:01.000Z' },
-      });
-    }
-  });
-
-  it('answers each resource as the specification types it', async () => {
-    bench.simulator.car().set(known);
-    for (const name of resourceNames) {
-      const { status, body } = await bench.get(`${extended}/{vin}/resources/${name}`);
-      assert.equal(status, 200, name);
-      const row: Resource = resources[name];
-      const { value, unit, timestamp } = body['resourceValue'] as unknown as Record<string, unknown>;
-      if (row.kind === 'enum') assert.ok(row.values.includes(String(value)), `${name}: ${String(value)}`);
-      else if (row.kind === 'boolean') assert.equal(typeof value, 'boolean', name);
-      else assert.ok(row.kind === 'integer' ? Number.isInteger(value) : typeof value === 'number', name);
-      assert.deepEqual([unit, timestamp], ['unit' in row ? row.unit : undefined, start], name);
-    }
-  });
-
   it('has the resource of an opening true for open and ajar, false for closed, and null for any other word', async () => {
     const opened = async (name: string) =>
       (await bench.get(`${extended}/{vin}/resources/${name}`)).body['resourceValue']?.['value'];
@@ -132,52 +67,12 @@ describe('the simulated service, read in the plain dialect', () => {
       assert.deepEqual([await opened('rearRightWindowOpen'), await opened('hoodOpen')], [open, open], String(word));
     }
   });
-
-  it('refuses a resource that does not exist', async () => {
-    const { status, body } = await bench.get(`${extended}/{vin}/resources/constructor`);
-    assert.equal(status, 404);
-    assert.deepEqual(body, {
-      error: { message: 'NOT_FOUND', description: 'constructor is not supported by this vehicle' },
-    });
-  });
 });
-
-/** What the demo car cannot report. */
-const known = { resources: { washerFluidLevel: 'NORMAL', frontLeftTyrePressure: 'NORMAL' } };
 
 describe('the simulated service, read in the real dialect', () => {
   const bench = new Bench();
   beforeEach(() => bench.start({ dialect: 'real' }));
   afterEach(() => bench.simulator.close());
-
-  const closed = { timestamp: '2026-06-01T08:00:00.000000000Z', unit: null, value: 'CLOSED' };
-
-  it('answers the windows of v2 under their own names, with a sunroof', async () => {
-    assert.deepEqual((await bench.get(`${v2}/{vin}/windows`)).body, {
-      data: {
-        frontLeftWindow: closed,
-        frontRightWindow: closed,
-        rearLeftWindow: closed,
-        rearRightWindow: { ...closed, value: 'OPEN' },
-        sunroof: { ...closed, value: 'UNSPECIFIED' },
-      },
-    });
-  });
-
-  it('answers the doors of v2 under their own names, with a tank lid', async () => {
-    assert.deepEqual((await bench.get(`${v2}/{vin}/doors`)).body, {
-      data: {
-        centralLock: { ...closed, value: 'LOCKED' },
-        frontLeftDoor: closed,
-        frontRightDoor: closed,
-        rearLeftDoor: closed,
-        rearRightDoor: closed,
-        tailgate: closed,
-        hood: closed,
-        tankLid: closed,
-      },
-    });
-  });
 
   it('wraps v1 in status and operation id, and keeps the names of the specification there', async () => {
     const { body } = await bench.getV1(`${v1}/{vin}/doors`);
@@ -185,13 +80,6 @@ describe('the simulated service, read in the real dialect', () => {
     assert.match(String(body['operationId']), /^[\da-f-]{36}$/);
     assert.deepEqual(body['data']?.['tailGate'], { value: 'CLOSED', timestamp: start });
     assert.equal('tankLid' in (body['data'] as object), false);
-  });
-
-  it('answers details with nulls and with what the specification does not list', async () => {
-    bench.simulator.car().set({ details: { externalColour: null, descriptions: { upholstery: 'null' } } });
-    const { data } = (await bench.get(`${v2}/{vin}`)).body;
-    assert.equal(data?.['externalColour'], null);
-    assert.deepEqual(data?.['descriptions'], { model: 'XC60', steering: 'LEFT', upholstery: 'null' });
   });
 
   it('lists commands in capitals, with relative addresses that lack the interface', async () => {
@@ -211,31 +99,6 @@ describe('the simulated service, read in the real dialect', () => {
         ['ENGINE_STOP', 'engine-stop'],
       ].map(([command, path]) => ({ command, href: `/v2/vehicles/${bench.vin}/commands/${path}` })),
     );
-  });
-
-  it('has a reason of null where the car is available', async () => {
-    assert.deepEqual((await bench.get(`${v2}/{vin}/command-accessibility`)).body, {
-      data: {
-        availabilityStatus: { timestamp: '2026-06-01T08:00:00.000000Z', unavailableReason: null, value: 'AVAILABLE' },
-      },
-    });
-  });
-
-  it('answers each resource as a text under its own name', async () => {
-    const car = bench.simulator.car().set(known);
-    for (const name of resourceNames) {
-      const { headers, body } = await bench.get(`${extended}/{vin}/resources/${name}`);
-      const row: Resource = resources[name];
-      assert.equal(headers.get('content-type'), 'application/json;charset=UTF-8', name);
-      const unit = 'unit' in row ? { unit: row.unit } : {};
-      assert.deepEqual(body, { [name]: { value: String(car.resource(name)), ...unit, timestamp: Date.parse(start) } });
-    }
-  });
-
-  it('refuses an unknown resource in the words of the extended vehicle', async () => {
-    const { status, body } = await bench.get(`${extended}/{vin}/resources/tyreColour`);
-    assert.equal(status, 403);
-    assert.deepEqual(Object.keys(body), ['exveErrorId', 'exveErrorMsg', 'exveErrorRef', 'exveNote']);
   });
 
   it('serves the further groups of v2 from the same car', async () => {

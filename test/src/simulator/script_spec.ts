@@ -68,22 +68,6 @@ describe('npm run simulator', () => {
     await once(child, 'exit');
   });
 
-  for (const [limits, statuses] of [
-    [undefined, new Set([200])],
-    ['real', new Set([200, 429])],
-  ] as const) {
-    it(`keeps ${limits === undefined ? 'no limits' : 'the limits of the real service'} with LIMITS ${limits ?? 'unset'}`, async () => {
-      const child = start({ PORT: '0', ...(limits !== undefined && { LIMITS: limits }) });
-      const { url } = await started(child);
-      const read = async (): Promise<number> => {
-        const headers = { authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' };
-        return (await fetch(`${url}/connected-vehicle/v2/vehicles`, { headers })).status;
-      };
-      const answers = await Promise.all(Array.from({ length: 101 }, read));
-      assert.deepEqual(new Set(answers), statuses);
-    });
-  }
-
   it('says what is wrong with its settings', async () => {
     for (const [env, sentence] of [
       [{ PORT: 'eighty' }, /PORT must be a number/],

@@ -36,11 +36,6 @@ describe('the location of a simulated car', () => {
       error: { message: 'FORBIDDEN', description: 'Client not allowed to access Location API' },
     });
   });
-
-  it('refuses positions that do not exist', () => {
-    for (const location of [{ latitude: 91 }, { longitude: -181 }, { heading: 400 }])
-      assert.throws(() => bench.simulator.car().set({ location }), { code: 'INPUT_INVALID' });
-  });
 });
 
 describe('a trip of a simulated car', () => {
@@ -76,29 +71,6 @@ describe('a trip of a simulated car', () => {
     const { body } = await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/fuelAmount');
     assert.equal(body['resourceValue']?.['value'], 36);
   });
-
-  it('takes the cable off, and charge instead of fuel', async () => {
-    await start(electricCar);
-    const car = bench.simulator.car().drive({ km: 78, minutes: 60 });
-    assert.equal(car.state.charger.connection, 'DISCONNECTED');
-    await bench.clock.advance(60 * 60_000);
-    // 18.2 kWh of 78.
-    assert.equal(Math.round(Number(car.state.battery.level)), 35);
-    assert.equal((await bench.get('/energy/v2/vehicles/{vin}/state')).body['batteryChargeLevel']?.['value'], 34);
-  });
-
-  it('is refused without a length, and during another trip', async () => {
-    await start(demoCar);
-    const car = bench.simulator.car();
-    for (const trip of [
-      { km: -1, minutes: 5 },
-      { km: 5, minutes: 0 },
-      { km: 5, minutes: 5, latitude: 91 },
-    ])
-      assert.throws(() => car.drive(trip), { code: 'INPUT_INVALID' });
-    car.drive({ km: 5, minutes: 5 });
-    assert.throws(() => car.drive({ km: 5, minutes: 5 }), /is driving already/);
-  });
 });
 
 describe('climate and engine of a simulated car', () => {
@@ -124,21 +96,6 @@ describe('climate and engine of a simulated car', () => {
     assert.equal((await engine())?.['value'], 'STOPPED');
   });
 
-  it('refuses minutes that are missing, out of range or no whole number', async () => {
-    for (const body of [
-      undefined,
-      {},
-      { runtimeMinutes: 16 },
-      { runtimeMinutes: -1 },
-      { runtimeMinutes: 1.5 },
-      { runtimeMinutes: 'ten' },
-      '{',
-    ])
-      assert.equal((await startEngine(body)).status, 400, JSON.stringify(body));
-    assert.equal((await startEngine({ runtimeMinutes: 0 })).status, 200);
-    assert.deepEqual(bench.simulator.car().performed, ['engine-start']);
-  });
-
   it('ends a climatization by itself, by command, with the engine and with the driver’s door', async () => {
     const car = bench.simulator.car();
     const begin = async () => {
@@ -158,20 +115,5 @@ describe('climate and engine of a simulated car', () => {
     await begin();
     car.set({ doors: { frontLeft: 'OPEN' } });
     assert.equal(car.climateUntil, null);
-  });
-
-  it('can say that a climatization was stopped while it goes on', async () => {
-    const car = bench.simulator.car().set({ ignoresClimatizationStop: true });
-    await bench.postV2('climatization-start');
-    assert.equal((await bench.postV2('climatization-stop')).body['data']?.['invokeStatus'], 'COMPLETED');
-    assert.notEqual(car.climateUntil, null);
-  });
-
-  it('says 410 for the extended vehicle where it was retired', async () => {
-    await bench.simulator.close();
-    await bench.start({ dialect: 'real', interfaces: ['connected-v2', 'energy-v2', 'location-v1'] });
-    assert.equal((await bench.get('/extended-vehicle/v1/vehicles/{vin}/resources/odometer')).status, 410);
-    assert.equal((await bench.getV1('/connected-vehicle/v1/vehicles/{vin}/windows')).status, 404);
-    assert.equal((await bench.get('/connected-vehicle/v2/vehicles/{vin}/windows')).status, 200);
   });
 });

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -10,10 +10,9 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { FileStateStore } from '../../../src/index';
@@ -114,19 +113,6 @@ describe('The use of a directory', () => {
     await owned({ clock: new ManualClock() });
   });
 
-  it('passes on when a process ends by itself, which leaves neither its socket nor an open question', async () => {
-    const first = await start();
-    const second = claim();
-    await until(second, 'standby');
-    first.send('end');
-    await until(second, 'active');
-    await second.end();
-    assert.deepEqual(files(), ['owner-2']);
-    assert.equal(readFileSync(markOf(2), 'utf8'), 'ended');
-    const third = claim({ isLocal: () => Promise.resolve(false), clock: new ManualClock() });
-    await third.ready();
-  });
-
   it('stays that of a process that is stopped', async function () {
     if (process.platform === 'win32') this.skip();
     const first = await start();
@@ -139,17 +125,6 @@ describe('The use of a directory', () => {
     await kill(first);
     await Promise.race([until(second, 'active'), until(third, 'active')]);
     assert.deepEqual([second.role, third.role].sort(), ['active', 'standby']);
-  });
-
-  it('is given to one of many that begin together, and to one after the other', async () => {
-    const all = Array.from({ length: 8 }, () => claim());
-    for (let left = all.length; left > 0; left -= 1) {
-      await Promise.race(all.filter(({ role }) => role !== 'lost').map((owner) => until(owner, 'active')));
-      const ours = all.filter(({ role }) => role === 'active');
-      assert.equal(ours.length, 1);
-      await ours[0]?.end();
-    }
-    assert.equal(files().filter((name) => /^owner-\d+$/.test(name)).length, 1);
   });
 
   it('is not taken twice by a process that was stopped while it took the directory', async () => {
@@ -165,52 +140,6 @@ describe('The use of a directory', () => {
     assert.match(files().join(), /^owner-4,owner-4\.[0-9a-f]{12}$/);
   });
 
-  it('is given to the faster one of two that take the same number', async () => {
-    const rest: (() => void)[] = [];
-    const two = [1, 2].map(() => claim({ isLocal: () => new Promise((resolve) => rest.push(() => resolve(true))) }));
-    while (rest.length < 2) await turns(1);
-    for (const go of rest) go();
-    await Promise.allSettled(two.map((owner) => owner.ready()));
-    assert.match(files().join(), /^owner-1,owner-1\.[0-9a-f]{12}$/);
-    for (const owner of two) await owner.confirm().catch(() => undefined);
-    assert.deepEqual(two.map(({ role }) => role).sort(), ['active', 'standby']);
-  });
-
-  it('stays that of a process that can take no connection now', async function () {
-    // Only Linux distinguishes a full queue from a process that has ended.
-    if (process.platform !== 'linux') this.skip();
-    leave(3, JSON.stringify({ socket: 'owner-3.0123456789ab', beats: false }));
-    const code = `require('node:net').createServer().listen({ path: process.argv[1], backlog: 1 }, () => {
-      process.stdout.write('listens');
-    })`;
-    const path = join(directory, 'state', 'owner-3.0123456789ab');
-    const full = spawn(process.execPath, ['-e', code, path], { stdio: ['ignore', 'pipe', 'inherit'] });
-    children.push(full);
-    await once(full.stdout, 'data');
-    full.kill('SIGSTOP');
-    const waiting: Socket[] = [];
-    for (let isFull = false; !isFull;) {
-      const connection = createConnection(path).on('error', () => undefined);
-      waiting.push(connection);
-      isFull = await once(connection, 'connect').then(
-        () => false,
-        () => true,
-      );
-    }
-    const clock = new ManualClock();
-    const owner = claim({ clock });
-    await until(owner, 'standby');
-    for (let second = 0; second < 30; second += 1) {
-      await clock.whenSleeping();
-      await clock.advance(1_000);
-    }
-    assert.equal(owner.role, 'standby');
-    await kill(full);
-    for (const connection of waiting) connection.destroy();
-    await clock.advanceUntil(() => owner.role === 'active');
-    assert.ok(existsSync(markOf(4)));
-  });
-
   it('waits for the end of another process with one connection, and closes it with its own end', async () => {
     const { connections, ...options } = listening();
     await owned(options);
@@ -222,17 +151,6 @@ describe('The use of a directory', () => {
     await second.end();
     await closed;
     assert.equal(second.role, 'lost');
-  });
-
-  it('outlives a fault of the connection of a process that waits', async () => {
-    const { connections, ...options } = listening();
-    const first = await owned(options);
-    const second = claim();
-    await until(second, 'standby');
-    while (connections.length < 1) await turns(1);
-    connections[0]?.destroy(new Error('reset'));
-    while (connections.length < 2) await turns(1);
-    assert.deepEqual([first.role, second.role], ['active', 'standby']);
   });
 
   it('passes on at once where a process on a network file system was seen on this machine', async () => {
@@ -272,43 +190,11 @@ describe('The use of a directory', () => {
     assert.deepEqual(files(), ['owner-2']);
   });
 
-  it('removes what former processes left', async () => {
-    for (let count = 0; count < 3; count += 1) await kill(await start());
-    const foreign = ['guard', 'owner-1.note', 'owner-9.0123456789ab', 'xowner-1'];
-    for (const name of foreign) writeFileSync(join(directory, 'state', name), '');
-    const owner = await owned();
-    assert.equal(files().length, 2 + foreign.length);
-    await owner.end();
-    assert.deepEqual(files(), ['guard', 'owner-1.note', 'owner-4', 'owner-9.0123456789ab', 'xowner-1']);
-  });
-
-  it('counts no file whose name only looks like that of an owner', async () => {
-    for (const number of ['7x', '1234567890123456', '']) leave(number, '');
-    writeFileSync(join(directory, 'state', 'xowner-7'), '');
-    await owned();
-    assert.ok(existsSync(markOf(1)));
-  });
-
-  it('counts on after nine owners, and removes what they left', async () => {
-    leave(12, 'ended');
-    leave('12.0123456789ab', '');
-    const owner = await owned();
-    assert.match(files().join(), /^owner-13,owner-13\.[0-9a-f]{12}$/);
-    await owner.confirm();
-  });
-
   it('is nobody’s where the file of the last process cannot be read', async () => {
     mkdirSync(markOf(3), { recursive: true });
     const owner = await owned({ clock: new ManualClock() });
     await owner.confirm();
     assert.deepEqual(files(), ['owner-3']);
-  });
-
-  it('is free at once after a process whose socket is a file by now', async () => {
-    leave(3, JSON.stringify({ socket: 'owner-3.0123456789ab', beats: false }));
-    writeFileSync(join(directory, 'state', 'owner-3.0123456789ab'), '');
-    await owned({ clock: new ManualClock() });
-    assert.ok(existsSync(markOf(4)));
   });
 
   for (const text of ['nonsense', '{"socket":"../../socket","beats":false}', '{"socket":null}'])
@@ -320,18 +206,6 @@ describe('The use of a directory', () => {
       await clock.advanceUntil(() => owner.role === 'active');
       assert.ok(clock.now() - since >= 20_000 && clock.now() - since < 25_000, `${clock.now() - since}`);
     });
-
-  it('tells each change once, to those that still listen', async () => {
-    const owner = claim();
-    const [states, few]: Role[][] = [[], []];
-    owner.onChange(() => states?.push(owner.role));
-    const stop = owner.onChange(() => few?.push(owner.role));
-    await owner.ready();
-    stop();
-    await owner.end();
-    await owner.end();
-    assert.deepEqual([states, few], [['active', 'lost'], ['active']]);
-  });
 
   it('passes on at the end of a process that does not end it, and leaves nothing in one that does', async () => {
     const before = process.listeners('exit');
@@ -356,32 +230,6 @@ describe('The use of a directory', () => {
       assert.equal(ready.error, null);
       assert.ok(clock.now() - since >= 2_000 && clock.now() - since < 5_000);
       assert.ok(existsSync(markOf(8)));
-    });
-
-    it('begins at once where the file is removed meanwhile', async () => {
-      leave(7, '');
-      const clock = new ManualClock();
-      const owner = claim({ clock });
-      const since = clock.now();
-      await clock.whenSleeping();
-      rmSync(markOf(7));
-      await clock.advanceUntil(() => owner.role === 'active');
-      assert.ok(existsSync(markOf(8)), String(files()));
-      assert.ok(clock.now() - since < 15_000, `${clock.now() - since}`);
-    });
-
-    it('waits for one that writes it meanwhile', async () => {
-      leave(7, '');
-      const clock = new ManualClock();
-      const owner = claim({ clock });
-      await clock.advanceUntil(() => clock.sleeping > 0, 0);
-      leave(7, JSON.stringify({ socket: null, beats: true }));
-      let time = 1;
-      await clock.advanceUntil(() => {
-        utimesSync(markOf(7), time, (time += 1));
-        return owner.role === 'standby';
-      });
-      assert.ok(!existsSync(markOf(8)));
     });
   });
 
@@ -429,46 +277,7 @@ describe('The use of a directory', () => {
         assert.ok(!existsSync(markOf(1)));
         assert.equal((await new FileStateStore({ directory }).read('guard/a'))?.value, 1);
       });
-
-      it('notices that with its next sign of life, too', async () => {
-        const { first, time } = await foreign();
-        leave(2, JSON.stringify({ socket: null, beats: true }));
-        await time.advanceUntil(() => first.role === 'lost');
-        assert.equal(time.sleeping, 0, 'it renews no file any more');
-      });
-
-      it('passes on at once when it ends', async () => {
-        const { first } = await foreign();
-        await first.end();
-        await owned({ ...options, clock: new ManualClock() });
-      });
     });
-
-  it('is lost with its socket', async () => {
-    const first = await owned({ isLocal: () => Promise.resolve(false), clock: new ManualClock() });
-    assert.equal(files().length, 2);
-    leave(2, JSON.stringify({ socket: null, beats: true }));
-    await assert.rejects(first.confirm(), DirectoryInUse);
-    assert.deepEqual(files(), ['owner-1', 'owner-2']);
-  });
-
-  it('is free at once after a process whose file is removed while it is watched', async () => {
-    leave(3, JSON.stringify({ socket: null, beats: true }));
-    const clock = new ManualClock();
-    const owner = claim({ clock });
-    const since = clock.now();
-    await clock.whenSleeping();
-    rmSync(markOf(3));
-    await clock.advanceUntil(() => owner.role === 'active');
-    assert.ok(existsSync(markOf(4)), String(files()));
-    assert.ok(clock.now() - since < 15_000, `${clock.now() - since}`);
-  });
-
-  it('needs no time on a local file system', async () => {
-    const clock = new ManualClock();
-    await owned({ clock });
-    assert.equal(clock.sleeping, 0);
-  });
 
   it('is nobody’s where the folder cannot be written, and everything else goes on', async () => {
     writeFileSync(directory, 'a file in the way');
@@ -484,77 +293,11 @@ describe('The use of a directory', () => {
     await until(second, 'standby');
   });
 
-  it('leaves nothing where it ends before the folder could be written', async () => {
-    writeFileSync(directory, 'a file in the way');
-    const owner = await owned({ clock: new ManualClock() });
-    rmSync(directory);
-    mkdirSync(join(directory, 'state'), { recursive: true });
-    await owner.end();
-    assert.deepEqual(files(), []);
-  });
-
-  for (const when of ['before its socket listens', 'after its socket listens'])
-    it(`is nobody’s where the folder is removed ${when}, until it can be written`, async () => {
-      const clock = new ManualClock();
-      const { listen, server } = listening();
-      const remove = (moment: string): void => {
-        if (moment === when) rmSync(directory, { recursive: true });
-      };
-      const owner = await owned({
-        clock,
-        isLocal: () => {
-          remove('before its socket listens');
-          return Promise.resolve(true);
-        },
-        ...(when.startsWith('after') && {
-          listen: async (path) => {
-            await listen(path);
-            remove('after its socket listens');
-            return server;
-          },
-        }),
-      });
-      await clock.whenSleeping();
-      assert.equal(server.listening, false);
-      await owner.confirm();
-      assert.equal(existsSync(directory), false);
-    });
-
-  it('is lost where the folder could not be written and another process was the first that could', async () => {
-    writeFileSync(directory, 'a file in the way');
-    const clock = new ManualClock();
-    const late = await owned({ clock });
-    rmSync(directory);
-    await owned();
-    await clock.advanceUntil(() => late.role === 'lost');
-    await assert.rejects(late.ready(), /has taken over the folder .* Stop one of the two/);
-    await assert.rejects(late.confirm(), DirectoryInUse);
-  });
-
-  it('goes on while its folder cannot be read', async () => {
-    const owner = await owned();
-    rmSync(join(directory, 'state'), { recursive: true });
-    writeFileSync(join(directory, 'state'), 'a file in the way');
-    await owner.confirm();
-    assert.equal(owner.role, 'active');
-  });
-
   it('writes nothing after its end, although a person has emptied the folder', async () => {
     const owner = await owned();
     await owner.end();
     rmSync(markOf(1));
     await assert.rejects(owner.confirm(), DirectoryInUse);
     assert.deepEqual(files(), []);
-  });
-
-  it('goes on after a person has emptied the folder', async () => {
-    const owner = await owned();
-    const store = new FileStateStore({ directory, owner });
-    await store.write('guard/a', 1);
-    rmSync(join(directory, 'state'), { recursive: true });
-    await store.write('guard/a', 2);
-    assert.equal((await new FileStateStore({ directory }).read('guard/a'))?.value, 2);
-    await store.write('guard/a', 3);
-    assert.ok(existsSync(markOf(1)));
   });
 });

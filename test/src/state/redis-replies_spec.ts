@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { ManualClock } from '../../support/manual-clock';
 import { describeOnRedis, loadRedis, openRedis, RedisServer } from '../../support/redis-server';
-import { authority, issuedCertificate } from '../../support/test-certificate';
-import { VehicleError, type RedisStateStore } from '../../../src/index';
+import { type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { Seal } from '../../../src/state/seal';
 import { hashed, StateFault } from '../../../src/state/state-store';
@@ -64,23 +63,6 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     (change: (text: string) => string): Change =>
     ([name], reply) =>
       name === 'INFO' ? change(String(reply)) : reply;
-  it('uses only commands that this Redis knows, and the protocol that Redis 6 has', async () => {
-    const own = await RedisServer.start();
-    try {
-      const store = open(undefined, {}, own.url);
-      await store.write('guard/a', 1);
-      await store.read('guard/a');
-      await store.entries('guard/');
-      await store.remove('guard/a');
-      await store.now();
-      await store.report();
-      const [client = assert.fail()] = clients;
-      assert.doesNotMatch(String(await client.sendCommand(['INFO', 'errorstats'])), /errorstat_/);
-      assert.doesNotMatch(String(await client.sendCommand(['INFO', 'commandstats'])), /cmdstat_(hello|client)/);
-    } finally {
-      await own.end();
-    }
-  });
 
   it('refuses Redis 5, and works with Redis 6', async () => {
     const old = open(withInfo((text) => text.replace(/redis_version:.*/, 'redis_version:5.0.14')));
@@ -92,39 +74,11 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     await open(withInfo((text) => text.replace(/redis_version:.*/, 'redis_version:6.0.0'))).write('guard/a', 1);
   });
 
-  it('refuses a replica, although it needs to write nothing to it', async () => {
-    await open().write('guard/a', 1);
-    const replica = open(withInfo((text) => text.replace('role:master', 'role:slave')));
-    await assert.rejects(replica.read('guard/a'), isUnavailable(/read-only replica/));
-  });
-
   it('stores the name of its secret and of the run of the server, and its values, where every version looks for them', async () => {
     await open().write('car/a', 1);
     const names = (await server.send('HKEYS', 'connected-vehicle:store')) as string[];
     assert.deepEqual(names.sort(), ['run', 'secret']);
     assert.match(String(await server.send('HKEYS', 'connected-vehicle:car')), /^[0-9a-f]{32}$/);
-  });
-
-  it('reports the version of Redis, or of Valkey', async () => {
-    const info = String(await server.send('INFO'));
-    const version = (/valkey_version:(\S+)/.exec(info) ?? /redis_version:(\S+)/.exec(info))?.[1];
-    assert.equal((await open().report()).version, version);
-    const valkey = open(withInfo((text) => text.replace('redis_version:', 'valkey_version:8.1.0\r\nredis_version:')));
-    assert.equal((await valkey.report()).version, '8.1.0');
-    assert.equal((await open(withInfo((text) => text.replaceAll(/\w+_version:/g, 'x:'))).report()).version, '');
-  });
-
-  it('reports the settings themselves where the server tells them', async () => {
-    const settings = new Map([
-      ['appendonly', 'no'],
-      ['appendfsync', 'everysec'],
-      ['maxmemory-policy', 'allkeys-lru'],
-    ]);
-    const store = open(([name, , setting = ''], reply) =>
-      name === 'CONFIG' ? [setting, settings.get(setting)] : reply,
-    );
-    const { appendonly, appendfsync, maxmemoryPolicy } = await store.report();
-    assert.deepEqual([appendonly, appendfsync, maxmemoryPolicy], [false, 'everysec', 'allkeys-lru']);
   });
 
   it('reports what a hosted server says, which refuses to tell its settings', async () => {
@@ -170,19 +124,6 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.deepEqual(await report('no:slaves'), [false, others]);
   });
 
-  it('gives the time of the server in milliseconds', async () => {
-    const store = open(([name], reply) => (name === 'EVAL' ? ['1700000000', '123456', ''] : reply));
-    assert.equal(await store.now(), 1_700_000_000_123);
-    assert.equal(await open(([name], reply) => (name === 'EVAL' ? 'none' : reply)).now(), 0);
-  });
-
-  it('reports other prefixes of a server that has more keys than it lists at once', async () => {
-    const store = open(([name, cursor], reply) =>
-      name === 'SCAN' ? (cursor === '0' ? ['17', ['one:store']] : ['0', ['two:store']]) : reply,
-    );
-    assert.deepEqual((await store.report()).otherPrefixes, ['one', 'two']);
-  });
-
   it('waits for what is left of the 15 seconds, also where the clock of the server was set back', async () => {
     const clock = new ManualClock();
     const settles = async (since: number): Promise<number> => {
@@ -212,19 +153,6 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.equal(await settlesAgain(([name], reply) => (name === 'TIME' ? ['9000000009', '0'] : reply)), 6_000);
   });
 
-  it('works with the scheme of Valkey, also over TLS', async () => {
-    const url = server.url.replace('redis', 'valkey');
-    const store = open(undefined, {}, url);
-    await store.write('guard/a', 1);
-    assert.equal(store.place, url);
-    const secure = await RedisServer.startTls(issuedCertificate, '--tls-auth-clients', 'no');
-    try {
-      await open(undefined, { tls: { ca: [authority] } }, `valkeys://127.0.0.1:${secure.port}`).write('guard/a', 1);
-    } finally {
-      await secure.end();
-    }
-  });
-
   it('connects no more after its end, and leaves no connection', async () => {
     const store = open();
     await store.write('guard/a', 1);
@@ -240,16 +168,6 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.deepEqual(
       clients.map(({ isOpen }) => isOpen),
       [false, false],
-    );
-  });
-
-  it('leaves no connection where it refuses the server', async () => {
-    await open().write('guard/a', 1);
-    const other = open(undefined, { secret: () => 'other' });
-    await assert.rejects(other.read('guard/a'), isUnavailable(/another credentialSecret/));
-    assert.deepEqual(
-      clients.map(({ isOpen }) => isOpen),
-      [true, false],
     );
   });
 
@@ -330,23 +248,6 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
       );
       await assert.rejects(open(undefined, { load }, url).read('guard/a'), isUnavailable(words));
     });
-
-  it('says why its client cannot be loaded', async () => {
-    const load = (): never => {
-      throw new VehicleError('CONFIG', 'Install the client.');
-    };
-    await assert.rejects(open(undefined, { load }).read('guard/a'), isUnavailable(/^Install the client\.$/));
-  });
-
-  it('gives the entries in the order of their writes, also after more than nine of them', async () => {
-    const store = open();
-    const keys = Array.from({ length: 12 }, (_, count) => `guard/${count}`);
-    for (const key of keys) await store.write(key, 1);
-    assert.deepEqual(
-      (await store.entries('guard/')).map(({ key }) => key),
-      keys,
-    );
-  });
 
   it('finds every damage of a value', async () => {
     const store = open();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo } from 'node:net';
 import { ManualClock } from '../../support/manual-clock';
 import { describeOnRedis, openRedis, RedisServer } from '../../support/redis-server';
-import { authority, expiredCertificate, issuedCertificate, otherCertificate } from '../../support/test-certificate';
+import { authority, issuedCertificate, otherCertificate } from '../../support/test-certificate';
 import { checkStore, LocalPresence, RedisPresence, wordSentence, type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
@@ -86,25 +86,6 @@ describeOnRedis('the store on Redis', () => {
     assert.deepEqual(others, []);
     assert.ok(!crypto.createHash('sha256').update(key).digest('hex').startsWith(field), field);
     assert.notEqual((await fields('two'))[0], field);
-  });
-
-  it('gives a version once, although the server forgot its last writes', async () => {
-    const store = open();
-    const first = await store.write('turn/a', 1);
-    await server.send('DEL', 'connected-vehicle:version', 'connected-vehicle:turn');
-    const again = await store.write('turn/a', 1);
-    assert.notEqual(first, again);
-    assert.equal(await store.write('turn/a', 2, { expected: first }), null);
-  });
-
-  it('reads and writes on where the server has evicted what one of them needs to begin', async () => {
-    const store = open();
-    await store.write('sign-in/a', 1);
-    await server.send('DEL', 'connected-vehicle:store', 'connected-vehicle:version');
-    const other = open();
-    assert.equal((await other.read('sign-in/a'))?.value, 1);
-    assert.notEqual(await other.write('sign-in/a', 2), null);
-    assert.equal((await store.read('sign-in/a'))?.value, 2);
   });
 
   describe('with another secret', () => {
@@ -219,35 +200,11 @@ describeOnRedis('the store on Redis', () => {
     it('says that it is a cluster', async () =>
       refuses((await start('--cluster-enabled', 'yes')).url, /is a cluster.*single Redis or Valkey/));
 
-    it('says that it is a replica', async () =>
-      refuses((await start('--replicaof', '127.0.0.1', String(server.port))).url, /read-only replica.*primary/));
-
     const startPair = async (): Promise<[primary: RedisServer, replica: RedisServer]> => {
       const pair = await RedisServer.startPair();
       servers.push(...pair);
       return pair;
     };
-
-    it('says that it has become a replica, and goes on as a primary, where nobody acts for 15 seconds', async function () {
-      const [primary, replica] = await startPair();
-      const clock = new ManualClock();
-      const store = open({ clock }, primary.url);
-      const told: (string | null)[] = [];
-      store.onChange(() => told.push(store.fault?.code ?? null));
-      await store.write('guard/a', 1);
-      await clock.advance(15_000);
-      assert.equal(store.settlesInMs, 0);
-      await primary.failOver(replica);
-      const says = isUnavailable(/read-only replica.*primary/);
-      await assert.rejects(store.write('guard/a', 2), says);
-      await clock.advance(1_000);
-      await assert.rejects(store.read('guard/a'), says);
-      await replica.failOver(primary);
-      await clock.advance(1_000);
-      assert.equal((await store.read('guard/a'))?.value, 1);
-      assert.ok(store.settlesInMs > 14_000, String(store.settlesInMs));
-      assert.deepEqual(told, ['STORE_UNAVAILABLE', null]);
-    });
 
     it('lets nobody act for 15 seconds after it was a replica, although nobody asked it meanwhile', async function () {
       const [primary, replica] = await startPair();
@@ -340,35 +297,6 @@ describeOnRedis('the store on Redis', () => {
       assert.equal(store.settlesInMs, 12_000);
     });
 
-    it('says that the user lacks a permission', async () => {
-      const strict = await start();
-      await strict.send('ACL', 'SETUSER', 'someone', 'on', '>open', '~connected-vehicle*', '+info', '+hget');
-      await refuses(`redis://someone:open@127.0.0.1:${strict.port}`, /lacks a permission.*eval/);
-    });
-
-    it('says so where the user may run the script, and not what is in it', async () => {
-      const strict = await start();
-      const allowed = ['info', 'hget', 'hset', 'hsetnx', 'time', 'eval'].map((name) => `+${name}`);
-      await strict.send('ACL', 'SETUSER', 'someone', 'on', '>open', '~connected-vehicle*', ...allowed);
-      const store = open({}, `redis://someone:open@127.0.0.1:${strict.port}`);
-      await assert.rejects(store.write('guard/a', 1), isUnavailable(/lacks a permission.*eval/));
-    });
-
-    it('says that too few replicas are there', async () => {
-      const lonely = await start('--min-replicas-to-write', '1');
-      await refuses(lonely.url, /No replica .*confirms/);
-    });
-
-    it('reports what it can of a server that refuses to tell its settings, and that is no fault', async () => {
-      const hosted = await start('--rename-command', 'CONFIG', '');
-      const store = open({}, hosted.url);
-      const told: unknown[] = [];
-      store.onChange(() => told.push(store.fault));
-      await store.write('guard/a', 1);
-      const { appendonly, appendfsync } = await store.report();
-      assert.deepEqual([appendonly, appendfsync, told, store.fault], [true, null, [], null]);
-    });
-
     describe('over TLS', () => {
       const startTls = async (...args: Parameters<typeof RedisServer.startTls>): Promise<string> => {
         const started = await RedisServer.startTls(...args);
@@ -386,29 +314,12 @@ describeOnRedis('the store on Redis', () => {
         await refuses(url.replace('rediss', 'redis'), /cannot be reached.*rediss:\/\//);
       });
 
-      it('says that its certificate has expired', async () =>
-        refuses(await startTls(expiredCertificate, ...noClients), /has expired.*Renew it/, { tls: { ca } }));
-
-      it('says that its certificate belongs to another host', async () =>
-        refuses(await startTls(otherCertificate, ...noClients), /another host.*host name/, { tls: { ca } }));
-
       it('says that it asks for the certificate of a client, and works with one', async () => {
         const url = await startTls(issuedCertificate);
         await refuses(url, /connectedVehicle\.tls\.cert and key/, { tls: { ca } });
         await open({ tls: { ca, ...issuedCertificate } }, url).write('guard/a', 1);
       });
-
-      it('says that it does not speak TLS', async () => {
-        const clock = new ManualClock();
-        const store = open({ clock }, server.url.replace('redis', 'rediss'));
-        const writing = assert.rejects(store.write('guard/a', 1), isUnavailable(/\(no answer\).*otherwise redis:\/\//));
-        await clock.whenSleeping();
-        await clock.advance(3_000);
-        await writing;
-      });
     });
-
-    it('says that nothing is there', () => refuses('redis://127.0.0.1:1', /cannot be reached \(ECONNREFUSED\)/));
 
     it('says that it does not answer, and works when it answers again', async () => {
       const slow = await start();
@@ -426,17 +337,6 @@ describeOnRedis('the store on Redis', () => {
       await clock.advance(1);
       assert.equal((await store.read('guard/a'))?.value, 1);
       assert.deepEqual([store.fault, clock.sleeping], [null, 0]);
-    });
-
-    it('reports each change of the fault once', async () => {
-      const one = await start();
-      const store = open({}, one.url);
-      const told: (string | null)[] = [];
-      store.onChange(() => told.push(store.fault?.code ?? null));
-      await store.write('guard/a', 1);
-      await one.stop();
-      for (const key of ['guard/a', 'guard/b']) await assert.rejects(store.read(key), StateFault);
-      assert.deepEqual(told, ['STORE_UNAVAILABLE']);
     });
 
     it('lets no process act for 15 seconds after it was restarted', async () => {

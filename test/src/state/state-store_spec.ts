@@ -111,18 +111,6 @@ describe('the state store', () => {
       await sealed('new').remove('grant/a');
       assert.deepEqual(await open().entries('unreadable/'), []);
     });
-
-    it('is not taken from another key', async () => {
-      await sealed().write('grant/a', 1);
-      await sealed().write('grant/b', 2);
-      await open().write('grant/b', (await open().read('grant/a'))?.value);
-      await assert.rejects(sealed().read('grant/b'), isFault('damaged'));
-    });
-
-    it('is damaged where nothing encrypted is stored', async () => {
-      await open().write('grant/a', { token: 'plain' });
-      await assert.rejects(sealed().read('grant/a'), isFault('damaged'));
-    });
   });
 
   describe('a file that cannot be read', () => {
@@ -218,12 +206,6 @@ describe('the state store', () => {
       onlyFileOf('guard');
     });
 
-  it('fails at once where a rename can never work', async () => {
-    const rename = (): Promise<never> => Promise.reject(Object.assign(new Error('EROFS'), { code: 'EROFS' }));
-    const store = new FileStateStore({ directory, files: { ...diskFiles, rename }, clock: new ManualClock() });
-    await assert.rejects(store.write('guard/a', 1), isFault('inaccessible'));
-  });
-
   it('has a value on disk, and the name of its file, when the write is fulfilled: the power may fail in that moment', async () => {
     const disk = new VolatileFiles();
     const store = new FileStateStore({ directory, files: disk.files });
@@ -297,32 +279,5 @@ describe('the state store', () => {
     await assert.rejects(store.read('guard/a'), isFault('damaged'));
     writeFileSync(onlyFileOf('guard'), backup);
     assert.equal((await store.read('guard/a'))?.value, 'kept');
-  });
-
-  it('reads each file of a collection once', async () => {
-    for (const key of ['guard/a', 'guard/b', 'event/a']) await open().write(key, key);
-    const reads: string[] = [];
-    const files = {
-      ...diskFiles,
-      readFile: ((path: string, encoding: 'utf8') => {
-        reads.push('file');
-        return diskFiles.readFile(path, encoding);
-      }) as typeof diskFiles.readFile,
-      readdir: ((path: string) => {
-        reads.push('folder');
-        return diskFiles.readdir(path);
-      }) as typeof diskFiles.readdir,
-    };
-    const store = new FileStateStore({ directory, files });
-    assert.equal(await store.earlierFoundAt(), null);
-    reads.splice(0);
-    for (let round = 0; round < 3; round += 1) {
-      assert.equal((await store.read('guard/a'))?.value, round === 0 ? 'guard/a' : round);
-      assert.equal(await store.read('guard/c'), null);
-      assert.equal((await store.entries('guard/')).length, 2);
-      await store.write('guard/a', round + 1);
-    }
-    await store.remove('guard/b');
-    assert.deepEqual(reads, ['folder', 'file', 'file']);
   });
 });

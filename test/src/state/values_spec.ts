@@ -1,78 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { asSentence, MemoryStateStore } from '../../../src/index';
-import { wordSentence, type Sentence } from '../../../src/sentence';
-import { Outbox } from '../../../src/state/outbox';
+import { MemoryStateStore } from '../../../src/index';
+import { wordSentence } from '../../../src/sentence';
 import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
-import {
-  collectionOf,
-  StateFault,
-  storedSentence,
-  retryOnConflict,
-  type StateStore,
-} from '../../../src/state/state-store';
-
-describe('The messages that were not sent yet', () => {
-  const parse = (message: unknown): string | null => (typeof message === 'string' ? message : null);
-  const box = new Outbox<string>().with(['a', 'b'], 'one').with(['c'], 'two');
-
-  it('are those of a sender, in their order, until they are sent', () => {
-    assert.deepEqual(box.entries, [
-      { tries: 1, sender: 'one', message: 'a' },
-      { tries: 1, sender: 'one', message: 'b' },
-      { tries: 1, sender: 'two', message: 'c' },
-    ]);
-    assert.deepEqual([box.messagesOf('one'), box.messagesOf('two'), box.messagesOf('')], [['a', 'b'], ['c'], []]);
-    assert.deepEqual(box.without(new Set(['"a"', '"c"'])).messagesOf('one'), ['b']);
-    assert.equal(new Outbox().entries.length, 0);
-  });
-
-  it('are sent three times at most, where their sender does not end in order', () => {
-    let tried = box;
-    for (const [by, tries] of [
-      ['two', [2, 2, 1]],
-      ['three', [3, 3, 2]],
-      ['four', [3]],
-    ] as const) {
-      const before = new Set(tried.entries.map(({ sender }) => sender).slice(0, by === 'two' ? 1 : undefined));
-      tried = tried.takenOver(by, before);
-      assert.deepEqual(
-        tried.entries.map((entry) => entry.tries),
-        tries,
-      );
-      assert.ok(tried.entries.every(({ sender }) => sender === by));
-    }
-    assert.deepEqual(box.takenOver('x', new Set(['other'])).entries, box.entries);
-  });
-
-  it('are nobody’s after their sender has ended in order, and that try does not count', () => {
-    assert.deepEqual(box.released('one').entries, [
-      { tries: 0, sender: '', message: 'a' },
-      { tries: 0, sender: '', message: 'b' },
-      { tries: 1, sender: 'two', message: 'c' },
-    ]);
-    const never = new Outbox([{ tries: 0, sender: 'one', message: 'a' }]);
-    assert.deepEqual(never.released('one').entries, [{ tries: 0, sender: '', message: 'a' }]);
-  });
-
-  it('are read from what is stored, without what is damaged or not wanted any more', () => {
-    const stored = [
-      { tries: 2, sender: 'one', message: 'a' },
-      { tries: -1, sender: 7, message: 'b' },
-      { tries: 1.5, message: 'c' },
-      { tries: 1, sender: 'one', message: 7 },
-      { tries: 1, sender: 'one' },
-      'd',
-      null,
-    ];
-    assert.deepEqual(Outbox.parse(stored, parse).entries, [
-      { tries: 2, sender: 'one', message: 'a' },
-      { tries: 0, sender: '', message: 'b' },
-      { tries: 0, sender: '', message: 'c' },
-    ]);
-    for (const odd of [undefined, null, 'x', { entries: [] }]) assert.deepEqual(Outbox.parse(odd, parse).entries, []);
-  });
-});
+import { StateFault, retryOnConflict, type StateStore } from '../../../src/state/state-store';
 
 describe('A change of what others change, too,', () => {
   it('is tried again until it is made, a hundred times', async () => {
@@ -88,72 +19,6 @@ describe('A change of what others change, too,', () => {
       { code: 'STORE_UNAVAILABLE', fault: 'unavailable', message: /refused the same change 100 times/ },
     );
     assert.equal(tries, 100);
-  });
-});
-
-describe('A fault of the stored state', () => {
-  const faults: [make: () => StateFault, kind: string, code: string, sentence: RegExp, systemCode?: string][] = [
-    [() => new StateFault('damaged', 'grant'), 'damaged', 'CONFIG', /^The saved state “grant” is damaged/],
-    [() => new StateFault('foreign', 'grant'), 'foreign', 'CONFIG', /“grant” was encrypted with another secret/],
-    [() => new StateFault('newer', 'grant'), 'newer', 'CONFIG', /“grant” was written by a newer version/],
-    [
-      () => new StateFault('inaccessible', 'grant', '/folder', 'ENOSPC'),
-      'inaccessible',
-      'CONFIG',
-      /^The saved state “grant” cannot be read or written \(ENOSPC\)\. Make the folder “\/folder” readable/,
-      'ENOSPC',
-    ],
-    [
-      () => new StateFault('inaccessible', 'grant', '/folder', ''),
-      'inaccessible',
-      'CONFIG',
-      /cannot be read or written \(unknown fault\)/,
-    ],
-    [() => new StateFault('unavailable', asSentence('Away.')), 'unavailable', 'STORE_UNAVAILABLE', /^Away\.$/],
-  ];
-  for (const [make, kind, code, sentence, systemCode = ''] of faults)
-    it(`says what to do where it is ${kind}: ${sentence.source}`, () => {
-      const fault = make();
-      assert.deepEqual([fault.fault, fault.code, fault.systemCode], [kind, code, systemCode]);
-      assert.match(fault.message, sentence);
-    });
-
-  it('is none of the store where the key has no collection', async () => {
-    assert.deepEqual(['grant/', 'a-b/c/d', `${'a'.repeat(31)}/x`].map(collectionOf), ['grant', 'a-b', 'a'.repeat(31)]);
-    for (const key of [
-      '',
-      'grant',
-      '/x',
-      '1a/x',
-      'Grant/x',
-      'x/a/'.slice(1),
-      `${'a'.repeat(32)}/x`,
-      '-a/x',
-      ' grant/x',
-    ])
-      assert.throws(() => collectionOf(key), TypeError, key);
-    assert.throws(() => collectionOf('x'.repeat(50)), {
-      message: `“${'x'.repeat(40)}” does not begin with a collection.`,
-    });
-    const store = new MemoryStateStore();
-    for (const work of [
-      () => store.read('x'),
-      () => store.write('x', 1),
-      () => store.remove('x'),
-      () => store.entries('x'),
-    ])
-      assert.throws(work, TypeError);
-  });
-});
-
-describe('A stored sentence', () => {
-  it('holds texts, numbers, lists and other sentences, and nothing else', () => {
-    const inner = { template: 'Inner {0}.', values: ['x'] };
-    const sentence: Sentence = { template: '{0} {1} {2} {3}', values: ['a', 7, inner, ['b', inner]] };
-    assert.deepEqual(storedSentence.parse(sentence), sentence);
-    const wrong: unknown[] = ['text', {}, { template: 'x' }, { values: [] }, { template: 7, values: [] }];
-    for (const value of [null, true, {}, [7], [[]]]) wrong.push({ template: 'x', values: [value] });
-    for (const odd of wrong) assert.equal(storedSentence.safeParse(odd).success, false, JSON.stringify(odd));
   });
 });
 

@@ -69,21 +69,6 @@ describe('the energy state', () => {
     });
   });
 
-  it('gives null and the code of the service for a member without a value', () => {
-    const codes = [
-      'NOT_SUPPORTED',
-      'PROPERTY_NOT_SUPPORTED',
-      'PROPERTY_NOT_FOUND',
-      'ERROR_READING_PROPERTY',
-      'NEW_CODE',
-    ];
-    for (const code of codes) {
-      const { payload } = parseCharging({ ...demo, chargingPower: notTold(code) });
-      assert.deepEqual(payload['chargingPower'], { value: null, unit: null, timestamp: null, reason: code });
-      assert.equal(payload['batteryChargeLevel']?.value, 50);
-    }
-  });
-
   const odd: [what: string, name: ChargingMemberName, member: unknown, value: unknown, rest?: object][] = [
     ['a missing member', 'chargingPower', undefined, null, { reason: 'MISSING' }],
     ['null', 'chargingPower', null, null, { reason: 'MISSING' }],
@@ -133,30 +118,6 @@ describe('the energy state', () => {
     }
   });
 
-  it('has the unit of the table where the service names none, but for kilometers or miles', () => {
-    const units = {
-      batteryChargeLevel: 'percent',
-      electricRange: null,
-      estimatedChargingTimeToTargetBatteryChargeLevel: 'minutes',
-      chargingCurrentLimit: 'ampere',
-      targetBatteryChargeLevel: 'percent',
-      chargingPower: 'watts',
-    } as const;
-    for (const [name, unit] of Object.entries(units))
-      assert.equal(parseCharging({ [name]: ok(5) }).payload[name]?.unit, unit, name);
-  });
-
-  it('is read inside `data` as well, and with `timestamp` in place of `updatedAt`', () => {
-    const body = { data: { chargingPower: { status: 'OK', value: 1, unit: 'watts', timestamp: updatedAt } } };
-    assert.deepEqual(parseCharging(body).payload['chargingPower'], { value: 1, unit: 'watts', timestamp });
-  });
-
-  it('passes on members that are new, and nothing else of the body', () => {
-    const { payload } = parseCharging({ ...demo, cableLocked: ok(true), operationId: 'x' });
-    assert.deepEqual(payload['cableLocked'], { value: true, unit: null, timestamp });
-    assert.equal(Object.hasOwn(payload, 'operationId'), false);
-  });
-
   it('is refused where the answer is not an object', () => {
     for (const body of [null, [], 'x', 7, { data: [] }])
       assert.throws(() => parseCharging(body), { code: 'BAD_RESPONSE' });
@@ -189,9 +150,4 @@ describe('the charging capabilities', () => {
     for (const body of [{ getEnergyState: { nested } }, { nested }])
       assert.throws(() => parseChargingCapabilities(body), { code: 'BAD_RESPONSE' });
   });
-
-  it('are read without `getEnergyState` too', () =>
-    assert.deepEqual(parseChargingCapabilities({ chargingStatus: { isSupported: true } }).payload, {
-      chargingStatus: { isSupported: true },
-    }));
 });

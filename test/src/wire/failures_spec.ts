@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import type { ErrorCode } from '../../../src/errors';
-import { parseJson } from '../../../src/util/json';
 import { failureOf } from '../../../src/wire/failures';
 import { growsLessThan } from '../../support/growth';
 
@@ -95,18 +94,6 @@ describe('failures of the service', () => {
     for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request without a reason/);
   });
 
-  it('says what a missing position can mean, and that an unknown market is one', () => {
-    const sentence = (body: string): string =>
-      failureOf({ status: 404, headers: {}, body }, { scopes: [], api: 'location', now }).message;
-    assert.match(sentence(''), /has no position of this car.*Turn on position sharing.*car’s market/);
-    assert.match(sentence(v2('NOT_FOUND', 'Does not belong to allowed markets')), /does not cover/);
-    assert.match(sentence(v2('NOT_FOUND', 'No relationship')), /not linked/);
-    const codeOf = (status: number, api: 'location' | 'energy') =>
-      failureOf({ status, headers: {}, body: '' }, { scopes: [], api, now });
-    assert.match(codeOf(404, 'energy').message, /does not offer this for this car/);
-    assert.equal(codeOf(500, 'location').code, 'SERVICE_ERROR');
-  });
-
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
     failureOf({ status, headers, body }, { scopes: [], now }).retryAt?.toISOString();
 
@@ -136,24 +123,12 @@ describe('failures of the service', () => {
     }
   });
 
-  it('reads JSON behind a byte order mark', () => {
-    assert.deepEqual(parseJson('\ufeff{"a":1}'), { a: 1 });
-  });
-
   it('honours Retry-After as seconds and as a date, and pauses a minute where nothing is said', () => {
     assert.equal(retryAt(429, '', { 'retry-after': '7' }), '2026-06-01T08:00:07.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': 'Mon, 01 Jun 2026 08:05:00 GMT' }), '2026-06-01T08:05:00.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': 'later' }), '2026-06-01T08:01:00.000Z');
     assert.equal(retryAt(503, '', { 'retry-after': '30' }), '2026-06-01T08:00:30.000Z');
     assert.equal(retryAt(503, ''), undefined);
-  });
-
-  it('names the scopes that the endpoint needs', () => {
-    const failure = failureOf(
-      { status: 403, headers: {}, body: v2('FORBIDDEN', 'Access is denied') },
-      { scopes: ['openid', 'conve:doors_status', 'conve:lock_status'], now },
-    );
-    assert.match(failure.message, /openid, conve:doors_status, conve:lock_status/);
   });
 
   it('passes on the operation id of the header or the body', () => {

@@ -107,15 +107,6 @@ describe('a resource out of a group', () => {
       );
   });
 
-  it('is read without the data envelope too', () => {
-    assert.equal(fromGroup('fuelAmount', { fuelAmount: number(12, 'l') }).payload.value, 12);
-  });
-
-  it('is refused where the answer is not a group', () => {
-    for (const body of [null, [], 'x', { data: [] }])
-      assert.throws(() => fromGroup('fuelAmount', body), { code: 'BAD_RESPONSE' });
-  });
-
   const nameless: [ResourceName, string][] = [
     ['carLocked', 'centralLock'],
     ['engineRunning', 'engineStatus'],
@@ -181,40 +172,6 @@ describe('a resource out of a group', () => {
     });
   });
 
-  it('is unknown for what the table does not have', () => {
-    assert.deepEqual(read('oilPressure', { oilPressure: word('NORMAL') }), {
-      value: null,
-      unit: null,
-      timestamp: null,
-    });
-  });
-
-  describe('distanceToEmpty', () => {
-    const range = (data: object, burns: boolean | null): unknown =>
-      fromGroup('distanceToEmpty', { data }, burns).payload.value;
-    const hybrid = { distanceToEmptyTank: number(147, 'km'), distanceToEmptyBattery: number(29, 'km') };
-
-    it('is the range of the tank for a car that burns fuel, whatever the other members are', () => {
-      assert.equal(range({ ...hybrid, averageFuelConsumption: null }, true), 147);
-      assert.equal(range({ distanceToEmpty: number('512', 'kilometers') }, true), 512);
-      assert.equal(range({ distanceToEmptyTank: null, distanceToEmptyBattery: number(0, 'km') }, true), null);
-    });
-
-    it('is the range of the battery for a car that burns none', () => {
-      assert.equal(
-        range({ distanceToEmptyBattery: number(250, 'km'), averageFuelConsumption: number(6, 'l/100km') }, false),
-        250,
-      );
-      assert.equal(range(hybrid, false), 29);
-      assert.equal(range({ distanceToEmptyTank: number(0, 'km') }, false), null);
-    });
-
-    it('is unknown while the fuel type is unknown', () => {
-      assert.equal(range(hybrid, null), null);
-      assert.equal(fromGroup('distanceToEmpty', { data: hybrid }).payload.value, null);
-    });
-  });
-
   describe('bulbFailure', () => {
     const fine = {
       brakeLightCenterWarning: word('NO_WARNING'),
@@ -246,24 +203,11 @@ describe('a resource out of a group', () => {
       });
     });
 
-    it('has no word for none, and says so as raw', () => {
-      assert.deepEqual(read('bulbFailure', fine), {
-        value: null,
-        unit: null,
-        timestamp,
-        raw: { value: 'NO_WARNING', unit: null },
-      });
-    });
-
     it('does not say that all is well where a light says something new', () => {
       assert.deepEqual(read('bulbFailure', { ...fine, fogLightFrontWarning: word('FLICKERS') }).raw, {
         value: 'FLICKERS',
         unit: null,
       });
-    });
-
-    it('is unknown if no light is known', () => {
-      assert.deepEqual(read('bulbFailure', {}), { value: null, unit: null, timestamp: null });
     });
   });
 });

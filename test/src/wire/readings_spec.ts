@@ -3,7 +3,6 @@ import { resourceNames, resources, type Resource, type ResourceName } from '../.
 import type { VehicleError } from '../../../src/errors';
 import {
   parseAccessibility,
-  parseCommands,
   parseDetails,
   parseOpenings,
   parseResource,
@@ -184,23 +183,8 @@ describe('extended resources', () => {
     }
   });
 
-  it('reads an infinite number as unknown', () =>
-    assert.equal(parseResource('odometer', { odometer: { value: '9'.repeat(400) } }).payload.value, null));
-
   const value = (name: ResourceName, wire: unknown): unknown =>
     parseResource(name, { [name]: { value: wire } }).payload.value;
-
-  it('reads the words of the specification for true and false', () => {
-    assert.equal(value('rearLeftWindowOpen', 'open'), true);
-    assert.equal(value('rearLeftWindowOpen', 'CLOSED'), false);
-    assert.equal(value('engineRunning', 'not running'), false);
-  });
-
-  it('knows that an open car is one that is not locked', () => {
-    assert.equal(value('carLocked', 'locked'), true);
-    assert.equal(value('carLocked', 'open'), false);
-    assert.equal(value('carLocked', 'closed'), null);
-  });
 
   it('passes on a new word and shows what did not fit', () => {
     assert.equal(value('brakeFluid', 'VERY_VERY_LOW'), 'VERY_VERY_LOW');
@@ -210,14 +194,6 @@ describe('extended resources', () => {
       timestamp: null,
       raw: { value: 'plenty', unit: null },
     });
-  });
-
-  it('names the specification’s unit for its other spellings, and the service’s own where it is another unit', () => {
-    const unit = (given: string): unknown =>
-      parseResource('odometer', { odometer: { value: '1', unit: given } }).payload.unit;
-    assert.equal(unit('km'), 'kilometers');
-    assert.equal(unit('kilometers'), 'kilometers');
-    assert.equal(unit('miles'), 'miles');
   });
 });
 
@@ -292,24 +268,6 @@ describe('details, lists and accessibility', () => {
       'file:///images/front/default.png',
     ])
       assert.deepEqual(sidesOf(address), {}, String(address));
-  });
-
-  it('reads lists of vehicles and commands, leaving out what has no name', () => {
-    assert.deepEqual(parseVehicles({ data: [{ vin: 'A' }, {}, null, { vin: 'B', extra: 1 }] }).payload, [
-      { vin: 'A' },
-      { vin: 'B' },
-    ]);
-    assert.deepEqual(parseVehicles({ data: [] }).payload, []);
-    assert.deepEqual(parseVehicles({ vehicles: [{ id: 'C' }] }).payload, [{ vin: 'C' }]);
-    assert.deepEqual(
-      parseCommands({
-        data: [{ command: 'HONK_AND_FLASH', href: '/x' }, { command: 'LOCK_REDUCED_GUARD' }, { href: '/y' }],
-      }).payload,
-      [
-        { command: 'honk-flash', href: '/x' },
-        { command: 'lock-reduced-guard', href: null },
-      ],
-    );
   });
 
   it('does not take a missing list for an empty one', () => {
