@@ -419,16 +419,26 @@ const callsOfNodes = (nodes) => {
 const daySeconds = 86_400;
 const quotas = { connected: 'status', energy: 'charging', location: 'position', 'energy-device': 'wallbox' };
 
+/** A read of a message costs as much as one that repeats once a day. */
+const sumOf = (readers) =>
+  Object.values(callsOfNodes(readers.map((node) => ({ ...node, poll: daySeconds })))).reduce(
+    (sum, calls) => sum + calls,
+    0,
+  );
+
 /** What an example costs with an own Volvo: by the nodes that repeat and the timers, for a message, and for a command. */
 function costOf(flow) {
   const ours = flow.filter(({ type }) => type.startsWith('connected-vehicle-'));
   const timer = flow.find(({ type, repeat, crontab }) => type === 'inject' && (repeat || crontab));
-  // A read of a message costs as much as one that repeats once a day.
-  const asked = ours.filter(({ type, poll }) => /-vehicle-(status|condition)$/.test(type) && !poll);
+  // Beside a timer, some are asked once, by the deploy.
+  const ofDeploys = flow.filter(({ type, once, repeat, crontab }) => type === 'inject' && once && !repeat && !crontab);
+  const deployed = timer ? ofDeploys.flatMap(({ wires }) => wires.flat()) : [];
+  const readers = ours.filter(({ type, poll }) => /-vehicle-(status|condition)$/.test(type) && !poll);
+  const asked = readers.filter(({ id }) => !deployed.includes(id));
+  const afterDeploy = sumOf(readers.filter(({ id }) => deployed.includes(id)));
   const every = timer ? Number(timer.repeat) || daySeconds : 0;
   const daily = callsOfNodes([...ours, ...asked.map((node) => ({ ...node, id: `${node.id} timed`, poll: every }))]);
-  const once = callsOfNodes(asked.map((node) => ({ ...node, poll: daySeconds })));
-  const each = Object.values(once).reduce((sum, calls) => sum + calls, 0);
+  const each = sumOf(asked);
   const listed = Object.entries(daily)
     .filter(([, calls]) => calls > 0)
     .map(([api, calls]) => `${numbers.format(calls)} a day (${quotas[api]})`);
@@ -436,6 +446,7 @@ function costOf(flow) {
   const has = (type) => ours.some((node) => node.type === `connected-vehicle-${type}`);
   return [
     ...listed,
+    ...(afterDeploy > 0 ? [`${afterDeploy} after each deploy`] : []),
     ...(each > 0 && !timer ? [`${isOtherAsked ? 'up to ' : ''}${each} for each message`] : []),
     ...(has('command') ? [`1 for each command${has('command-status') ? ', and a few to check its result' : ''}`] : []),
   ].join('; ');

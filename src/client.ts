@@ -114,7 +114,7 @@ export class VehicleClient {
       read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
     const { api, iface, address, days, accept, scopes, needsFuelType } = this.#target(read, choice, vin ?? '');
     const url = days === undefined ? address : withDays(address, days, clock.now());
-    const fuel = needsFuelType && vin !== null ? burnsFuel(await this.#fuelType(vin, options)) : null;
+    const fuel = needsFuelType && vin !== null ? burnsFuel(await this.fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
       const kind = forCommand ? 'follow' : 'read';
@@ -198,7 +198,7 @@ export class VehicleClient {
    * Asked once for each car and kept (docs/internals/contract.md 3); null if the service does not
    * report it.
    */
-  #fuelType(vin: string, { signal }: ReadOptions): Promise<string | null> {
+  fuelType(vin: string, { signal }: Pick<ReadOptions, 'signal'>): Promise<string | null> {
     return this.#options.facts.fuelType(vin, async () => {
       try {
         return (await this.read('details', { vin, ...(signal && { signal }) })).payload.fuelType;

@@ -15,7 +15,7 @@ export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
 export { cancellationWith } from './util/cancellation';
 export { systemClock, type Clock } from './util/clock';
-export { isEmpty, isRecord, memberOf } from './util/json';
+export { isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
@@ -74,6 +74,7 @@ export { normalVin, shortVin, vinPattern } from './vin';
 export { wallboxPattern } from './wallbox';
 
 // Readings, and which of two values is older.
+export { isExcludedBy } from './car/equipment';
 export { type CarEvent } from './car/facts';
 export { historyNames, type Lines } from './car/history';
 export { LastReadings } from './car/last-readings';
@@ -125,7 +126,7 @@ export { eventText } from './events/text';
 export { eventNames, eventPolls, hasPlace, type EventRead, type VehicleEvent } from './events/types';
 
 // Conditions on values of a vehicle.
-export { defaultRadius, faultIn, parsePlace, parsePlaces, positionOf, type Place } from './car/places';
+export { defaultRadius, faultIn, parsePlace, parsePlaces, placeInTariff, positionOf, type Place } from './car/places';
 export { conditionValue, conditionValues, operatorsOf, parseOperand, type ConditionValue } from './condition/values';
 export { combine, judge, parseCondition, parseRow, type Condition, type ConditionResult } from './condition/conditions';
 

@@ -55,9 +55,9 @@ export function faultOf(row: Row, vehicle: string | undefined): string | undefin
   const places = shared.namedPlaces(vehicle);
   if (shared.parseOperand(value.type, operator, row.operand, places) !== undefined) return undefined;
   if (operator === 'between') return say('reason.between');
-  if (operator === 'older than' || value.type.kind !== 'position') return say('reason.operand');
-  const isName = typeof row.operand === 'string' && row.operand !== '';
-  return isName ? sharedText('reason.noPlace', { place: row.operand }) : say('reason.place');
+  const isPlace = value.type.kind === 'position' && operator !== 'older than';
+  const reason = !isPlace || shared.validatePlaces([row.operand], places);
+  return reason === true ? say('reason.operand') : reason;
 }
 
 /** True, or the first row that cannot be checked with its reason. */

@@ -138,9 +138,11 @@ function vehicles(): CarConfig[] {
 /** A stored list; one that was written by hand can be a single item. */
 export const listIn = <Item>(stored: Item | readonly Item[] | undefined): Item[] => [stored ?? []].flat() as Item[]; // `flat` forgets the type.
 
-/** The complete places of a vehicle configuration, as the editor has them. */
-export const namedPlaces = (vehicle = ''): Place[] =>
-  listIn(RED.nodes.node(vehicle)?.places).flatMap((place) => parsePlace(place) ?? []);
+/** The places of a list that others can name. */
+export const completePlaces = (places: unknown): Place[] => listIn(places).flatMap((place) => parsePlace(place) ?? []);
+
+/** Those of a vehicle configuration, as the editor has them. */
+export const namedPlaces = (vehicle = ''): Place[] => completePlaces(RED.nodes.node(vehicle)?.places);
 
 /** The label of a node: what it does, with its car if the flows have several: “Lock · Wife car”. */
 export function labelOf(vehicle: string | undefined, text: string): string {

@@ -15,6 +15,7 @@ export {
   labelStyle,
   namedPlaces,
   nodeField,
+  part,
   textOf,
 } from './forms';
 export { validateHours, validateTimeZone } from './hours';

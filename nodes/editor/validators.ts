@@ -1,5 +1,15 @@
-import { addressFault, normalVin, parsePlace, vinPattern, wallboxPattern } from '../../src/index';
-import { namedPlaces } from './forms';
+import {
+  addressFault,
+  memberOf,
+  normalVin,
+  parseJson,
+  parsePlace,
+  placeInTariff,
+  vinPattern,
+  wallboxPattern,
+  type Place,
+} from '../../src/index';
+import { completePlaces } from './forms';
 import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
@@ -24,10 +34,21 @@ export const validateWallbox = (value = ''): Validity => {
   return id === '' || wallboxPattern.test(id) || sharedText('reason.wallbox');
 };
 
-/** @param vehicle whose places it can name */
-export const validatePlace = (place: unknown, vehicle: string | undefined): Validity =>
-  parsePlace(place, namedPlaces(vehicle)) !== null ||
-  sharedText(typeof place === 'string' && place !== '' ? 'reason.noPlace' : 'reason.place', { place });
+/** @param named places of the vehicle configuration, which they can name */
+export const validatePlaces = (places: readonly unknown[], named: readonly Place[]): Validity =>
+  places
+    .map(
+      (place) =>
+        parsePlace(place, named) !== null ||
+        sharedText(typeof place === 'string' && place !== '' ? 'reason.noPlace' : 'reason.place', { place }),
+    )
+    .find((reason) => reason !== true) ?? true;
+
+/** The places of a tariff that is written as JSON; the field itself marks what is not JSON. */
+export const validateTariff = (tariff: unknown, places: unknown): Validity => {
+  const asked = memberOf(parseJson(String(tariff)), 'places');
+  return !Array.isArray(asked) || validatePlaces(asked.map(placeInTariff), completePlaces(places));
+};
 
 /** `value` is text in an open form, a number in a stored node, or missing there: then the default holds. */
 export const validateWhole = (value: string | number | undefined, minimum: number, maximum = Infinity): Validity => {

@@ -9,7 +9,7 @@ export function validatePlaces(
   places: readonly unknown[],
   vehicle: string | undefined,
 ): true | string {
-  const wrong = places.map((place) => shared.validatePlace(place, vehicle)).find((reason) => reason !== true);
-  if (wrong !== undefined) return wrong;
+  const reason = shared.validatePlaces(places, shared.namedPlaces(vehicle));
+  if (reason !== true) return reason;
   return !events.some(hasPlace) || places.length > 0 || sharedText('cause.ADD_PLACE');
 }

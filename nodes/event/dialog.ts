@@ -76,7 +76,7 @@ export function prepare(node: EditorNode<EventOptions>): void {
   showTyped(node, 'level', ['num', ...startSources]);
   showHours(node);
   showTest(node.id, $('<select data-part="tested" style="flex: 1">').attr('aria-label', say('label.events')));
-  part('where').append($('<div data-part="once">').text(sharedText('hint.namedPlaces')));
+  part('where').append($('<div class="hint" data-part="once">').text(sharedText('hint.namedPlaces')));
   part('events').add(part('places')).add(field('vehicle')).on('change', showNeeded);
   showNeeded();
 }

@@ -30,6 +30,7 @@ import { addPlaceButton, addPlaceFields, addPlaceRow, isOtherList, placesIn } fr
 import { apis, callsOf, callsTexts } from '../editor/requests-per-day';
 import { numberText, presetLanguage, sharedText, textLanguages, timeText, wordsOf, type Say } from '../editor/texts';
 import { showTyped, startSources } from '../editor/typed-inputs';
+import { validateTariff } from '../editor/validators';
 import { carChanges, useCar } from '../editor/whole-flow';
 import {
   addressNames,
@@ -268,6 +269,9 @@ function showPlaces(node: EditorNode<VehicleOptions>): void {
     const fault = faultIn(places);
     const name = fault && memberOf(places[fault.at], 'name');
     reason.text(fault ? say(`place.${fault.part}`, { name }) : '');
+    // The tariff can name them.
+    part('named').data('places', places);
+    field('tariff').triggerHandler('change');
   };
   const fields = (row: JQuery, place: unknown): (() => Record<string, string>) =>
     addPlaceFields(row, place, (done) => ask(node.id, 'form-position', bodyOf(node), done));
@@ -284,6 +288,19 @@ function showPlaces(node: EditorNode<VehicleOptions>): void {
     .prop('open', reason.text() !== '');
 }
 
+/** Says below the tariff what is wrong with it, in its section, which is open then. */
+function showTariff(): void {
+  const row = field('tariff').closest('.form-row');
+  const reason = $('<div class="below warning" role="alert" data-part="tariffReason">').insertAfter(row.next('.hint'));
+  const showReason = (): void => {
+    const validity = validateTariff(field('tariff').val(), part('named').data('places'));
+    reason.text(validity === true ? '' : validity);
+  };
+  field('tariff').on('change', showReason);
+  showReason();
+  row.closest('details').prop('open', reason.text() !== '');
+}
+
 export function prepare(node: EditorNode<VehicleOptions>): void {
   showProperties(node, field);
   const chosen = node.access ?? defaultAccess;
@@ -297,6 +314,7 @@ export function prepare(node: EditorNode<VehicleOptions>): void {
   showLanguages(RED.nodes.node(node.id) ? node.language : presetLanguage());
   clearSecretsForOtherAddress(node);
   showPlaces(node);
+  showTariff();
   new Dialog(node, $('.car-form').has('#connected-vehicle-found')).open();
 }
 

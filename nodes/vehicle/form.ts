@@ -86,7 +86,13 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     commandsPerMinute: { value: 10, validate: (value, _opt) => shared.validateWhole(value, 1) },
     shareFor: { value: 5, validate: (value, _opt) => shared.validateWhole(value, 0) },
     polling: { value: 'fixed' },
-    tariff: { value: '' },
+    tariff: {
+      value: '',
+      validate(value, _opt) {
+        // The open form keeps the places that it shows there.
+        return shared.validateTariff(value, shared.part('named').data('places') ?? this.places);
+      },
+    },
     tariffType: { value: 'num' },
     currency: {
       value: '',

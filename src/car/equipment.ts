@@ -1,4 +1,5 @@
-import { isReadName, type ReadName } from '../catalogue/reads';
+import { burnsFuel, groupedResources } from '../catalogue/groups';
+import { isReadName, isResourceName, reads, type ReadName } from '../catalogue/reads';
 import { openingIfFitted, openings, unspecified, type FittedName } from '../catalogue/openings';
 import { isRecord, memberOf } from '../util/json';
 
@@ -79,6 +80,18 @@ export function mergedEquipment(
   for (const [name, isThere] of Object.entries(own))
     if (hasPlace(equipment, name)) equipment[name] = isThere || (equipment[name] ?? false);
   return equipment;
+}
+
+/**
+ * Whether a car of this fuel type cannot have a read: that of a tank, or that of a traction battery; false while the fuel type is unknown.
+ */
+export function isExcludedBy(fuelType: string | null, read: ReadName): boolean {
+  const burns = burnsFuel(fuelType);
+  const { theme } = reads[read];
+  // `PETROL/ELECTRIC` has both.
+  if (theme === 'charging') return burns === true && !/ELECTRIC/i.test(fuelType ?? '');
+  const isOfBoth = isResourceName(read) && 'withoutFuel' in groupedResources[read];
+  return theme === 'fuel' && burns === false && !isOfBoth;
 }
 
 /** A car without a tank reports 0 liters, so 0 shows nothing. */

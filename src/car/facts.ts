@@ -166,9 +166,9 @@ export class CarFacts {
   async known(
     vin: string,
     now = this.#clock.now(),
-  ): Promise<{ equipment: Equipment; lines: Lines; events: CarEvent[] }> {
-    const { equipment, history, events } = (await this.#of(vin)).facts;
-    return { equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
+  ): Promise<{ fuelType: string | null; equipment: Equipment; lines: Lines; events: CarEvent[] }> {
+    const { fuelType, equipment, history, events } = (await this.#of(vin)).facts;
+    return { fuelType, equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }
 
   /**

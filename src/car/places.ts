@@ -68,6 +68,12 @@ export function parsePlace(input: unknown, named: readonly Place[] = []): Place 
   return wrongPart(place) === null ? place : null;
 }
 
+/** What a place of a tariff stands for: without coordinates, the one of its name in the vehicle configuration. */
+export function placeInTariff(given: unknown): unknown {
+  const { name, latitude, longitude } = isRecord(given) ? given : {};
+  return latitude === undefined && longitude === undefined ? name : given;
+}
+
 /** What is wrong with a list of places; null if each is complete and has its own name. */
 export function faultIn(places: readonly unknown[]): { at: number; part: keyof Place | 'twice' } | null {
   const names = new Set<string>();

@@ -1,4 +1,4 @@
-import { faultOfPlace, numberIn, parsePlace, placeAt, type Place, type Position } from '../car/places';
+import { faultOfPlace, numberIn, parsePlace, placeAt, placeInTariff, type Place, type Position } from '../car/places';
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { isRecord } from '../util/json';
@@ -36,8 +36,7 @@ export function parseTariff(input: unknown, currency: unknown = '', named: reado
     ...parsePrices(all, zone),
     currency: parseCurrency(all['currency'] ?? currency),
     places: (places as unknown[]).map((given) => {
-      const { name, latitude, longitude } = isRecord(given) ? given : {};
-      const asked = latitude === undefined && longitude === undefined ? name : given;
+      const asked = placeInTariff(given);
       const place = parsePlace(asked, named);
       if (place === null || !isRecord(given)) throw fault(faultOfPlace(asked));
       return { ...place, ...parsePrices(given, zone) };

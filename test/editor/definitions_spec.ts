@@ -506,6 +506,21 @@ describe('The validators', () => {
     const limited = (operand: string) => reasonOf([{ value: 'odometer', operator: '<', operand }]);
     assert.deepEqual(['far', '30', '${LIMIT}'].map(limited), [`${reason}row`, true, true]);
   });
+
+  it('take a tariff whose places the vehicle configuration has', () => {
+    const home = { name: 'Home', latitude: 57.7, longitude: 11.9 };
+    const places = [home];
+    const reasonOf = (tariff: unknown) =>
+      validate('connected-vehicle', 'tariff', typeof tariff === 'string' ? tariff : JSON.stringify(tariff), { places });
+    for (const tariff of ['', '0.35', 'price', '{', { perKWh: 0.3 }, { perKWh: 0.3, places: [] }])
+      assert.equal(reasonOf(tariff), true, JSON.stringify(tariff));
+    const withPlace = (place: unknown) => reasonOf({ perKWh: 0.3, places: [place] });
+    assert.equal(withPlace({ name: 'Home', perKWh: 0.2 }), true);
+    assert.equal(withPlace({ ...home, name: 'Work', perKWh: 0.2 }), true, 'a place of its own');
+    assert.equal(withPlace({ name: 'Work', perKWh: 0.2 }), `${shared}noPlace`);
+    for (const wrong of [{ perKWh: 0.2 }, { ...home, latitude: 91 }, { name: '' }, null, 'Home'])
+      assert.equal(withPlace(wrong), `${shared}place`, JSON.stringify(wrong));
+  });
 });
 
 /** The contrast of two colours as the accessibility guidelines count it. */

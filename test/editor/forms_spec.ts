@@ -413,7 +413,7 @@ describe(`The forms in a browser${pendingNote}`, () => {
     await row(7).locator('select').first().selectOption('windows.allClosed');
     await row(4).getByLabel('Latitude (°)').fill('');
     await row(4).getByLabel('Latitude (°)').blur();
-    assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: a place needs/);
+    assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: Each place needs/);
     await row(4).locator('select').nth(1).selectOption('older than');
     assert.match(await partOf(page, 'reason').innerText(), /^Condition 5: enter a value/);
     await row(4).locator('select').first().selectOption('odometer');

@@ -309,7 +309,26 @@ describe('What the tab "Cars" asks of the runtime', () => {
       assert.deepEqual((await cars()).find(({ key }) => key !== car?.key)?.facts, {});
       const count = service.requests.length;
       await read(car?.key ?? '');
-      assert.equal(service.requests.length, 2 * count);
+      assert.equal(service.requests.length, 2 * count - 1, 'the fuel type is asked for once');
+    });
+
+    it('shows nothing of a tank that an electric car does not have', async () => {
+      await flow.load({ type: 'connected-vehicle-status', read: 'fuel' }, { service: 'demo', demoCar: 'electric' });
+      await flow.ask();
+      await read((await cars())[0]?.key ?? '');
+      const [car] = await cars();
+      assert.equal(car?.facts.batteryChargeLevel?.value, 53);
+      assert.equal(Object.hasOwn(car?.facts ?? {}, 'fuelAmount'), false);
+    });
+
+    it('shows nothing of a traction battery that a car with a tank alone does not have', async () => {
+      await load({ read: 'fuel' });
+      await flow.ask();
+      assert.equal((await cars())[0]?.facts.batteryChargeLevel?.value, null, 'not known yet');
+      await read((await cars())[0]?.key ?? '');
+      const [car] = await cars();
+      assert.equal(typeof car?.facts.fuelAmount?.value, 'number');
+      assert.equal(Object.hasOwn(car?.facts ?? {}, 'batteryChargeLevel'), false);
     });
 
     it('says what could not be read', async () => {

@@ -19,6 +19,8 @@ const height = 30;
 /** The button of an inject node is on its left, that of a debug node on its right. */
 const button = 25;
 const smallest = 100;
+/** The dot, and the letters behind it. */
+const statusDot = 20;
 const statusLetter = 5;
 
 /** The widths of Arial in thousandths of its size, by the letters that have them; all others have that of a digit. */
@@ -93,7 +95,7 @@ export function statusOf(node: FlowNode): Box | null {
     id,
     label: `status of ${label}`,
     left,
-    right: left + letters * statusLetter,
+    right: left + statusDot + letters * statusLetter,
     top: bottom,
     bottom: bottom + 16,
   };

@@ -16,13 +16,15 @@ describe('The example “Cheap hours with the Volvo wallbox”', function () {
     service = await startSimulator({ cars: [electricCar], dialect: 'real' });
     nodeRed = await startNodeRed();
     sidebar = await DebugSidebar.open(nodeRed.url);
-    const changes: Record<string, object> = {
-      'connected-vehicle': { wallbox: electricCar.wallbox, interfaces: interfaceNames },
-      'connected-vehicle-event': { poll: 1 },
-    };
     nodes = await deployExample(nodeRed, service, 'Cheap hours with the Volvo wallbox', (node) => ({
       ...node,
-      ...changes[node.type],
+      ...(node.type === 'connected-vehicle' && {
+        wallbox: electricCar.wallbox,
+        interfaces: interfaceNames,
+        tariff: 0.5,
+        currency: 'EUR',
+      }),
+      ...(Number(node['poll']) > 0 && { poll: 1 }),
     }));
   });
   after(async () => {
@@ -42,7 +44,7 @@ describe('The example “Cheap hours with the Volvo wallbox”', function () {
       .wallbox.sessions(0, Date.now())
       .filter((session) => 'end' in session && session.end === null).length;
 
-  it('pauses, starts, limits and plans a night, and tells the energy of the session', async () => {
+  it('pauses, starts, limits and plans a night, and tells the energy of the session and what the charge cost', async () => {
     assert.match(String(await press('Pause at 6:00')), /^Pause the wallbox: .*Nothing shows whether the wallbox acted/);
     assert.equal(open(), 0);
     assert.match(String(await press('Start at 22:00')), /An open charging session shows that it charges\.$/);
@@ -56,6 +58,10 @@ describe('The example “Cheap hours with the Volvo wallbox”', function () {
     service.car().wallbox.switch(false);
     const told = String(await sidebar.next('Notify'));
     assert.match(told, /^The wallbox has ended a session: 5\.\d+ kWh$/);
+    const [, kWh, cost] = /^"?([\d.]+) kWh, ([\d.]+) EUR/.exec(String(await sidebar.next('Energy and cost'))) ?? [];
+    assert.ok(Number(kWh) >= 5 && Number(kWh) < 7, kWh);
+    assert.ok(Math.abs(Number(cost) - Number(kWh) / 2) <= 0.01, cost);
+    assert.equal(asked(service, electricCar.vin), 1, 'the capacity is read once');
     assert.match(String(await press('Plan the night')), /^Schedule the wallbox: /);
   });
 

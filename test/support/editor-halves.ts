@@ -238,7 +238,7 @@ export function definition(type: string, held: readonly HeldNode[] = []): Editor
     URL,
     Intl,
     location: new URL('http://127.0.0.1:1880/'),
-    $: () => ({ val: () => undefined }),
+    $: () => ({ val: () => undefined, data: () => undefined }),
     RED: {
       _: (key: string) => keyOf(key),
       events: { on: () => undefined },

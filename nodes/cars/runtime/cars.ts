@@ -1,6 +1,8 @@
 import type { NodeAPI } from 'node-red';
 import {
   cut,
+  isExcludedBy,
+  isReadName,
   mapSentence,
   normalVin,
   readEach,
@@ -114,6 +116,8 @@ export async function readCar(
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
   const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
+  // What the car does not have follows from it. It comes last, because the values are what a person waits for.
+  await client.fuelType(vin, options);
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
 
@@ -244,10 +248,10 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
   const { key, vin, isDefault, facts: asRead, config, name, source } = car;
   const { options, account, problem, overview, accounts } = source;
   const { units } = options;
-  const facts = factsIn(units, asRead);
+  const { lines, events, fuelType } =
+    vin === null ? { lines: {}, events: [], fuelType: null } : await packOf(RED, options.service).facts.known(vin);
+  const facts = withoutExcluded(factsIn(units, asRead), fuelType);
   const { location } = facts;
-  const { lines, events } =
-    vin === null ? { lines: {}, events: [] } : await packOf(RED, options.service).facts.known(vin);
   const entries = (await Promise.all(accounts.map((one) => one.journal().catch(() => [])))).flat();
   const token = account?.token() ?? null;
   const isDemo = options.service === 'demo' && vin !== null;
@@ -287,6 +291,14 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
       })),
   };
 }
+
+/** The values without the unknown ones that the car cannot have. */
+const withoutExcluded = (facts: ShownValues, fuelType: string | null): ShownValues =>
+  Object.fromEntries(
+    Object.entries(facts).filter(
+      ([name, { value }]) => value !== null || !isReadName(name) || !isExcludedBy(fuelType, name),
+    ),
+  );
 
 async function logOf(
   { logbook, clock }: ReturnType<typeof packOf>,
