@@ -9,7 +9,10 @@ type PartOfPack<Part> = new (RED: NodeAPI) => Part;
  */
 const packs = new WeakMap<NodeAPI['events'], Map<PartOfPack<unknown>, unknown>>();
 
-/** The object of a class that this Node-RED has: the first call creates it, and it is kept over deploys. */
+/**
+ * The object of a class that this Node-RED has: the first call creates it, and it
+ * is kept over deploys.
+ */
 export function partOf<Part>(RED: NodeAPI, type: PartOfPack<Part>): Part {
   const parts = packs.get(RED.events) ?? new Map<PartOfPack<unknown>, unknown>();
   // A key of the map is the class of its value.

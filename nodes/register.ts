@@ -32,7 +32,10 @@ export = (RED: NodeAPI): void => {
   RED.nodes.registerType(type, create, isVehicle ? { credentials } : {});
 };
 
-/** Registers the routes of the dialogs and of the tab "Cars". They are loaded when one of them is called first. */
+/**
+ * Registers the routes of the dialogs and of the tab "Cars". They are loaded when one of
+ * them is called first.
+ */
 function serveEditor(RED: NodeAPI): void {
   const { httpAdmin } = RED as { httpAdmin?: NodeAPI['httpAdmin'] };
   let routes: ReturnType<typeof Runtime.editorRoutes> | undefined;

@@ -1,6 +1,8 @@
-// Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts forms, message catalogues, help and
-// icons where Node-RED looks for them: beside the compiled nodes. What the forms share and the panel of the tab "Cars" go to resources/.
-// With --changed it keeps what the last build made of files that have not changed since (`npm start`, `npm run test:file`).
+// Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts
+// forms, message catalogues, help and icons where Node-RED looks for them: beside the compiled
+// nodes. What the forms share and the panel of the tab "Cars" go to resources/. With --changed it
+// keeps what the last build made of files that have not changed since (`npm start`,
+// `npm run test:file`).
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -16,7 +18,10 @@ const from = `${root}nodes/`;
 const to = `${root}dist/nodes/`;
 const nodeTypes = Object.keys(JSON.parse(await readFile(`${root}package.json`, 'utf8'))['node-red'].nodes);
 
-/** Runs the TypeScript compiler, which compiles only what has changed since it wrote its build information. */
+/**
+ * Runs the TypeScript compiler, which compiles only what has changed since it wrote
+ * its build information.
+ */
 const compile = (project, name) =>
   new Promise((resolve, reject) => {
     const info = ['--incremental', '--tsBuildInfoFile', `${root}dist/.${name}.tsbuildinfo`];
@@ -28,8 +33,9 @@ const compile = (project, name) =>
   });
 
 /**
- * What is loaded later has its own file: the runtime with the first node, the simulated service with the first demo vehicle. Both
- * load the errors from one file, because an error of one must be an instance of the other's class.
+ * What is loaded later has its own file: the runtime with the first node, the simulated service
+ * with the first demo vehicle. Both load the errors from one file, because an error of one must be
+ * an instance of the other's class.
  */
 const filesOfTheirOwn = {
   name: 'files-of-their-own',
@@ -43,8 +49,9 @@ const filesOfTheirOwn = {
 };
 
 /**
- * The index of undici also loads fetch, WebSocket, mocks and caches, which nothing here uses. This one has what `src/http/transport.ts`
- * imports, and as in that index, each dispatcher gets the methods of the API (`ProxyAgent` calls `connect`).
+ * The index of undici also loads fetch, WebSocket, mocks and caches, which nothing here uses. This
+ * one has what `src/http/transport.ts` imports, and as in that index, each dispatcher gets the
+ * methods of the API (`ProxyAgent` calls `connect`).
  */
 const undiciInUse = {
   name: 'undici-in-use',
@@ -64,9 +71,11 @@ module.exports = {
 };
 
 /**
- * Bundles what Node-RED loads: the registration of each node type, the runtime with the library, undici and zod, and the simulated
- * service. Loading one file takes half the time and memory of loading 300 (`npm run bench -- start`). These files replace the compiled
- * ones, so that no module and its state exist twice. `dist/src` stays as compiled, for the tests and scripts; it is not published.
+ * Bundles what Node-RED loads: the registration of each node type, the runtime with the
+ * library, undici and zod, and the simulated service. Loading one file takes half the time and
+ * memory of loading 300 (`npm run bench -- start`). These files replace the compiled ones, so
+ * that no module and its state exist twice. `dist/src` stays as compiled, for the tests and
+ * scripts; it is not published.
  */
 async function bundleRuntime() {
   await rm(to, { recursive: true });
@@ -104,12 +113,16 @@ async function bundleRuntime() {
   await writeFile(`${to}LICENSES`, [lines.join('\n'), ...licenses].join('\n\n'));
 }
 
-/** What is loaded when it is first shown has its own file: the panel of the tab "Cars", and the dialog of each node. */
+/**
+ * What is loaded when it is first shown has its own file: the panel of the tab "Cars", and the
+ * dialog of each node.
+ */
 const dialogOf = (type) => `${type}-dialog.mjs`;
 const apart = (type) => ({
   name: 'apart',
   setup({ onLoad, onResolve }) {
-    // A form exports nothing. Without this, esbuild would take one that imports nothing for CommonJS.
+    // A form exports nothing. Without this, esbuild would take one that imports
+    // nothing for CommonJS.
     onLoad({ filter: /\/form\.ts$/ }, async ({ path }) => ({
       contents: `${await readFile(path, 'utf8')}\nexport {};`,
       loader: 'ts',
@@ -133,7 +146,10 @@ const styleAsText = {
   },
 };
 
-/** A script for the editor. Syntax is not minified, because the flow library reads the definitions with a parser. */
+/**
+ * A script for the editor. Syntax is not minified, because the flow library reads the
+ * definitions with a parser.
+ */
 async function bundleForBrowser(entry, options) {
   const { outputFiles } = await build({
     entryPoints: [`${from}${entry}`],
@@ -150,7 +166,10 @@ async function bundleForBrowser(entry, options) {
   return outputFiles[0].text;
 }
 
-/** A form without the indentation of its lines, with minified styles, and with icons that the opened form hides from screen readers. */
+/**
+ * A form without the indentation of its lines, with minified styles, and with icons that the opened
+ * form hides from screen readers.
+ */
 async function minifyForm(html) {
   const styles = html.match(/(?<=<style>).*?(?=<\/style>)/gs) ?? [];
   const minified = await Promise.all(styles.map((style) => transform(style, { loader: 'css', minify: true })));
@@ -164,7 +183,10 @@ const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8')
 
 const catalogue = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
-/** The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), in the place in which each of them looks for its texts. */
+/**
+ * The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), in the
+ * place in which each of them looks for its texts.
+ */
 const sharedWords = {
   'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
     ...texts,
@@ -192,8 +214,9 @@ const sharedWords = {
     ...texts,
     ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
   }),
-  // A form can ask for a text only, not for an object. Only the help needs the descriptions of properties that several nodes have.
-  // The catalogue of a language that the editor does not have holds the name of the language alone.
+  // A form can ask for a text only, not for an object. Only the help needs the descriptions of
+  // properties that several nodes have. The catalogue of a language that the editor does not have
+  // holds the name of the language alone.
   'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command, service }) => ({
     ...texts,
     ...(search && {
@@ -222,7 +245,10 @@ const sharedWords = {
   },
 };
 
-/** The texts of each catalogue that only an open form or the tab "Cars" needs: no label of a node and no reason of a validator is among them. */
+/**
+ * The texts of each catalogue that only an open form or the tab "Cars" needs: no label of a node
+ * and no reason of a validator is among them.
+ */
 const laterWords = {
   'connected-vehicle':
     'label placeholder heading hint demoCar polling units hours interface ask test scopes serviceHint interfaceHint interfaces access answer notAllowed place wholeFlow waits dialog',
@@ -310,7 +336,8 @@ async function buildEditor() {
         return JSON.stringify(now);
       });
     }
-    // Sentences of the runtime name properties by their labels, in English if the editor lacks the language.
+    // Sentences of the runtime name properties by their labels, in English if the
+    // editor lacks the language.
     const { label = english.label } = await textsOf('connected-vehicle');
     await writeFile(`${folder}labels.json`, JSON.stringify(label));
     const laterFile = `${root}resources/connected-vehicle-words-${language}.json`;

@@ -1,5 +1,6 @@
-// Where the documents of the released version are: README.md and the help link to them, because the flow library and npm show README.md
-// without its repository, and the flow library takes relative links for files of a branch `master`, which there is not.
+// Where the documents of the released version are: README.md and the help link to them, because the
+// flow library and npm show README.md without its repository, and the flow library takes relative
+// links for files of a branch `master`, which there is not.
 import { readFile } from 'node:fs/promises';
 
 const { version, repository } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
@@ -14,7 +15,10 @@ const pictureOf = (path) => `${pictures}v${version}/${path}`;
 
 const ownLink = new RegExp(`(!?)(\\[[^\\]]*\\])\\((?:(?:${pages}|${pictures})[^/)]+/|(?!\\w+:|#))([^)\\s]+)\\)`, 'g');
 
-/** Markdown whose links and pictures lead to the released version, whether they were relative or led to another one. */
+/**
+ * Markdown whose links and pictures lead to the released version, whether they were relative
+ * or led to another one.
+ */
 export const withReleasedLinks = (markdown) =>
   markdown.replace(
     ownLink,

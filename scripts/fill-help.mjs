@@ -1,4 +1,7 @@
-/** A help with the texts of the forms in the places of their keys, `{hint.poll}` or, of the configuration, `{shared:label.vin}`. */
+/**
+ * A help with the texts of the forms in the places of their keys, `{hint.poll}` or, of the
+ * configuration, `{shared:label.vin}`.
+ */
 export function fillHelp(help, texts, shared) {
   const textAt = (_, isShared, path) => {
     const text = path.split('.').reduce((at, key) => at?.[key], isShared ? shared : texts);
@@ -10,7 +13,10 @@ export function fillHelp(help, texts, shared) {
     .replace(/^(: .+ \(\w+\) : )(\p{Ll})/gmu, (_, label, first) => label + first.toUpperCase());
 }
 
-/** The type of a property by its default in the script of the form; of a credential, which has none, it is text. */
+/**
+ * The type of a property by its default in the script of the form; of a credential, which
+ * has none, it is text.
+ */
 function typeIn(form, name) {
   const [, begin = ''] = new RegExp(`\\b${name}: \\{\\s*(?:\\/\\/[^\\n]*\\s*)*value: (.)`).exec(form) ?? [];
   if (begin === '[') return 'array';
@@ -19,7 +25,10 @@ function typeIn(form, name) {
   return /\d/.test(begin) ? 'number' : 'string';
 }
 
-/** A help with the type of each property in the place of its name, as Node-RED shows it. Only the documents have the names. */
+/**
+ * A help with the type of each property in the place of its name, as Node-RED shows it. Only the
+ * documents have the names.
+ */
 export const showTypes = (help, form) =>
   help.replace(
     /^(: [^*\n]+ \()(?!(?:array|boolean|number|object|string)\))(\w+)(?=\) : )/gm,

@@ -1,5 +1,5 @@
-// The html of the forms. A form.html has `<row name="poll" icon="clock-o" label="label.poll" … />` for each property, and the build writes
-// the html of Node-RED instead.
+// The html of the forms. A form.html has `<row name="poll" icon="clock-o" label="label.poll" … />`
+// for each property, and the build writes the html of Node-RED instead.
 //   label, check, after, hint   keys of texts; `shared:` is the catalogue of the configuration
 //   kind                        number, typed, password; an input of text without it
 //   options                     a dropdown: the key of its texts, and its values
@@ -54,13 +54,17 @@ function expandRow(idPrefix, text) {
   ].join('\n');
 }
 
-/** What Node-RED loads: the styles of a form, and its other elements as the template of the type with the rows written out. */
+/**
+ * What Node-RED loads: the styles of a form, and its other elements as the template of the type
+ * with the rows written out.
+ */
 export function wholeForm(type, html) {
   const [, styles = '', elements] = /^(?:<!-- prettier-ignore -->\n)?(<style>.*?<\/style>\n+)?(.*)$/s.exec(html);
   const prefix = type === 'connected-vehicle' ? 'node-config-input-' : 'node-input-';
   const rows = elements
     .replace(/<row (.*?) \/>/g, (_, text) => expandRow(prefix, text))
-    // Node-RED would need the whole name of the catalogue each time; the form fills these in itself (nodes/editor/forms.ts).
+    // Node-RED would need the whole name of the catalogue each time; the form fills these in itself
+    // (nodes/editor/forms.ts).
     .replace(/data-i18n="(\[[\w-]+\])?shared:/g, (_, attribute = '') => `data-shared="${attribute}`)
     .replace(/="([\w.-]+)"(?=[ >])/g, '=$1');
   const template = `<script type="text/html" data-template-name="${type}">\n<div class="car-form">\n${rows}</div>\n</script>\n`;

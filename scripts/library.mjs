@@ -1,5 +1,6 @@
-// Asks the flow library to read the package again: `node scripts/library.mjs`, which the workflow release.yml runs after a release. The
-// library has no other way than the form of https://flows.nodered.org/add/node, which needs no account. Arguments: the addresses of the
+// Asks the flow library to read the package again: `node scripts/library.mjs`, which the workflow
+// release.yml runs after a release. The library has no other way than the form of
+// https://flows.nodered.org/add/node, which needs no account. Arguments: the addresses of the
 // library and of the registry, and the milliseconds between two looks.
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
@@ -8,7 +9,9 @@ const { name, version } = JSON.parse(await readFile(new URL('../package.json', i
 const [library, registry, pauseMs = '15000'] = process.argv.slice(2);
 const mostTries = 40;
 
-/** npm shows a version to others some time after it took it. The library would find the one before. */
+/**
+ * npm shows a version to others some time after it took it. The library would find the one before.
+ */
 async function waitForNpm() {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const response = await fetch(`${registry.replace(/\/$/, '')}/${name.replace('/', '%2f')}/${version}`);

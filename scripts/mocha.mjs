@@ -22,7 +22,9 @@ export const specsBelow = (folder = '') =>
     .map((file) => join('dist/test', folder, file.replaceAll('\\', '/')))
     .sort();
 
-/** @returns the exit code of a Node.js program in the checkout; `env` is added to the environment */
+/**
+ * @returns the exit code of a Node.js program in the checkout; `env` is added to the environment
+ */
 export const runNode = (args, env = {}, node = process.execPath) =>
   new Promise((resolve, reject) => {
     spawn(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })

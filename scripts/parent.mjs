@@ -1,6 +1,7 @@
 /**
- * Calls back once the process that started this one has ended. A signal to npm ends its shell, and the shell passes it on to nobody; `exec`,
- * which would take the place of the shell, is nothing that Windows has.
+ * Calls back once the process that started this one has ended. A signal to npm ends its shell,
+ * and the shell passes it on to nobody; `exec`, which would take the place of the shell, is
+ * nothing that Windows has.
  */
 export function onceOrphaned(callback) {
   const parent = process.ppid;

@@ -1,5 +1,6 @@
-// Part of `npm run lint`: every regular expression of src and nodes takes time in proportion to the text, also to one that is made to slow
-// it down. The analyzer counts steps and uses no clock, so each machine gets the same result. What it found in order is stored in .cache.
+// Part of `npm run lint`: every regular expression of src and nodes takes time in proportion to the
+// text, also to one that is made to slow it down. The analyzer counts steps and uses no clock, so
+// each machine gets the same result. What it found in order is stored in .cache.
 import { readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -32,7 +33,10 @@ const options = {
   recallTimeout: -1,
 };
 
-/** If each repetition has a limit, and all of them together a small one, each place of a text takes a few steps. */
+/**
+ * If each repetition has a limit, and all of them together a small one, each place of a
+ * text takes a few steps.
+ */
 function mayBeSlow(source) {
   const bare = source.replace(/\\./gs, 'x').replace(/\[[^\]]*\]/g, 'c');
   const limits = [...bare.matchAll(/\{\d+,(\d+)\}/g)].map(([, limit]) => Number(limit));

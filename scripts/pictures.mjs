@@ -1,6 +1,7 @@
-// `node scripts/pictures.mjs [name…]` after a build: takes the pictures of the documents at a release, in the editor of a real Node-RED with
-// the demo car: those of the steps, dialogs and menus, and one of each example flow. Names are those of files in docs/images; without one,
-// all are taken. The editor is at the port that an owner sees.
+// `node scripts/pictures.mjs [name…]` after a build: takes the pictures of the documents at a
+// release, in the editor of a real Node-RED with the demo car: those of the steps, dialogs and
+// menus, and one of each example flow. Names are those of files in docs/images; without one, all
+// are taken. The editor is at the port that an owner sees.
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,7 +66,10 @@ async function take(page, name, clip) {
   await page.screenshot({ path: `${root}docs/images/${name}.png`, clip, animations: 'disabled' });
 }
 
-/** The dialog in front, from its title, or the place below one of its parts, down to the end of another one. */
+/**
+ * The dialog in front, from its title, or the place below one of its parts, down to
+ * the end of another one.
+ */
 async function takeDialog(page, name, last = '.car-form > :visible', above = null) {
   await page.setViewportSize({ width: editor.width, height: 1600 });
   const tray = page.locator('.red-ui-tray').last();
@@ -126,7 +130,10 @@ async function takeMenus(page) {
   await manager.waitFor({ state: 'detached' });
 }
 
-/** The whole dialog of a Volvo, as the editor of a Raspberry Pi shows it: the browser runs on another machine. */
+/**
+ * The whole dialog of a Volvo, as the editor of a Raspberry Pi shows it: the browser
+ * runs on another machine.
+ */
 async function takeVehicle(context) {
   const page = await context.newPage();
   await page.goto(`http://${raspberryPi}/`);
@@ -239,7 +246,8 @@ async function takeExamples(page) {
       },
       [label, buttons[label]],
     );
-    // A command has three steps with pauses between them. The longest work of an example ends before this.
+    // A command has three steps with pauses between them. The longest work of an
+    // example ends before this.
     await page.waitForTimeout(6000);
     const box = await page.locator('#red-ui-workspace-chart').boundingBox();
     const height = await page.evaluate(() =>

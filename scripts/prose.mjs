@@ -4,7 +4,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** Columns of a comment that stands alone on its lines. */
-const commentWidth = 200;
+const commentWidth = 100;
 
 const better = [
   [/\bfor everybody who\b/i, 'nothing, or the audience in the title'],

@@ -1,7 +1,9 @@
-// Writes what the documents repeat from its one place: tables from the catalogue, the properties, inputs and outputs of a
-// node from its help and its options, examples of messages from the transcripts of tests, sentences of errors from the source, what the
-// example flows cost from their nodes (also into their infos), the drawing of the car into the example of a dashboard, and into the
-// links of README.md the version: `npm run readme`. With --check it only reports whether they are up to date.
+// Writes what the documents repeat from its one place: tables from the catalogue, the properties,
+// inputs and outputs of a node from its help and its options, examples of messages from the
+// transcripts of tests, sentences of errors from the source, what the example flows cost from
+// their nodes (also into their infos), the drawing of the car into the example of a dashboard, and
+// into the links of README.md the version: `npm run readme`. With --check it only reports whether
+// they are up to date.
 import { fillHelp } from './fill-help.mjs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -50,7 +52,10 @@ const listOf = (lines) =>
 const numbers = new Intl.NumberFormat('en-US');
 const interfacesOfVolvo = services['volvo-cars'].availableInterfaces;
 
-/** The words that can come from Volvo Cars: those to which its own are translated, or those of every service. */
+/**
+ * The words that can come from Volvo Cars: those to which its own are translated, or
+ * those of every service.
+ */
 function wordsOf(name) {
   const row = groupedResources[name];
   if (row?.words) return [...new Set(Object.values(row.words))];
@@ -60,7 +65,9 @@ function wordsOf(name) {
 
 const isAtVolvo = (name) => !isReadName(name) || routeOf(name, interfacesOfVolvo) !== undefined;
 
-/** What a read gives, in the words of the form, with the fixed words of the service, and its unit. */
+/**
+ * What a read gives, in the words of the form, with the fixed words of the service, and its unit.
+ */
 function valueOf(name, values = wordsOf(name)) {
   const type = valueTypeOf(name);
   // For a car that is not locked, the service reports `open`.
@@ -92,7 +99,9 @@ async function demoCars() {
   return table(['answer', 'member', 'vendor’s demo car', 'petrol car of the demo', 'electric car of the demo'], rows);
 }
 
-/** The request that answers a read at Volvo Cars: reads with the same name there cost one together. */
+/**
+ * The request that answers a read at Volvo Cars: reads with the same name there cost one together.
+ */
 function requestOf(name) {
   if (name === 'inOrder') return partsOf(name).map(code).join(', ');
   return isKeptName(name) ? 'none' : code(requestNameOf(name, interfacesOfVolvo));
@@ -144,7 +153,10 @@ function rangeOf(schema) {
       : '';
 }
 
-/** The options of a node, and the credentials of the vehicle: their shapes, and their defaults for a flow file without them. */
+/**
+ * The options of a node, and the credentials of the vehicle: their shapes, and their defaults for a
+ * flow file without them.
+ */
 function optionsOf(type) {
   const [, first = 'vehicle', last = ''] = /-vehicle-(\w+)(?:-(\w+))?$/.exec(type) ?? [];
   const name = first + last.charAt(0).toUpperCase() + last.slice(1);
@@ -164,7 +176,10 @@ function defaultOf(value) {
   return text === '' ? '' : typeof value === 'object' ? text : code(text);
 }
 
-/** Lines `: Label (name) : meaning` of a help as a table; with the options of the node also the default, and the values that are allowed. */
+/**
+ * Lines `: Label (name) : meaning` of a help as a table; with the options of the node also the
+ * default, and the values that are allowed.
+ */
 async function properties(type, heading) {
   const help = await helpOf(type, heading);
   const { shapes, old } = optionsOf(type);
@@ -207,7 +222,10 @@ async function members(type, heading) {
 const transcripts = new Map();
 const started = Date.parse('2026-11-21T17:40:00.000Z');
 
-/** A message of a transcript (test/transcripts), with an example for each placeholder of a value that differs from run to run. */
+/**
+ * A message of a transcript (test/transcripts), with an example for each placeholder of a value
+ * that differs from run to run.
+ */
 async function message(file, ...path) {
   if (!transcripts.has(file)) transcripts.set(file, await jsonOf(`test/${file}.json`));
   const at = (names) => names.reduce((value, name) => value[name], transcripts.get(file));
@@ -242,10 +260,16 @@ async function message(file, ...path) {
   return `\`\`\`json\n${JSON.stringify(example)}\n\`\`\``;
 }
 
-/** Where a sentence is listed: below the code that its source names, or below the path of the source. */
+/**
+ * Where a sentence is listed: below the code that its source names, or below
+ * the path of the source.
+ */
 const codes = new Map(said.flatMap((source) => [...source.codes]));
 
-/** The sentences of error codes and of sources whose path begins so, each as a driver sees it: … is what is filled in. */
+/**
+ * The sentences of error codes and of sources whose path begins so, each as a driver sees it: …
+ * is what is filled in.
+ */
 function sentences(...groups) {
   // Those that are a clear success or failure of a command are in the table of its statuses.
   const elsewhere = new Set(Object.values(outcomes).map(({ sentence }) => sentence));
@@ -366,7 +390,10 @@ const tables = {
     });
     return table(['node', 'requests a day'], rows);
   },
-  /** Texts of message catalogues: `connected-vehicle:reason` is what the catalogue of that name has below that key. */
+  /**
+   * Texts of message catalogues: `connected-vehicle:reason` is what the catalogue of that
+   * name has below that key.
+   */
   texts: async (...places) => {
     const textsBelow = (found) => (typeof found === 'string' ? [found] : Object.values(found).flatMap(textsBelow));
     const textsAt = async (place) => {
@@ -393,7 +420,10 @@ async function rewrite(path, change) {
   else await writeFile(pathTo(path), after);
 }
 
-/** The estimate of the editor, for nodes that are those of an example with an own Volvo, and the drawing of the tab “Cars”. */
+/**
+ * The estimate of the editor, for nodes that are those of an example with an own Volvo, and the
+ * drawing of the tab “Cars”.
+ */
 const scripts = pathTo('dist/test/scripts/');
 await build({
   entryPoints: [pathTo('nodes/editor/requests-per-day.ts'), pathTo('src/drawing/car-view.ts')],
@@ -426,7 +456,10 @@ const sumOf = (readers) =>
     0,
   );
 
-/** What an example costs with an own Volvo: by the nodes that repeat and the timers, for a message, and for a command. */
+/**
+ * What an example costs with an own Volvo: by the nodes that repeat and the timers, for a
+ * message, and for a command.
+ */
 function costOf(flow) {
   const ours = flow.filter(({ type }) => type.startsWith('connected-vehicle-'));
   const timer = flow.find(({ type, repeat, crontab }) => type === 'inject' && (repeat || crontab));
@@ -452,7 +485,10 @@ function costOf(flow) {
   ].join('; ');
 }
 
-/** The example flows by the name of their tab: folder, file, info without what they cost, and what they cost. */
+/**
+ * The example flows by the name of their tab: folder, file, info without what they
+ * cost, and what they cost.
+ */
 const examples = new Map();
 for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort()) {
   if (!file.endsWith('.json')) continue;
@@ -471,7 +507,10 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
   });
 }
 
-/** How to import an example, what it costs, and its info but for the first paragraph, which the page itself has. */
+/**
+ * How to import an example, what it costs, and its info but for the first paragraph, which
+ * the page itself has.
+ */
 tables.recipe = (name) => {
   const { folder, file, about, cost } = examples.get(name);
   const address = `../../examples/${file.split('/').map(encodeURIComponent).join('/')}`;
@@ -484,7 +523,10 @@ tables.recipe = (name) => {
   ].join('\n\n');
 };
 
-/** All examples with the first sentence of their pages. The anchor of a row is that of the section that it was. */
+/**
+ * All examples with the first sentence of their pages. The anchor of a row is that of the
+ * section that it was.
+ */
 tables.recipes = async () => {
   const rows = {};
   for (const [name, { folder, cost }] of examples) {
@@ -500,7 +542,10 @@ tables.recipes = async () => {
 
 await rewrite('README.md', withReleasedLinks);
 
-/** A part that is written here: what it is, and the names that it needs, in quotes if they have spaces. */
+/**
+ * A part that is written here: what it is, and the names that it needs, in quotes
+ * if they have spaces.
+ */
 const part = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
 for (const file of await readdir(pathTo('docs'), { recursive: true })) {

@@ -1,4 +1,5 @@
-// Runs the simulated service alone. The environment sets it up: PORT, DIALECT, CARS, LIMITS, KEY_HEADER, API_KEY, ACCESS_TOKEN.
+// Runs the simulated service alone. The environment sets it up: PORT, DIALECT, CARS, LIMITS,
+// KEY_HEADER, API_KEY, ACCESS_TOKEN.
 import simulator from '../dist/src/simulator/index.js';
 import { onceOrphaned } from './parent.mjs';
 

@@ -1,5 +1,6 @@
-// `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the flow "Start here", in a user
-// directory of its own inside the checkout. An argument, or the variable PORT, is the port: `npm start 1881`.
+// `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the flow
+// "Start here", in a user directory of its own inside the checkout. An argument, or the variable
+// PORT, is the port: `npm start 1881`.
 import { access, constants, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -14,7 +15,10 @@ const port = Number(given ?? (process.env.PORT || 1880));
 /** Node-RED, which takes seconds to load: what stops the start is reported before. */
 let RED;
 
-/** What the build and Node-RED write to has to be there for this user, before either has written a part. */
+/**
+ * What the build and Node-RED write to has to be there for this user, before
+ * either has written a part.
+ */
 async function checkWritable() {
   for (const folder of ['', 'dist', 'resources', '.node-red'])
     await access(join(root, folder), constants.W_OK).catch((error) => {
@@ -35,7 +39,10 @@ async function install() {
   });
 }
 
-/** The example that shows the way; the others are in *Import*, *Examples*. Later changes of the user stay. */
+/**
+ * The example that shows the way; the others are in *Import*, *Examples*. Later
+ * changes of the user stay.
+ */
 const addFirstFlow = async () =>
   writeOnce('flows.json', JSON.parse(await readFile(`${root}examples/Basics/01 Start here.json`, 'utf8')));
 
@@ -50,11 +57,17 @@ const listen = (server) =>
     server.once('error', reject).listen(port, address, () => resolve(server.address().port));
   });
 
-/** The server listens before the build, so that a port in use is reported at once. A browser that is open already tries again. */
+/**
+ * The server listens before the build, so that a port in use is reported at once. A browser that is
+ * open already tries again.
+ */
 const starting = (_request, response) =>
   response.writeHead(503, { 'content-type': 'text/html', refresh: '2' }).end('Node-RED is starting.');
 
-/** The address of the simulated service, which starts with the first demo vehicle. Null if the flows have none. */
+/**
+ * The address of the simulated service, which starts with the first demo vehicle. Null if
+ * the flows have none.
+ */
 async function demoAddress() {
   const cars = [];
   RED.nodes.eachNode(
@@ -98,7 +111,10 @@ async function main() {
   console.log('  Flows are kept in .node-red; delete it to begin afresh. Ctrl-C ends.\n');
 }
 
-/** The terminal sends Ctrl-C to this process, and npm sends it again: the second one must not cut the first one short. */
+/**
+ * The terminal sends Ctrl-C to this process, and npm sends it again: the second one must not cut
+ * the first one short.
+ */
 let stopping;
 const stop = () => (stopping ??= Promise.resolve(RED?.stop()).finally(() => process.exit(0)));
 

@@ -1,4 +1,5 @@
-// Mocha's spec reporter, which also adds "<passes> <failures>" to the file that TALLY names, and the failed tests to the file beside it.
+// Mocha's spec reporter, which also adds "<passes> <failures>" to the file that TALLY names, and
+// the failed tests to the file beside it.
 const { appendFileSync } = require('node:fs');
 const { reporters } = require('mocha');
 

@@ -1,6 +1,7 @@
-// `npm run test:external [-- part…]`: the tests with software of others. Those of test/world run against nginx, squid and others, which must be
-// installed; those of the nodes, the package and the editor run with other versions of Node.js and Node-RED, which are installed into
-// .cache/matrix, as is Prism. Parts are the beginnings of names in test/world, such as `squid`, or `matrix`.
+// `npm run test:external [-- part…]`: the tests with software of others. Those of test/world run
+// against nginx, squid and others, which must be installed; those of the nodes, the package and the
+// editor run with other versions of Node.js and Node-RED, which are installed into .cache/matrix,
+// as is Prism. Parts are the beginnings of names in test/world, such as `squid`, or `matrix`.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -12,14 +13,18 @@ const options = ['--parallel', '--jobs', '3', '--forbid-only', '--reporter', 'sc
 const require = createRequire(import.meta.url);
 
 const ofRuntime = ['nodes', 'package'];
-// `npm test` runs those of the editor with Node-RED 4.1. No version of Node.js changes what a browser does.
+// `npm test` runs those of the editor with Node-RED 4.1. No version of Node.js changes
+// what a browser does.
 const legs = [
   { node: '22', nodeRed: '5', folders: [...ofRuntime, 'editor'] },
   { node: '24', nodeRed: '5', folders: ofRuntime },
   { node: '24', nodeRed: '4.1', folders: ofRuntime },
 ];
 
-/** The npm package that contains the program; the package `node` would download it in an install script, which is switched off. */
+/**
+ * The npm package that contains the program; the package `node` would download it in an install
+ * script, which is switched off.
+ */
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
 /** @returns the folder of the installed package */
@@ -44,7 +49,10 @@ async function testWith({ node, nodeRed, folders }) {
   return runMocha([...options, ...folders.flatMap(specsBelow)], env, join(bin, 'node'));
 }
 
-/** Each process trusts the authority of these tests and finds every name below `.test` on this machine. */
+/**
+ * Each process trusts the authority of these tests and finds every name below
+ * `.test` on this machine.
+ */
 async function testAgainst(specs) {
   const { makeAuthority } = require('../dist/test/world/support/certificates.js');
   const folder = mkdtempSync(join(tmpdir(), 'world-'));
@@ -59,7 +67,8 @@ async function testAgainst(specs) {
       ...(needsPrism && { PRISM: join(await install('@stoplight/prism-cli', '5.14.2'), 'dist/index.js') }),
       TMPDIR: folder,
       WORLD_AUTHORITY: authority,
-      // Node reads both at its start only, so they also hold for the processes that the tests start.
+      // Node reads both at its start only, so they also hold for the processes
+      // that the tests start.
       NODE_EXTRA_CA_CERTS: join(authority, 'authority.pem'),
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(join(root, 'dist/test/world/support/names.js'))}`,
     });

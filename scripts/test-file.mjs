@@ -1,5 +1,6 @@
-// `npm run test:file <spec...>`: builds what has changed and runs these files of tests, named as source or as compiled. With --watch
-// (`npm run test:watch <spec...>`) it does so again after each change, until Ctrl-C.
+// `npm run test:file <spec...>`: builds what has changed and runs these files of tests, named as
+// source or as compiled. With --watch (`npm run test:watch <spec...>`) it does so again after each
+// change, until Ctrl-C.
 import { watch } from 'node:fs';
 import { root, runMocha, runNode } from './mocha.mjs';
 

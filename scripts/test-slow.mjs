@@ -1,6 +1,7 @@
-// `npm run test:slow [-- options of Mocha]`: what takes too long for `npm test`, three files at a time: specs with a long form (they import
-// test/support/long.ts), and those that try what is random (test/support/random.ts), five times as often. FACTOR chooses how often, and
-// SEED other random numbers; a failure names the seed that repeats it.
+// `npm run test:slow [-- options of Mocha]`: what takes too long for `npm test`, three files at a
+// time: specs with a long form (they import test/support/long.ts), and those that try what is
+// random (test/support/random.ts), five times as often. FACTOR chooses how often, and SEED other
+// random numbers; a failure names the seed that repeats it.
 import { readFileSync } from 'node:fs';
 import { root, runMocha, specsBelow } from './mocha.mjs';
 

@@ -37,18 +37,29 @@ export interface AccountOptions {
   apiKey: string;
   /** A function is called when the other options have been checked. */
   tokens: TokenSource | (() => TokenSource);
-  /** Accounts with the same API key and the same `tokenOwner` share readings. Default: shared with no other account. */
+  /**
+   * Accounts with the same API key and the same `tokenOwner` share readings. Default: shared
+   * with no other account.
+   */
   tokenOwner?: string;
   readOnly?: boolean;
   /** The id of the wallbox, as a person entered it. Default: none. */
   wallbox?: string | undefined;
   /** The units of what `read` returns. Default: as the car reports them. */
   units?: UnitSystem;
-  /** Counted over all accounts with the same API key at the same service; the strictest limits hold. */
+  /**
+   * Counted over all accounts with the same API key at the same service; the strictest limits hold.
+   */
   limits: Quota;
-  /** How old another reader's answer may be, in milliseconds; with 0, only a request in progress is shared. Default 5000. */
+  /**
+   * How old another reader's answer may be, in milliseconds; with 0, only a request in progress is
+   * shared. Default 5000.
+   */
   shareForMs?: number;
-  /** `adaptive` polls as often as the activity of the car requires (src/polling/profile.ts). Default `fixed`. */
+  /**
+   * `adaptive` polls as often as the activity of the car requires
+   * (src/polling/profile.ts). Default `fixed`.
+   */
   polling?: 'fixed' | 'adaptive';
   /** Closed with the account. */
   transport?: Transport;
@@ -56,9 +67,14 @@ export interface AccountOptions {
   random?: () => number;
   /** Gets every reading and every command of the account. */
   observer?: VehicleObserver;
-  /** Returns the price of energy that a person or a flow has set (src/logbook/tariff). The logbook asks for it at each reading. Default: no price. */
+  /**
+   * Returns the price of energy that a person or a flow has set (src/logbook/tariff). The logbook
+   * asks for it at each reading. Default: no price.
+   */
   tariff?: () => Promise<{ price: unknown; currency: unknown }>;
-  /** Those of the vehicle configuration: the logbook names them, and a tariff can. Default: none. */
+  /**
+   * Those of the vehicle configuration: the logbook names them, and a tariff can. Default: none.
+   */
   places?: readonly Place[];
   /** Names the account in the log of the commands. Default: a name that no other account has. */
   id?: string;
@@ -160,8 +176,8 @@ export class Account {
   }
 
   /**
-   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first; `from` and `to` limit trips and charges; `units`
-   * are other ones than those of the account.
+   * Reads the vehicle, or what the pack keeps itself. `clear` empties the journal first; `from` and
+   * `to` limit trips and charges; `units` are other ones than those of the account.
    * @throws VehicleError
    */
   read(name: AnyReadName, options: AccountReadOptions): Promise<Reading> {
@@ -196,7 +212,10 @@ export class Account {
     return this.#pack.facts.statesOf(vin, name);
   }
 
-  /** Reads what the car has to be in order; the newest interface has all of it. @throws VehicleError if nothing could be read for another reason than the sign-in */
+  /**
+   * Reads what the car has to be in order; the newest interface has all of it.
+   * @throws VehicleError if nothing could be read for another reason than the sign-in
+   */
   async #inOrder({ interface: _choice, ...options }: ReadOptions): Promise<Reading<InOrder>> {
     const { clock, facts } = this.#pack;
     const vin = await this.client.requireVin(options.vin, options.signal);
@@ -221,7 +240,10 @@ export class Account {
     return this.#limiter.snapshot();
   }
 
-  /** Until when the service pauses the API of a read, in milliseconds since 1970; null if it does not. */
+  /**
+   * Until when the service pauses the API of a read, in milliseconds since 1970;
+   * null if it does not.
+   */
   pausedUntil(read: AnyReadName): number | null {
     const [part] = partsOf(read);
     return part === undefined ? null : this.#limiter.pausedUntil(apiOfRead(part));
@@ -243,7 +265,10 @@ export class Account {
     };
   }
 
-  /** Why nothing works until a person acts, as far as it is known without a request; null while all is well. */
+  /**
+   * Why nothing works until a person acts, as far as it is known without a request;
+   * null while all is well.
+   */
   obstacle(): 'API_KEY_REFUSED' | 'SIGN_IN_REQUIRED' | 'NOT_SIGNED_IN' | null {
     const { kind, signInRequiredSince } = this.token();
     if (kind === 'none') return 'NOT_SIGNED_IN';
@@ -323,7 +348,10 @@ export const openAccount = (options: AccountOptions): Account => new Account(opt
 /** A source without an answer within this time has no price. */
 const tariffLimitMs = 5_000;
 
-/** The tariff that applies now; null if there is none. A fault of it is reported once, until it is corrected. */
+/**
+ * The tariff that applies now; null if there is none. A fault of it is reported once,
+ * until it is corrected.
+ */
 function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): (() => Promise<Tariff | null>) | null {
   if (tariff === undefined) return null;
   let told = '';

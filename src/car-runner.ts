@@ -17,7 +17,9 @@ export interface PolledCar<Read extends ReadName> {
   failed: readonly Read[];
 }
 
-/** Milliseconds since 1970, and how far the clock behind the service's timestamps is ahead of that. */
+/**
+ * Milliseconds since 1970, and how far the clock behind the service's timestamps is ahead of that.
+ */
 export interface StepTime {
   at: number;
   skewMs: number;
@@ -31,7 +33,10 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
   parseEvent(stored: unknown): Event | null;
   inputOf(polled: PolledCar<Read>): Input;
   step(state: State, input: Input & StepTime): { state: State; events: Event[] };
-  /** The part of the state whose change is worth a write, because the memory card of a small computer wears out. */
+  /**
+   * The part of the state whose change is worth a write, because the memory card of a
+   * small computer wears out.
+   */
   essence(state: State): unknown;
   /** What to poll how often. */
   schedules(seconds: number): readonly { reads: readonly Read[]; seconds: number }[];
@@ -40,7 +45,9 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
    * something else happens.
    */
   nextDue?(state: State): number | null;
-  /** The state after the machine's clock was set by so much; `since` is the start of the process. */
+  /**
+   * The state after the machine's clock was set by so much; `since` is the start of the process.
+   */
   withClockSet?(state: State, set: { since: number; byMs: number; at: number }): State;
 }
 
@@ -63,7 +70,9 @@ export interface CarRunnerOptions {
   onDue?: () => void;
   /** Called when the record could not be stored, once until it can be stored again. */
   onSaveFailed: () => void;
-  /** Called when events are dropped because the process ended several times while they were sent. */
+  /**
+   * Called when events are dropped because the process ended several times while they were sent.
+   */
   onDropped: () => void;
 }
 
@@ -145,7 +154,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     return runner;
   }
 
-  /** Stops the timer. The record is read again before the next change, because another copy may write it. */
+  /**
+   * Stops the timer. The record is read again before the next change, because
+   * another copy may write it.
+   */
   standBy(): void {
     this.#cancel();
     this.#isStale = true;
@@ -231,13 +243,15 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #noteFault = (error: unknown): void => {
     if (!(error instanceof StateFault)) throw error;
     this.#fault = error;
-    // It is unknown whether the store took the change, and what other processes have written meanwhile.
+    // It is unknown whether the store took the change, and what other processes
+    // have written meanwhile.
     this.#isStale = true;
   };
 
   /**
    * Reads the car and takes the step that follows.
-   * @throws VehicleError CANCELLED through the signal; any other reason of the signal is a failure of the reads
+   * @throws VehicleError CANCELLED through the signal; any other reason of the signal is a
+   * failure of the reads
    */
   async poll(
     reads: readonly Read[],
@@ -258,7 +272,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   }
 
   /**
-   * Reads the car before an event is derived from stored state. If that takes too long, the stored state is used.
+   * Reads the car before an event is derived from stored state. If that takes too long, the
+   * stored state is used.
    * @throws VehicleError CANCELLED through the signal
    */
   initialRead(reads: readonly Read[], signal: AbortSignal): Promise<PollResult<Event>> {
@@ -357,7 +372,10 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #textOf = (state: State, { entries }: Outbox<Event>): string =>
     JSON.stringify([this.#reducer.essence(state), entries]);
 
-  /** Shifts the times of this process when the machine's clock was set, so that durations stay right. */
+  /**
+   * Shifts the times of this process when the machine's clock was set, so that
+   * durations stay right.
+   */
   #withClockSet(state: State): State {
     const { clock } = this.#options;
     const offset = clock.now() - clock.monotonic();

@@ -70,7 +70,10 @@ export async function checkAccount(account: Account, options: CheckOptions): Pro
   ];
 }
 
-/** Asks a shared store for its state, its persistence and its processes. It never fails: a failure is a finding. */
+/**
+ * Asks a shared store for its state, its persistence and its processes. It never fails: a
+ * failure is a finding.
+ */
 export async function checkStore(store: RedisStateStore, { others }: Presence): Promise<Finding[]> {
   const { place } = store;
   const report = await store.report().catch(asVehicleError);
@@ -104,7 +107,8 @@ const unverified =
   'Certificates are not verified, because the environment variable NODE_TLS_REJECT_UNAUTHORIZED is 0: anyone between this machine and the service can read the key and the token. Remove the variable and restart Node-RED.';
 
 async function checkAccess(account: Account, { vin, nodes, signal }: CheckOptions): Promise<Finding[]> {
-  // The token comes first, so that a failure of the sign-in service is not mistaken for one of the vehicle service.
+  // The token comes first, so that a failure of the sign-in service is not mistaken for one of
+  // the vehicle service.
   const noToken = await account.refreshToken(signal).then(() => null, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
   const read = account.client.read('vehicles', { maxAgeMs: 0, ...(signal && { signal }) });

@@ -32,7 +32,10 @@ export interface ReadOptions {
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
   maxAgeMs?: number;
-  /** True for a read on behalf of a command: it may use the part of the quota that is reserved for commands. */
+  /**
+   * True for a read on behalf of a command: it may use the part of the quota that is
+   * reserved for commands.
+   */
   forCommand?: boolean;
   signal?: Signal;
 }
@@ -69,7 +72,10 @@ interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
 /** More than the reads of the cars of any account, although a message can name any VIN. */
 const maxTargets = 1_000;
 
-/** The reads of the vehicle service. Every method throws VehicleError with a code of docs/internals/contract.md 6. */
+/**
+ * The reads of the vehicle service. Every method throws VehicleError with a code of
+ * docs/internals/contract.md 6.
+ */
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly #options: VehicleClientOptions;
@@ -104,8 +110,8 @@ export class VehicleClient {
   }
 
   /**
-   * One read (docs/internals/contract.md 3). Its row in `reads` defines the request, and `readingOf`
-   * what the answer means.
+   * One read (docs/internals/contract.md 3). Its row in `reads` defines the request, and
+   * `readingOf` what the answer means.
    */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
@@ -210,7 +216,10 @@ export class VehicleClient {
   }
 }
 
-/** The days in local time: the address stays the same until midnight, so that its answer can be shared. */
+/**
+ * The days in local time: the address stays the same until midnight, so that its
+ * answer can be shared.
+ */
 function withDays(address: URL, days: number, now: number): URL {
   const url = new URL(address);
   const today = new Date(now);

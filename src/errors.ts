@@ -67,7 +67,10 @@ interface VehicleErrorDetails {
   cause?: unknown;
 }
 
-/** The value of `msg.vehicle.error` (docs/internals/contract.md 6): plain data, safe to log and to send on. */
+/**
+ * The value of `msg.vehicle.error` (docs/internals/contract.md 6): plain data, safe
+ * to log and to send on.
+ */
 export interface ErrorReport {
   code: ErrorCode;
   message: string;
@@ -101,7 +104,10 @@ export class VehicleError extends Error {
     this.status = details.status ?? null;
   }
 
-  /** Node-RED passes this text to a Catch node. The class in front of it would mean nothing to a driver. */
+  /**
+   * Node-RED passes this text to a Catch node. The class in front of it would mean
+   * nothing to a driver.
+   */
   override toString(): string {
     return this.message;
   }
@@ -129,7 +135,9 @@ export const systemCodeOf = (error: unknown): string =>
     ? error.code
     : '';
 
-/** Codes of Node for a certificate that this machine does not trust, of X509_verify_cert of OpenSSL. */
+/**
+ * Codes of Node for a certificate that this machine does not trust, of X509_verify_cert of OpenSSL.
+ */
 const untrustedCodes =
   /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|PATH_LENGTH_EXCEEDED$|INVALID_(?:CA|PURPOSE)$|UNSPECIFIED$)/;
 

@@ -17,7 +17,10 @@ import { closestName } from './util/closest';
  * VehicleError INPUT_INVALID.
  */
 
-/** Accepted in uppercase or lowercase and with spaces around it, as the names of reads and commands are. */
+/**
+ * Accepted in uppercase or lowercase and with spaces around it, as the names of
+ * reads and commands are.
+ */
 export function parseInterface(input: unknown): InterfaceChoice {
   const word = typeof input === 'string' ? input.trim().toLowerCase() : input;
   const choice = interfaceChoices.find((name) => name === word);
@@ -87,7 +90,10 @@ export function settingOf(input: unknown): 'unlockDuration' | 'ampere' | 'schedu
   return word === 'wallbox-limit' ? 'ampere' : word === 'wallbox-schedule' ? 'schedule' : null;
 }
 
-/** Whether a command needs arming: unlocking and starting the engine, and any name that contains one of these. */
+/**
+ * Whether a command needs arming: unlocking and starting the engine, and any name that
+ * contains one of these.
+ */
 export const needsArming = (input: unknown): boolean => /unlock|engine-start/.test(commandWord(input));
 
 /** Seconds of an unlock (docs/internals/service.md 4.2 rule 1); the maximum if nothing is set. */

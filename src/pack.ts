@@ -20,7 +20,9 @@ export interface PackOptions {
   store?: StateStore;
   /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Presence;
-  /** Removes the secrets that it knows from the service's answers. Default: one that knows none yet. */
+  /**
+   * Removes the secrets that it knows from the service's answers. Default: one that knows none yet.
+   */
   redactor?: Redactor;
   /** Is called with a sentence for the user that is not part of a message. */
   warn?: (warning: Sentence) => void;
@@ -79,7 +81,10 @@ export class Pack {
     return state;
   }
 
-  /** The turns at a service: a car accepts one command at a time, and a command outlives the account that sent it. */
+  /**
+   * The turns at a service: a car accepts one command at a time, and a command outlives the
+   * account that sent it.
+   */
   turnsFor(baseUrl: string): Turns {
     const { clock, presence, store } = this;
     const options = { clock, baseUrl, presence, ...(presence.isShared && { store }) };

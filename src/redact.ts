@@ -17,7 +17,10 @@ export interface Redactor {
   learn(...secrets: readonly string[]): void;
   /** A token that another one will replace: the last thousand are known. */
   learnRotated(secret: string): void;
-  /** A VIN of letters only or of digits only, which does not look like one. Anything else is not learned. */
+  /**
+   * A VIN of letters only or of digits only, which does not look like one. Anything
+   * else is not learned.
+   */
   learnVin(vin: unknown): void;
   text(text: string): string;
   /** A copy of plain data, names of members included. */
@@ -37,7 +40,10 @@ export interface Redactor {
 }
 
 const secretMark = '[secret]';
-/** Anything shorter is not treated as a secret, because removing it would tear words and numbers apart. */
+/**
+ * Anything shorter is not treated as a secret, because removing it would tear
+ * words and numbers apart.
+ */
 const minSecretLength = 8;
 const maxRotated = 1000;
 const maxVins = 1000;
@@ -87,7 +93,8 @@ export function createRedactor(): Redactor {
       const isPlain = json !== undefined && json.length <= maxPlainJson && !json.includes('\\');
       const whole = isPlain ? json : jsonOf(body);
       if (whole === undefined) return undefined;
-      // A body can have 100,000 texts, so each is searched only for the secrets that occur in the body.
+      // A body can have 100,000 texts, so each is searched only for the secrets
+      // that occur in the body.
       if (!knownInJson.some((form) => whole.includes(form))) return body;
       const found = known.filter((_, index) => whole.includes(knownInJson[index] ?? ''));
       // A copy of the body.
@@ -126,7 +133,10 @@ function without(secrets: readonly string[], input: string): string {
   return output;
 }
 
-/** The secret unchanged, encoded for a URL, encoded for a form, and each of them with lower-case escapes. */
+/**
+ * The secret unchanged, encoded for a URL, encoded for a form, and each of them
+ * with lower-case escapes.
+ */
 function formsOf(secret: string): string[] {
   if (secret.length < minSecretLength) return [];
   // encodeURIComponent throws at a lone surrogate, which Buffer replaces.
@@ -169,7 +179,9 @@ const patterns: readonly { pattern: RegExp; by: string | ((...found: string[]) =
   },
 ];
 
-/** The cause of an error, as plain data: name, code, and the message and the stack without secrets. */
+/**
+ * The cause of an error, as plain data: name, code, and the message and the stack without secrets.
+ */
 function causeOf(cause: unknown, value: (input: unknown) => unknown): unknown {
   if (cause === undefined) return undefined;
   if (!(cause instanceof Error)) {

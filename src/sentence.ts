@@ -1,6 +1,7 @@
 /**
- * The text of an error: an English template with numbered placeholders (`{0}`), and the values that fill
- * them. It is plain data, so it can be stored, sent to a browser, and translated for the reader.
+ * The text of an error: an English template with numbered placeholders (`{0}`), and the
+ * values that fill them. It is plain data, so it can be stored, sent to a browser, and
+ * translated for the reader.
  */
 export interface Sentence {
   readonly template: string;
@@ -13,7 +14,10 @@ export interface Sentence {
  */
 type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
 
-/** The tag of a template literal: each `${value}` becomes a placeholder. The template is the key of the translations. */
+/**
+ * The tag of a template literal: each `${value}` becomes a placeholder. The template is the key
+ * of the translations.
+ */
 export const sentence = (strings: TemplateStringsArray, ...values: readonly SentenceValue[]): Sentence => ({
   template: strings.reduce((template, text, index) => `${template}{${index - 1}}${text}`),
   values,

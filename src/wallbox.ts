@@ -1,10 +1,14 @@
 import { VehicleError } from './errors';
 
-/** The form of the one published id, `WBVA1ABCD-WB24.01.2500001234`: a model, and a serial number with points (docs/internals/vendor-api.md 17). */
+/**
+ * The form of the one published id, `WBVA1ABCD-WB24.01.2500001234`: a model, and a serial number
+ * with points (docs/internals/vendor-api.md 17).
+ */
 export const wallboxPattern = /^[A-Z0-9]{3,20}-[A-Z0-9]{2,8}(?:\.\d{1,14}){1,4}$/;
 
 /**
- * Validates the id of a wallbox that a person entered. Every id passes here before it becomes part of a URL.
+ * Validates the id of a wallbox that a person entered. Every id passes here before it
+ * becomes part of a URL.
  * @returns the id in upper case, trimmed
  * @throws VehicleError CONFIG
  */

@@ -54,7 +54,8 @@ interface Form extends SignInForm {
 }
 
 /**
- * Fills in what the browser does not know: stored credentials, and what Node-RED took from the environment.
+ * Fills in what the browser does not know: stored credentials, and what Node-RED took
+ * from the environment.
  * @throws VehicleError CONFIG, INPUT_INVALID
  */
 export function readForm(RED: NodeAPI, id: string, body: FormBody): Form {
@@ -92,7 +93,9 @@ export function demoForm(RED: NodeAPI, id: string, demoCar: string): Form | null
   return { id, options, credentials: parseOptions(vehicleCredentials, {}), same: null };
 }
 
-/** Runs with the deployed account if the form has the same settings, else with one for this purpose. */
+/**
+ * Runs with the deployed account if the form has the same settings, else with one for this purpose.
+ */
 export async function withAccount<Result>(
   RED: NodeAPI,
   form: Form,

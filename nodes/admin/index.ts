@@ -14,7 +14,10 @@ interface EditorRoutes {
   callback(request: Request, response: Response): void;
 }
 
-/** Serves the table of routes: checks permission, sender and body of a request, and translates the answer. */
+/**
+ * Serves the table of routes: checks permission, sender and body of a request, and
+ * translates the answer.
+ */
 export function editorRoutes(RED: NodeAPI): EditorRoutes {
   const limit = protectRoute(RED);
   const handlers = new Map(

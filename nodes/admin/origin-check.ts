@@ -54,7 +54,8 @@ function isOwnEditor(RED: NodeAPI, { headers, user }: UserRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)) return true;
-  // A proxy may change the host. Then the token of a user who is logged in proves the origin: no other page has it.
+  // A proxy may change the host. Then the token of a user who is logged in proves the origin:
+  // no other page has it.
   return (
     Boolean((RED.settings as { adminAuth?: unknown }).adminAuth) && authorization !== undefined && isLoggedIn(user)
   );

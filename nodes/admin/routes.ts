@@ -59,10 +59,16 @@ interface Call {
 }
 
 export interface Route<Body extends z.ZodMiniType = z.ZodMiniType> {
-  /** `read` for what the runtime knows; `write` for what asks the service, changes something or shows a position. */
+  /**
+   * `read` for what the runtime knows; `write` for what asks the service, changes something
+   * or shows a position.
+   */
   permission: 'read' | 'write';
   body: Body;
-  /** Not counted in the limit that all other routes share, because each open editor calls it after each signal. */
+  /**
+   * Not counted in the limit that all other routes share, because each open editor calls
+   * it after each signal.
+   */
   hasOwnLimit?: true;
   run(call: Call, body: z.infer<Body>): Promise<unknown>;
 }

@@ -32,7 +32,8 @@ function waitPolicy(options: CommandOptions, mustBeArmed: boolean) {
   const whenUnavailable = mayWait ? options.whenUnavailable : 'fail';
   const waits = whenBusy === 'queue' || whenUnavailable === 'wait';
   return {
-    // A user whose other commands wait for the car does not want an unlock sent to a car that is not available.
+    // A user whose other commands wait for the car does not want an unlock sent to a car
+    // that is not available.
     precheck: options.precheck || (options.whenUnavailable === 'wait' && !mayWait),
     whenBusy,
     whenUnavailable,
@@ -71,7 +72,8 @@ class CommandNode {
 
   async handle(task: Task): Promise<void> {
     const { msg } = task;
-    // A message with one of these properties never sends a command, regardless of its other properties.
+    // A message with one of these properties never sends a command, regardless of
+    // its other properties.
     const cancels = parseSwitch('cancel', msg['cancel']);
     const arms = parseSwitch('arm', msg['arm']);
     if (cancels === true) return await this.#cancel();
@@ -170,7 +172,8 @@ class RecordForwarder {
   }
 
   /**
-   * @param isJoined whether it is the record of the same command in another copy, which also forwards it
+   * @param isJoined whether it is the record of the same command in another copy,
+   * which also forwards it
    * @returns false if the node was closed before: the record is forwarded after the next start
    */
   async forward(

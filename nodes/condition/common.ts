@@ -34,7 +34,9 @@ export const longest = 10_080;
 
 export const isSource = (row: Row): boolean => shared.sources.some((source) => source === row.operandType);
 
-/** The rows of a flow file, which anybody may have written: one that is not an object has no value. */
+/**
+ * The rows of a flow file, which anybody may have written: one that is not an object has no value.
+ */
 export const rowsIn = (stored: unknown): Row[] =>
   Array.isArray(stored) ? stored.map((row: Row | null) => ({ ...row, value: String(row?.value ?? '') })) : [];
 

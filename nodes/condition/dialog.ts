@@ -36,8 +36,9 @@ const ofEvents = wordsOf('connected-vehicle-event');
 type Operand = Pick<Row, 'operand' | 'operandType' | 'unit'>;
 
 /**
- * Adds the unit of the operand, to choose if there are several: that of the value, that of the vehicle configuration, and the unit of the
- * row. The operand of a stored row has the unit with which it was stored, so that it means the same with any configuration.
+ * Adds the unit of the operand, to choose if there are several: that of the value, that of the
+ * vehicle configuration, and the unit of the row. The operand of a stored row has the unit with
+ * which it was stored, so that it means the same with any configuration.
  */
 function addUnit(cell: JQuery, row: Row, value: Value | undefined): () => string | undefined {
   const unit = unitOf(row, value);
@@ -102,7 +103,10 @@ const valuesByTheme = () =>
 const valueChoices = (): JQuery[] =>
   valuesByTheme().map(({ heading, values }) => $('<optgroup>').attr('label', heading).append(optionElements(values)));
 
-/** A row whose value was changed: a unit that the value does not have is replaced by that of the vehicle. */
+/**
+ * A row whose value was changed: a unit that the value does not have is replaced by
+ * that of the vehicle.
+ */
 function withUnitOfValue(row: Row): Row {
   const { unit, ...others } = row;
   const own = unitOf({}, conditionValue(row.value ?? ''));
@@ -111,7 +115,10 @@ function withUnitOfValue(row: Row): Row {
   return ofVehicle === own ? others : { ...others, unit: ofVehicle };
 }
 
-/** Adds a row to the list: value, operator and operand, each of which follows from the one before. @param choices for the value */
+/**
+ * Adds a row to the list: value, operator and operand, each of which follows from the one before.
+ * @param choices for the value
+ */
 function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   const select = (key: string): JQuery => $('<select>').attr('aria-label', say(`label.${key}`));
   const [value, operator, cell] = [select('value'), select('operator'), $('<div class="operand">')];
@@ -226,7 +233,10 @@ const marks = new Map([
   [false, '✗'],
 ]);
 
-/** A place that the row names, with its coordinates, because the vehicle configuration need not be deployed as the editor has it. */
+/**
+ * A place that the row names, with its coordinates, because the vehicle configuration need not be
+ * deployed as the editor has it.
+ */
 function withPlace(row: Row): Row {
   const place = namedPlaces(textOf(field('vehicle'))).find(({ name }) => name === row.operand);
   const isPlace = conditionValue(row.value ?? '')?.type.kind === 'position' && !isSource(row);

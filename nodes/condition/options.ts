@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { nodeOptions, number, stringType, text } from '../node-red/options';
 
-/** `connected-vehicle-condition` (docs/internals/contract.md 5c). The library checks each condition. */
+/**
+ * `connected-vehicle-condition` (docs/internals/contract.md 5c). The library checks each condition.
+ */
 export const conditionOptions = nodeOptions(() => ({
   match: z._default(z.enum(['all', 'any']), 'all'),
   conditions: z._default(
@@ -11,7 +13,9 @@ export const conditionOptions = nodeOptions(() => ({
         operator: z._default(z.string(), ''),
         operand: z._default(z.unknown(), ''),
         operandType: stringType,
-        /** The unit of the operand, in words. If it is empty, the operand has the unit of the value. */
+        /**
+         * The unit of the operand, in words. If it is empty, the operand has the unit of the value.
+         */
         unit: text,
         /** How long it has to be met; 0: now is enough. */
         forMinutes: number(0, 0, 10_080),

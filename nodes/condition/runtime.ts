@@ -7,7 +7,10 @@ import { safeError } from '../node-red/redaction';
 import { factsText, judgeAll, requireRows } from './check';
 import { conditionOptions, type ConditionOptions } from './options';
 
-/** `connected-vehicle-condition` (docs/internals/contract.md 5c): sends a message to the output of the result. */
+/**
+ * `connected-vehicle-condition` (docs/internals/contract.md 5c): sends a message to the
+ * output of the result.
+ */
 export function connectedVehicleCondition(own: FlowNode): void {
   own.showObstacle();
   const nodeStatus = own.status;
@@ -45,7 +48,10 @@ export function connectedVehicleCondition(own: FlowNode): void {
   });
 }
 
-/** @throws VehicleError CONFIG for what the form holds, INPUT_INVALID for an operand from another source */
+/**
+ * @throws VehicleError CONFIG for what the form holds, INPUT_INVALID for an
+ * operand from another source
+ */
 async function parseConditions(own: FlowNode, { conditions }: ConditionOptions, msg: Message): Promise<Condition[]> {
   requireRows(conditions);
   const rows = conditions.map((row, index) => parseRow(index + 1, row));

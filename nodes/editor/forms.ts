@@ -69,7 +69,10 @@ export function showProperties(node: AnyNode, field: Field): void {
   describeFields(field('name').closest('.car-form'));
 }
 
-/** Adds the options of each dropdown: `polling fixed adaptive`, the key of their texts and their values. */
+/**
+ * Adds the options of each dropdown: `polling fixed adaptive`, the key of their
+ * texts and their values.
+ */
 function fillOptions(form: JQuery, type: string): void {
   form.find('[data-options]').each((_, element) => {
     const [key = '', ...values] = String($(element).data('options')).split(' ');
@@ -79,7 +82,10 @@ function fillOptions(form: JQuery, type: string): void {
   });
 }
 
-/** Fills in the texts of the configuration's catalogue, `label.vin`, or `[placeholder]placeholder.vin`. */
+/**
+ * Fills in the texts of the configuration's catalogue, `label.vin`, or
+ * `[placeholder]placeholder.vin`.
+ */
 function fillShared(form: JQuery): void {
   form.find('[data-shared]').each((_, element) => {
     const [, attribute, key = ''] = /^(?:\[(.+)\])?(.*)/.exec(String($(element).data('shared'))) ?? [];
@@ -151,7 +157,10 @@ export function labelOf(vehicle: string | undefined, text: string): string {
   return car !== undefined && found.length > 1 ? `${text} · ${RED.utils.getNodeLabel(car, '')}` : text;
 }
 
-/** Draws the labels again when a car is added, renamed or removed: they name it as soon as there are two. */
+/**
+ * Draws the labels again when a car is added, renamed or removed: they name it as
+ * soon as there are two.
+ */
 export function drawLabels({ type }: { type: string }): void {
   if (type !== 'connected-vehicle') return;
   RED.nodes.eachNode((node) => {
@@ -192,7 +201,10 @@ export function chooseVehicle(node: EditorNode<{ vehicle: string }>): void {
   if (!node.vehicle && vehicle !== undefined) nodeField('vehicle').val(vehicle);
 }
 
-/** Node-RED searches the palette by type and label. This adds the words that a driver would look for. */
+/**
+ * Node-RED searches the palette by type and label. This adds the words that a
+ * driver would look for.
+ */
 export function addSearchWords(type: string, words: string): void {
   const entry = $(`.red-ui-palette-node[data-palette-type="${type}"]`);
   entry.attr('data-palette-label', `${entry.attr('data-palette-label') ?? ''} ${words}`);

@@ -23,7 +23,9 @@ interface Needs {
   access: AccessName | null;
 }
 
-/** The interfaces of the chosen vehicle's service; all of them as long as the service is not known. */
+/**
+ * The interfaces of the chosen vehicle's service; all of them as long as the service is not known.
+ */
 export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): readonly InterfaceName[] {
   const profiles: Record<string, { availableInterfaces: readonly InterfaceName[] }> = services;
   const { service = '', interfaces } = RED.nodes.node(vehicle) ?? {};
@@ -31,7 +33,10 @@ export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): reado
   return (profiles[service] ?? services.custom).availableInterfaces;
 }
 
-/** Shows what reads or commands need: scopes, permissions that the configuration leaves out, and an interface. */
+/**
+ * Shows what reads or commands need: scopes, permissions that the configuration leaves
+ * out, and an interface.
+ */
 export function showNeeds(needs: readonly Needs[]): void {
   const car = RED.nodes.node(textOf(nodeField('vehicle')));
   const { service = 'demo', access: allowed = defaultAccess } = car ?? {};

@@ -16,7 +16,10 @@ interface NodeReads {
   poll: number;
 }
 
-/** The reads of a node, by its type. A node of an older flow lacks properties, so the defaults apply. */
+/**
+ * The reads of a node, by its type. A node of an older flow lacks properties,
+ * so the defaults apply.
+ */
 const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => NodeReads[]>> = {
   'connected-vehicle-status': ({ read = 'windows', readType = 'str', reads = [] }, poll) => [
     { reads: readType !== 'str' ? [] : read === 'several' ? reads : [read], poll },
@@ -64,7 +67,10 @@ export const readsOfNode = (node: FlowNode): NodeReads[] =>
 export const commandOf = ({ type, command, commandType = 'str' }: FlowNode): string | undefined =>
   type === 'connected-vehicle-command' && commandType === 'str' ? command || undefined : undefined;
 
-/** The nodes that use a configuration, deployed or not. A result node without one follows the commands of each. */
+/**
+ * The nodes that use a configuration, deployed or not. A result node without one follows
+ * the commands of each.
+ */
 export function nodesOf(vehicle: string | undefined): FlowNode[] {
   const nodes: FlowNode[] = [];
   const results: FlowNode[] = [];

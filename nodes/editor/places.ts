@@ -22,7 +22,8 @@ type AskPosition = (done: Parameters<typeof askValues>[1]) => void;
 const askPosition: AskPosition = (done) => askValues({ reads: ['location'] }, done);
 
 /**
- * Adds a field for each part of a place, under its name and unit, and a button that fills in the position of the car.
+ * Adds a field for each part of a place, under its name and unit, and a button that fills in the
+ * position of the car.
  * @param place as it is stored; anything but an object is a new place
  * @returns what the fields hold
  */
@@ -55,7 +56,8 @@ export function addPlaceFields(row: JQuery, place: unknown, ask = askPosition): 
 }
 
 /**
- * Adds a choice of the places of the vehicle configuration, and the fields for another one. Without such places there are only the fields.
+ * Adds a choice of the places of the vehicle configuration, and the fields for another one. Without
+ * such places there are only the fields.
  * @param place as it is stored: a name, or a place with coordinates; anything else is a new one
  */
 export function addPlaceChoice(row: JQuery, place: unknown): () => ShownPlace {

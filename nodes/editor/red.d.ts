@@ -3,7 +3,9 @@
  * validators with a reason, no labels on properties and no tie between `defaults` and the options
  * they hold.
  */
-/** A node as its flow file has it: one of an older version, or written by hand, lacks properties. */
+/**
+ * A node as its flow file has it: one of an older version, or written by hand, lacks properties.
+ */
 type EditorNode<Options> = Partial<Options> & {
   id: string;
   type: string;
@@ -29,7 +31,10 @@ interface EditorProperty<Options, Value> {
   /** Two declared parameters: only such a validator may return its reason as a string. */
   validate?(
     this: EditorNode<Options>,
-    /** The text of the field; a list as it is stored, because no field of the editor's own holds one. */
+    /**
+     * The text of the field; a list as it is stored, because no field of the
+     * editor's own holds one.
+     */
     value: (Value extends readonly unknown[] ? Value : string) | undefined,
     opt: unknown,
   ): true | string;
@@ -62,7 +67,9 @@ interface EditorDefinition<Options, Credentials> {
   oneditsave?(this: EditorNode<Options>): void;
 }
 
-/** The functions that the forms share: the build bundles them into `resources/connected-vehicle.js`. */
+/**
+ * The functions that the forms share: the build bundles them into `resources/connected-vehicle.js`.
+ */
 declare const connectedVehicle: typeof import('./index');
 
 /** A node of the flows, as far as this pack's are read by each other. */

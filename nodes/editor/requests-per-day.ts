@@ -14,7 +14,8 @@ export const callsTexts = {
 export const apis = ['connected', 'energy', 'location', 'energy-device'] as const;
 
 /**
- * How many requests a day the nodes of a vehicle send to each API, deployed or not; with adaptive polling an estimate.
+ * How many requests a day the nodes of a vehicle send to each API, deployed or not; with adaptive
+ * polling an estimate.
  * @param edited a node with the values of its open form, which replace the deployed ones
  */
 export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnType<typeof callsPerDay> {

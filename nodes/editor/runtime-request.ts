@@ -13,7 +13,10 @@ export type Answer<Members> = Partial<Translated<Members>> & { error?: Refusal }
 /** Stands for the error when no answer came: Node-RED stopped, or the user may not do this. */
 export const unreached: Refusal = { code: 'unreached', message: '' };
 
-/** Asks the runtime's half of a configuration node. A relative address, so that the editor adds its own token. */
+/**
+ * Asks the runtime's half of a configuration node. A relative address, so that the
+ * editor adds its own token.
+ */
 export function ask<Members>(id: string, action: string, body: object, done: (answer: Answer<Members>) => void): void {
   const data = JSON.stringify(body);
   $.ajax({

@@ -57,7 +57,10 @@ function elementOf([path, text]: Line): JQuery {
   );
 }
 
-/** Removes the answer; one that comes later is dropped, because the form asks for something else now. */
+/**
+ * Removes the answer; one that comes later is dropped, because the form asks
+ * for something else now.
+ */
 export function clearAnswer(): void {
   part('answer').empty().removeClass('answer warning');
 }

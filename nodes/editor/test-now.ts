@@ -6,7 +6,8 @@ import { sharedText } from './texts';
 const pauseMs = 1_000;
 
 /**
- * The button *Test now*: sends what an alert or the chosen event would send, through the deployed node.
+ * The button *Test now*: sends what an alert or the chosen event would send,
+ * through the deployed node.
  * @param events shown beside it
  */
 export function showTest(id: string, events = $()): void {

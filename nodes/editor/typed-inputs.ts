@@ -22,7 +22,8 @@ export const startSources = ['flow', 'global', 'env', 'jsonata'] as const;
 
 /**
  * Makes a typed input of the field of a property, whose type is in the field `<name>Type`.
- * @param types the first one is the type of a node that has none, because it is older than the types
+ * @param types the first one is the type of a node that has none, because it is
+ * older than the types
  */
 export function showTyped(
   node: Readonly<Record<string, unknown>>,
@@ -40,7 +41,10 @@ export function showTyped(
   labelTyped(field);
 }
 
-/** Shows the properties that all nodes for a car have. @param offered the sources of the VIN besides itself */
+/**
+ * Shows the properties that all nodes for a car have.
+ * @param offered the sources of the VIN besides itself
+ */
 export function prepareNode(
   node: EditorNode<{ vehicle: string }> & Record<string, unknown>,
   offered: readonly string[] = sources,
@@ -51,8 +55,8 @@ export function prepareNode(
 }
 
 /**
- * In Node-RED, the parts of a typed input have no names: they get that of the label, and a button its
- * own text as well.
+ * In Node-RED, the parts of a typed input have no names: they get that of the label, and a button
+ * its own text as well.
  */
 function labelTyped(field: JQuery): void {
   const id = String(field.attr('id'));

@@ -14,8 +14,8 @@ import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
 /**
- * Validators of the forms: true, or the reason in words. The editor itself treats `${NAME}` as valid before it asks, so
- * a form need not do it.
+ * Validators of the forms: true, or the reason in words. The editor itself treats `${NAME}` as
+ * valid before it asks, so a form need not do it.
  */
 export type Validity = true | string;
 
@@ -50,7 +50,10 @@ export const validateTariff = (tariff: unknown, places: unknown): Validity => {
   return !Array.isArray(asked) || validatePlaces(asked.map(placeInTariff), completePlaces(places));
 };
 
-/** `value` is text in an open form, a number in a stored node, or missing there: then the default holds. */
+/**
+ * `value` is text in an open form, a number in a stored node, or missing there:
+ * then the default holds.
+ */
 export const validateWhole = (value: string | number | undefined, minimum: number, maximum = Infinity): Validity => {
   if (value === undefined) return true;
   const number = String(value).trim() === '' ? NaN : Number(value);
@@ -93,7 +96,9 @@ export function loadCredentials(): void {
   });
 }
 
-/** The validator of the property `vehicle`: why the node cannot work, in the words of its status. */
+/**
+ * The validator of the property `vehicle`: why the node cannot work, in the words of its status.
+ */
 export function validateVehicle(
   this: EditorNode<{ vehicle: string }> & { vin?: string },
   value: string | undefined,

@@ -3,7 +3,10 @@ const { hasPlace, sharedText, wordsOf, ...shared } = connectedVehicle;
 export const type = 'connected-vehicle-event';
 export const say = wordsOf(type);
 
-/** Why the events cannot be reported with these places; true if they can. @param vehicle whose places they can name */
+/**
+ * Why the events cannot be reported with these places; true if they can.
+ * @param vehicle whose places they can name
+ */
 export function validatePlaces(
   events: readonly string[],
   places: readonly unknown[],

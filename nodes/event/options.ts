@@ -2,7 +2,10 @@ import * as z from 'zod/mini';
 import type { HoursSettings } from '../../src/index';
 import { hours, nodeOptions, numberType, poll } from '../node-red/options';
 
-/** `connected-vehicle-event` (docs/internals/contract.md 5a). The library checks the events, the level and the places. */
+/**
+ * `connected-vehicle-event` (docs/internals/contract.md 5a). The library checks the events, the
+ * level and the places.
+ */
 export const eventOptions = nodeOptions(() => ({
   events: z._default(z.unknown(), []),
   /** Percent, for the two battery events. */

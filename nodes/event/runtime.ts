@@ -22,7 +22,10 @@ import { textOf as textOfValue } from '../node-red/reading-text';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
-/** `connected-vehicle-event` (docs/internals/contract.md 5a): sends a message when something happens to the car. */
+/**
+ * `connected-vehicle-event` (docs/internals/contract.md 5a): sends a message when
+ * something happens to the car.
+ */
 export function connectedVehicleEvent(own: FlowNode): void {
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */
@@ -62,7 +65,8 @@ export function connectedVehicleEvent(own: FlowNode): void {
     // Without a read, the status of the last one stays.
     else if (!showsEvent && (reads.length > 0 || chosen.reads.length === 0)) nodeStatus.show('good', 'listening');
     showsEvent &&= failure === null && unread === null;
-    // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
+    // A Catch node gets an outage once, not with each poll; the status of the node
+    // shows it throughout.
     if (failure === null) return reads.length > 0 ? undefined : noNews;
     return poll === undefined || isNewFailure ? failure : noNews;
   });

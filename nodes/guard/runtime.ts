@@ -18,7 +18,10 @@ import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
-/** `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when all is closed again. */
+/**
+ * `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when
+ * all is closed again.
+ */
 export function connectedVehicleGuard(own: FlowNode): void {
   const nodeStatus = own.status;
   const carNode = startCarNode(
@@ -71,7 +74,8 @@ export function connectedVehicleGuard(own: FlowNode): void {
     if (runner.fault !== null) nodeStatus.showFailure(runner.fault);
     else if (opened.polls && !opened.hasRead) nodeStatus.show('waiting', 'checking');
     else showGuardState(own, guard.view(runner.state), failure);
-    // A Catch node gets an outage once, not with each poll; the status of the node shows it throughout.
+    // A Catch node gets an outage once, not with each poll; the status of the node
+    // shows it throughout.
     if (failure === null) return reads.length > 0 ? undefined : noNews;
     return poll === undefined || polled.isNewFailure ? failure : noNews;
   });

@@ -24,7 +24,10 @@ interface OpenedCar<Read, Event> {
   beginPolling(this: void): () => void;
 }
 
-/** The content of a message that a node sends to itself: what to read. `due` is set if the poller asked for it. */
+/**
+ * The content of a message that a node sends to itself: what to read. `due` is set if the
+ * poller asked for it.
+ */
 interface OwnPoll<Read> {
   reads: readonly Read[];
   due?: DuePoll;
@@ -124,7 +127,8 @@ class CarNode<Read, Event, Opened> {
   }
 
   /**
-   * Sends stored events when no deploy is in progress, then marks them as sent, and keeps them for the tab “Cars”.
+   * Sends stored events when no deploy is in progress, then marks them as sent, and keeps
+   * them for the tab “Cars”.
    * @param sendEvent returns its sentence without the name of the car
    */
   async deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void> {
@@ -238,7 +242,10 @@ export function startCarNode<Read, Event, Opened>(
   return carNode;
 }
 
-/** The VIN and another typed property are evaluated once, because what the node stores is of one car. */
+/**
+ * The VIN and another typed property are evaluated once, because what the node
+ * stores is of one car.
+ */
 export async function openCar<Name extends string>(
   own: FlowNode,
   options: Typed<'vin' | Name>,

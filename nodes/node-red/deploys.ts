@@ -3,19 +3,29 @@ import { partOf } from '../per-node-red';
 import { withSignals } from '../../src/index';
 import { clock } from './time';
 
-/** A deploy that Node-RED gives up, for example because a node type is missing, never reports its end. */
+/**
+ * A deploy that Node-RED gives up, for example because a node type is missing,
+ * never reports its end.
+ */
 const maxWaitMs = 30_000;
 
 /** A message to the next nodes (`send-once.ts` has more for a stored one). */
 interface Sending {
   send(): void;
-  /** Whether it may still be sent. Called right before each try, with no `await` between. Default: it may. */
+  /**
+   * Whether it may still be sent. Called right before each try, with no `await`
+   * between. Default: it may.
+   */
   mayBeSent?(): boolean;
-  /** Asked before each try. Default: the next node has the message unless a deploy began meanwhile. */
+  /**
+   * Asked before each try. Default: the next node has the message unless a deploy began meanwhile.
+   */
   isDelivered?(): Promise<boolean>;
 }
 
-/** Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost. */
+/**
+ * Node-RED's deploys. While nodes are stopped and started, a message to one of them can get lost.
+ */
 export class Deploys {
   /** How many have begun. */
   #begun = 0;

@@ -20,7 +20,8 @@ class Editors {
     this.#isPending = this.#isWaiting;
     if (this.#isWaiting) return;
     this.#isWaiting = true;
-    // Without data, because it reaches every editor that is connected; the routes check who may read what.
+    // Without data, because it reaches every editor that is connected; the routes
+    // check who may read what.
     this.#comms.publish('connected-vehicle/changed', {}, false);
     for (const listener of this.#listeners) listener();
     setTimeout(() => {

@@ -31,7 +31,10 @@ interface LoggedFailure {
  */
 export class LastFailures {
   readonly list: LoggedFailure[] = [];
-  /** Folders, and the text that replaces each. The longest is first, because it may be inside another one. */
+  /**
+   * Folders, and the text that replaces each. The longest is first, because it may
+   * be inside another one.
+   */
   readonly #folders: readonly (readonly [folder: string, by: string])[];
 
   constructor(RED: NodeAPI) {

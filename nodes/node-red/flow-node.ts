@@ -124,7 +124,10 @@ export class FlowNode implements NodeOfFlow {
     return carName(this.RED, id, vin, wordsOf(this.RED, id));
   }
 
-  /** A text that begins with the name of its car, if the flows have more than one configuration: “Wife car: …”. */
+  /**
+   * A text that begins with the name of its car, if the flows have more than one
+   * configuration: “Wife car: …”.
+   */
   withCar(text: string, vin: unknown, id = this.#vehicle): string {
     return hasSeveralCars(this.RED) ? wordsOf(this.RED, id).say('ofCar', { car: this.carName(vin, id), text }) : text;
   }
@@ -272,7 +275,8 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
-   * Begins what one copy of the flow does for all copies: at once, and in a group while this process leads.
+   * Begins what one copy of the flow does for all copies: at once, and in a group
+   * while this process leads.
    * @param begin returns the function that ends it
    * @param closing aborted to end it. Default: when the node closes
    */

@@ -17,7 +17,8 @@ interface StoredNode extends Record<string, unknown> {
 
 /**
  * All nodes of the deployed flows, config nodes and disabled ones among them.
- * @throws VehicleError CONFIG while Node-RED, whose editor can be open by then, has not loaded the flows yet
+ * @throws VehicleError CONFIG while Node-RED, whose editor can be open by then, has not
+ * loaded the flows yet
  */
 export function storedNodes(RED: NodeAPI): StoredNode[] {
   const nodes: StoredNode[] = [];

@@ -1,10 +1,10 @@
 /**
- * The texts of the runtime for people, in their language. `runtime.json` has its texts: node statuses
- * with values, warnings, the sentences of guard, events and conditions. They are apart from the
- * message catalogues, because Node-RED sends those to every editor; and Node-RED's `RED._` takes as
- * much CPU time as a read, so the runtime looks its texts up in its own map. The library has the
- * sentences of errors in English; `sentences.json` of a language has their translations by the
- * English template.
+ * The texts of the runtime for people, in their language. `runtime.json` has its texts: node
+ * statuses with values, warnings, the sentences of guard, events and conditions. They are apart
+ * from the message catalogues, because Node-RED sends those to every editor; and Node-RED's `RED._`
+ * takes as much CPU time as a read, so the runtime looks its texts up in its own map. The library
+ * has the sentences of errors in English; `sentences.json` of a language has their translations by
+ * the English template.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,8 +21,8 @@ export interface Words {
   /** BCP 47 tag. */
   readonly language: string;
   /**
-   * A text with its placeholders filled, `armed for __seconds__ s`; `defaultValue` of the values if there
-   * is none.
+   * A text with its placeholders filled, `armed for __seconds__ s`; `defaultValue` of the
+   * values if there is none.
    * @param key in `runtime.json`
    */
   say(key: string, values?: Values): string;
@@ -93,7 +93,10 @@ function flat(path: string, value: unknown): [string, Text][] {
   return Object.entries(value as object).flatMap(([key, inner]) => flat(`${path}.${key}`, inner));
 }
 
-/** The translations of a language by English template, and the labels of the vehicle configuration by property. */
+/**
+ * The translations of a language by English template, and the labels of the vehicle
+ * configuration by property.
+ */
 function translationsOf(language: string): ReadonlyMap<string, string> {
   // A sentence that names a property is shown with the label of its field. The build copies them
   // from the texts of the editor.

@@ -17,7 +17,10 @@ export interface Task {
   alone: boolean;
 }
 
-/** The result of a task that read nothing, or failed as the one before it, which has reported the failure. */
+/**
+ * The result of a task that read nothing, or failed as the one before it, which has
+ * reported the failure.
+ */
 export const noNews = Symbol('noNews');
 
 /** The result of a task whose message continues later, after a redeploy. */
@@ -72,7 +75,8 @@ export function onInput(
   node.on('input', (msg, send, done) => {
     // A message can have any properties.
     const task = attempt({ msg: msg as Message, send, signal, alone: underWay === 0 }, done);
-    // An error that is thrown while a failure is reported, for example in the flow of a Catch node, ends here.
+    // An error that is thrown while a failure is reported, for example in the flow of a
+    // Catch node, ends here.
     task.catch((error: unknown) => node.warn(safeError(error).message));
   });
 

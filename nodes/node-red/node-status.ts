@@ -24,7 +24,10 @@ export type StatusStyle = keyof typeof styles;
 
 const codes = new Map<string, string>();
 
-/** `failed.API_KEY_REFUSED` is `api-key-refused`: the fixed word that flows compare (docs/internals/contract.md 6). */
+/**
+ * `failed.API_KEY_REFUSED` is `api-key-refused`: the fixed word that flows compare
+ * (docs/internals/contract.md 6).
+ */
 function codeOf(key: string): string {
   let code = codes.get(key);
   if (code === undefined) {
@@ -91,7 +94,8 @@ export class NodeStatus {
       if (next === this.#last) return;
       this.#last = next;
       const [fill, shape] = styles[style];
-      // Node-RED passes the whole object to Status nodes, but its types have the first three members only.
+      // Node-RED passes the whole object to Status nodes, but its types have the
+      // first three members only.
       this.#tell({ fill, shape, text: cut(text, longestText), code: codeOf(key) } as NodeStatusObject);
     } catch {
       this.#last = '';

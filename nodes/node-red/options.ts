@@ -20,7 +20,10 @@ export const text = z._default(
 const converted = <Shape extends z.ZodMiniType>(convert: (value: unknown) => unknown, shape: Shape) =>
   z.pipe(z.pipe(z.optional(z.unknown()), z.transform(convert)), shape);
 
-/** Names of a list, each once. From an environment variable they are text, with commas or spaces between them. */
+/**
+ * Names of a list, each once. From an environment variable they are text, with commas or
+ * spaces between them.
+ */
 export const listOf = <Name extends string>(names: readonly Name[], fallback: readonly Name[]) =>
   converted(
     (value) => {

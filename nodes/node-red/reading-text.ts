@@ -172,7 +172,10 @@ function describeAccessibility(
   };
 }
 
-/** "charging, 62 %, until 23:40". No member is derived from another one (docs/internals/vendor-api.md 12.3). */
+/**
+ * "charging, 62 %, until 23:40". No member is derived from another one
+ * (docs/internals/vendor-api.md 12.3).
+ */
 function describeCharging(payload: Record<string, unknown>, words: Words): ReadingText | null {
   const status = valueOf(payload, 'chargingStatus');
   const connection = valueOf(payload, 'chargerConnectionStatus');

@@ -1,6 +1,9 @@
 import { createRedactor, type VehicleError } from '../../src/index';
 
-/** The redactor that all nodes share: a secret that one of them knows is removed from the texts of all. */
+/**
+ * The redactor that all nodes share: a secret that one of them knows is removed
+ * from the texts of all.
+ */
 export const redactor = createRedactor();
 
 /** A failed read as a browser gets it. */

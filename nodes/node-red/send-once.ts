@@ -9,9 +9,14 @@ interface UnsentMessage {
    * @throws while it cannot be known, because a shared store is away
    */
   claim(): Promise<boolean>;
-  /** Whether no other process may have taken it over. Called right before each try, with no `await` between. */
+  /**
+   * Whether no other process may have taken it over. Called right before each try,
+   * with no `await` between.
+   */
   mayBeSent(): boolean;
-  /** Asked before each try. Default: the next node has the message unless a deploy began meanwhile. */
+  /**
+   * Asked before each try. Default: the next node has the message unless a deploy began meanwhile.
+   */
   isDelivered?(): Promise<boolean>;
   send(): void;
   markSent(): Promise<void>;
@@ -53,7 +58,8 @@ export async function sendOnce(
       return 'taken';
     }
     const end = await deploys.send(message, signal);
-    // This process was paused. Before the next try, `claim` finds out whether another one has taken the message over.
+    // This process was paused. Before the next try, `claim` finds out whether another one has
+    // taken the message over.
     if (end === 'unsure') continue;
     await (end === 'sent' ? message.markSent() : message.release?.());
     return end;

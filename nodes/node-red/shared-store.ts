@@ -23,7 +23,10 @@ const settingsSchema = z.lazy(() =>
 
 export interface SharedStoreChoice {
   store: RedisStateStore;
-  /** The same text in all copies of the same flows, of which one polls; null if this process is not such a copy. */
+  /**
+   * The same text in all copies of the same flows, of which one polls; null if this
+   * process is not such a copy.
+   */
   group: string | null;
   joinsCommands: boolean;
   /**
@@ -117,7 +120,9 @@ function addressOf(text: string, hasTlsOptions: boolean): URL | null {
   }
 }
 
-/** The client that a person has installed beside the pack. @throws VehicleError STORE_UNAVAILABLE */
+/**
+ * The client that a person has installed beside the pack. @throws VehicleError STORE_UNAVAILABLE
+ */
 function loadClient(userDir: string): ReturnType<ConstructorParameters<typeof RedisStateStore>[0]['load']> {
   // A pack that is linked into the user directory does not find what is installed there.
   for (const from of [join(userDir, 'package.json'), __filename]) {

@@ -9,8 +9,8 @@ const keyFile = 'store.key';
 /**
  * The secrets that encrypt the saved sign-ins: `credentialSecret` of settings.js, or a key file of
  * the pack that only the user who runs Node-RED can read. The secret that Node-RED generates is not
- * used: it is in a file that is equally readable, and is deleted when a person sets a credentialSecret, who
- * would then have to sign in again.
+ * used: it is in a file that is equally readable, and is deleted when a person sets a
+ * credentialSecret, who would then have to sign in again.
  * @returns first the one that encrypts, then earlier ones, which still open what they sealed
  * @throws VehicleError CONFIG
  */
@@ -58,7 +58,8 @@ function ownKey(directory: string, path: string): string {
     if (key) return key;
     if (key === '') renameSync(path, `${path}.unreadable-${randomBytes(3).toString('hex')}`);
     const created = randomBytes(32).toString('hex');
-    // In one step, so that a crash leaves no half key. Only the process that uses the directory comes here.
+    // In one step, so that a crash leaves no half key. Only the process that uses the
+    // directory comes here.
     writeFileSync(`${path}.new`, created, { mode: 0o600, flush: true });
     renameSync(`${path}.new`, path);
     return created;

@@ -33,7 +33,8 @@ async function evaluated(
   { name, source, type }: { name: string; source: unknown; type: string },
   msg: Message,
 ): Promise<unknown> {
-  // A user may enter the VIN itself in the field for the name of its source; the errors below repeat it.
+  // A user may enter the VIN itself in the field for the name of its source; the
+  // errors below repeat it.
   redactor.learnVin(source);
   const named = asSentence(type.startsWith('json') ? 'The expression' : `${type}.${String(source)}`);
   const label = sentence`${named} for “${asSentence(name)}” of this node`;

@@ -15,7 +15,10 @@ export interface VehicleNode extends Node {
    * null while all is well. It sends no request of its own to the service.
    */
   obstacle(): Promise<string | null>;
-  /** The first VIN that is given: of the message, of the node, of the configuration, of the demo car. */
+  /**
+   * The first VIN that is given: of the message, of the node, of the
+   * configuration, of the demo car.
+   */
   chooseVin(...given: unknown[]): unknown;
   /** @throws VehicleError CONFIG */
   places(): readonly Place[];

@@ -40,7 +40,10 @@ function givesOf(name: string): string {
 
 const chosenReads = (): string[] => chosenIn('reads');
 
-/** Whether the chosen car has a read, as flows have learned it. A read that is missing here is unknown. */
+/**
+ * Whether the chosen car has a read, as flows have learned it. A read that is
+ * missing here is unknown.
+ */
 type Equipment = Readonly<Record<string, boolean>>;
 
 /** Whether the chosen configuration names a wallbox; the electric car of the demo has one. */
@@ -49,7 +52,10 @@ function hasWallbox(): boolean {
   return service === 'demo' ? demoCar === 'electric' : wallbox.trim() !== '';
 }
 
-/** One line for each read, by theme; neither the service of the vehicle nor the car need have all of them. */
+/**
+ * One line for each read, by theme; neither the service of the vehicle nor the car
+ * need have all of them.
+ */
 function fillList(chosen: readonly string[], equipment: Equipment): void {
   const kind = isSeveral() ? 'checkbox' : 'radio';
   const interfaces = serviceInterfaces();

@@ -11,7 +11,9 @@ export const statusOptions = nodeOptions(() => ({
   interface: interfaceChoice,
   /** Seconds; 0 = only on a message. */
   poll: poll(0),
-  /** `value`: without units and times; `list`: a list of single values with all that describes them. */
+  /**
+   * `value`: without units and times; `list`: a list of single values with all that describes them.
+   */
   payload: z._default(z.enum(['object', 'value', 'list']), 'object'),
   emit: z._default(z.enum(['always', 'changes']), 'always'),
 }));

@@ -80,7 +80,8 @@ export function connectedVehicleStatus(own: FlowNode): void {
       else if (changed) await own.deploys.send({ send: () => send(fill(options, msg, reading)) }, signal);
     } catch (error) {
       if (duePoll !== undefined) last.failed(key(), due, safeError(error));
-      // A failed poll sends the last known values again, marked as kept. A failed read on a message only fails.
+      // A failed poll sends the last known values again, marked as kept. A failed read on
+      // a message only fails.
       const kept = duePoll === undefined || signal.aborted ? undefined : last.kept(key(), clock().now());
       nodeStatus.keptNote = kept === undefined ? null : keptNote(own, kept);
       if (kept !== undefined && options.emit === 'always') send(fill(options, msg, kept));

@@ -7,13 +7,16 @@ import { clock } from '../node-red/time';
 import { editorsOf } from '../node-red/editors';
 import { partOf } from '../per-node-red';
 
-/** The code of the simulated service. The build keeps it in its own file, which only demo vehicles load. */
+/**
+ * The code of the simulated service. The build keeps it in its own file, which
+ * only demo vehicles load.
+ */
 export const simulator = (): typeof import('../../src/simulator/index') =>
   require('../../src/simulator/index') as typeof import('../../src/simulator/index');
 
 /**
- * The simulated service of the demo cars. It starts when the first demo vehicle is opened and runs until Node-RED ends: a
- * deploy changes neither its address nor the state of its cars.
+ * The simulated service of the demo cars. It starts when the first demo vehicle is opened and runs
+ * until Node-RED ends: a deploy changes neither its address nor the state of its cars.
  */
 class DemoService {
   /** Null before the first demo vehicle was opened. */
@@ -21,7 +24,10 @@ class DemoService {
   /** When it was started, in milliseconds since 1970. */
   since = 0;
 
-  /** Both cars of the demo are always there, because the VIN decides which of them a request is about. */
+  /**
+   * Both cars of the demo are always there, because the VIN decides which of
+   * them a request is about.
+   */
   start(): Promise<Simulator> {
     if (this.running !== null) return this.running;
     this.running = simulator().startDemo({ clock: clock(), keepsProcessAlive: false });
@@ -45,7 +51,9 @@ const noQuota = {
   commandsPerMinute: Number.MAX_SAFE_INTEGER,
 };
 
-/** The options of an account of a demo car, and the VIN of the car that the configuration chooses. */
+/**
+ * The options of an account of a demo car, and the VIN of the car that the configuration chooses.
+ */
 export async function demoAccountOptions(
   RED: NodeAPI,
   options: VehicleOptions,
@@ -111,7 +119,10 @@ export async function clickDemoCar(RED: NodeAPI, vin: string, click: unknown): P
 /** The address of the demo car's own page. */
 export const demoPage = async (RED: NodeAPI): Promise<string | null> => (await demoService(RED))?.url ?? null;
 
-/** Signals each change of a demo car and of the faults from any source, and the next change that the car makes without a request. */
+/**
+ * Signals each change of a demo car and of the faults from any source, and the next change that the
+ * car makes without a request.
+ */
 class DemoSignals {
   readonly #notify: () => void;
   #followed: Simulator | undefined;

@@ -47,7 +47,10 @@ import {
 } from '../editor/vehicle-checks';
 import type { VehicleOptions } from './options';
 
-/** The open form of the vehicle configuration: its fields, what its buttons ask of the runtime, and how the answers are shown. */
+/**
+ * The open form of the vehicle configuration: its fields, what its buttons ask of the runtime, and
+ * how the answers are shown.
+ */
 
 const field = configField;
 
@@ -67,13 +70,19 @@ interface State {
   demoPage: string | null;
 }
 
-/** Hides lines that are about other values. They keep their space: a form that moves under the pointer loses the click that left the field. */
+/**
+ * Hides lines that are about other values. They keep their space: a form that moves under the
+ * pointer loses the click that left the field.
+ */
 const hideLines = (name: string): void => void part(name).css('visibility', 'hidden');
 
 /** The redirect URL that the application at the portal has to list. */
 const redirectUrl = (): string => textOf(field('redirectUrl')) || callbackUrl();
 
-/** Whether the browser may not get back to Node-RED: `localhost` is the machine that the browser runs on, and Home Assistant answers at another port than Node-RED. */
+/**
+ * Whether the browser may not get back to Node-RED: `localhost` is the machine that the browser
+ * runs on, and Home Assistant answers at another port than Node-RED.
+ */
 const endsElsewhere = (): boolean =>
   URL.canParse(redirectUrl()) &&
   isLoopback(new URL(redirectUrl()).hostname) &&
@@ -103,7 +112,10 @@ const scopesOf = (options: { readOnly: boolean }): ReturnType<typeof signInScope
     { access: listOf('access'), moreScopes: textOf(field('moreScopes')), ...options },
   );
 
-/** The scopes to tick at the portal: with *Read-only* also those of commands, because a published application cannot be changed. */
+/**
+ * The scopes to tick at the portal: with *Read-only* also those of commands, because a published
+ * application cannot be changed.
+ */
 const scopesToTick = (): string[] =>
   scopesOf({ readOnly: false })
     .scopes.filter((scope) => !unlistedScopes.includes(scope))
@@ -133,7 +145,10 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
   showLines('found', [say('foundOne', { vehicle: named(first) })]);
 }
 
-/** The demo service listens on the machine that Node-RED runs on, so only a browser there can open its page. */
+/**
+ * The demo service listens on the machine that Node-RED runs on, so only a browser
+ * there can open its page.
+ */
 function showDemoPage(page: string | null): void {
   part('demoPage').toggle(page !== null);
   if (page === null) return;
@@ -203,7 +218,10 @@ function showWholeFlow(id: string): void {
   part('locked').text(isLocked && count > 0 ? wordsOf('connected-vehicle-cars')('use.locked') : '');
 }
 
-/** The labels of the fields above the sign-in that the editor marks as wrong; the first one gets the focus. */
+/**
+ * The labels of the fields above the sign-in that the editor marks as wrong; the
+ * first one gets the focus.
+ */
 function wrongFields(): string[] {
   const wrong = $('.guide .input-error:visible');
   wrong.first().trigger('focus');
@@ -231,7 +249,10 @@ function showList(
   part(into).append(names.map((name) => choiceLine(name, sharedText(`${list}.${name}`), chosen.includes(name))));
 }
 
-/** With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish with are made from them. */
+/**
+ * With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish
+ * with are made from them.
+ */
 const showReadOnly = (): void =>
   void part('accessCommands').find('input').prop('disabled', field('readOnly').is(':checked'));
 
@@ -321,7 +342,8 @@ export function prepare(node: EditorNode<VehicleOptions>): void {
 export function save(node: EditorNode<VehicleOptions>): void {
   const access = listOf('access');
   const interfaces = listOf('interfaces');
-  // A list that the node lacks and that still shows its default stays away, so that closing a form changes nothing.
+  // A list that the node lacks and that still shows its default stays away, so that closing a
+  // form changes nothing.
   if (!isSameList(access, node.access ?? defaultAccess)) node.access = access;
   if (!isSameList(interfaces, node.interfaces ?? interfaceNames)) node.interfaces = interfaces;
   const places = placesIn(part('named'));
@@ -361,7 +383,8 @@ class Dialog {
     this.#form.find('[data-ask]').prop('disabled', false);
     follow(id, this.#form, () => {
       const opened = this.#opened;
-      // If the request was sent before the page was opened, its result belongs to an earlier sign-in.
+      // If the request was sent before the page was opened, its result belongs
+      // to an earlier sign-in.
       return (result) => opened === this.#opened && this.#showWindowResult(result);
     });
   }
@@ -390,7 +413,10 @@ class Dialog {
       .on('change', () => showCalls(this.#node.id));
   }
 
-  /** Asks about the open form. An answer that arrives after a change of the form is dropped: it is about other values. */
+  /**
+   * Asks about the open form. An answer that arrives after a change of the form is dropped: it
+   * is about other values.
+   */
   #ask<Members>(action: string, show: (answer: Answer<Members>) => void, late = (): void => undefined): void {
     const changesBefore = this.#changes;
     ask<Members>(this.#node.id, action, bodyOf(this.#node), (answer) =>
@@ -459,7 +485,10 @@ class Dialog {
     });
   }
 
-  /** Shows the result of a sign-in in the window, once: each request returns it again, also after an address was pasted. */
+  /**
+   * Shows the result of a sign-in in the window, once: each request returns it again, also after
+   * an address was pasted.
+   */
   #showWindowResult(result: SignInResult): void {
     if (!this.#isWaiting || result.at === this.#seen) return;
     this.#seen = result.at;
@@ -476,7 +505,8 @@ class Dialog {
     }
     this.#isWaiting = false;
     this.#popup?.close();
-    // After an error the pasted address stays, because the next try may need only one more character.
+    // After an error the pasted address stays, because the next try may need
+    // only one more character.
     $('#connected-vehicle-redirected').val('');
     part('paste').hide();
     showLines(

@@ -9,7 +9,10 @@ const serviceOf = (node: Partial<VehicleOptions>): string => String(field('servi
 /** A validator of a property: the editor accepts a reason only from one with two parameters. */
 type Validate<Value> = (this: Partial<VehicleOptions>, value: Value | undefined, opt: unknown) => Validity;
 
-/** A field that only `custom` shows is validated only there: a hidden field never makes a node invalid. */
+/**
+ * A field that only `custom` shows is validated only there: a hidden field never
+ * makes a node invalid.
+ */
 const ifCustom = <Value = string>(validate: (value: Value | undefined) => Validity): Validate<Value> =>
   function (value, _opt) {
     return serviceOf(this) !== 'custom' || validate(value);
@@ -19,7 +22,9 @@ const ifCustom = <Value = string>(validate: (value: Value | undefined) => Validi
 const ifWord = (reason: 'apiKeyHeader' | 'mediaTypeVendor'): Validate<string> =>
   ifCustom((word = '') => /^[A-Za-z0-9-]*$/.test(word.trim()) || say(`reason.${reason}`));
 
-/** A configuration without a sign-in address has pasted tokens only (docs/internals/contract.md 2). */
+/**
+ * A configuration without a sign-in address has pasted tokens only (docs/internals/contract.md 2).
+ */
 const ifSignInAddress = ifCustom(
   (address = '') => address.trim() === '' || shared.validateAddress(address, { mayHaveQuery: true }),
 );

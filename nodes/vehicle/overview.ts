@@ -17,7 +17,10 @@ import { editorsOf } from '../node-red/editors';
 
 /** The facts that flows have read of one car. */
 interface KnownCar {
-  /** Identifies the car in the browser, which never gets the VIN. It stays the same as long as the overview exists. */
+  /**
+   * Identifies the car in the browser, which never gets the VIN. It stays the same as long as
+   * the overview exists.
+   */
   readonly key: string;
   readonly vin: string;
   readonly facts: ShownValues;
@@ -34,7 +37,10 @@ interface FollowedInfo {
   followers: number;
 }
 
-/** The times of values, as of `now`. The values of an answer mostly have the same times, and parsing them takes longer than all else. */
+/**
+ * The times of values, as of `now`. The values of an answer mostly have the same times, and parsing
+ * them takes longer than all else.
+ */
 function timesAt(now: number): (shown: ShownValue) => ValueTimes {
   let last: (Pick<ShownValue, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
   return ({ measuredAt, receivedAt }) => {
@@ -49,14 +55,20 @@ function timesAt(now: number): (shown: ShownValue) => ValueTimes {
 /** A flow can name any VIN in its messages. */
 const maxCars = 20;
 
-/** The facts about the cars of one service that the tab "Cars" shows: only those that flows have read, in bounded memory. */
+/**
+ * The facts about the cars of one service that the tab "Cars" shows: only those that flows have
+ * read, in bounded memory.
+ */
 export class Overview {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */
   readonly #cars = new Map<string, KnownCar>();
   readonly #followed = new Map<string, FollowedInfo>();
 
-  /** @param serviceKey identifies the service that the cars belong to, @param notify is called at each change */
+  /**
+   * @param serviceKey identifies the service that the cars belong to,
+   * @param notify is called at each change
+   */
   constructor(
     readonly serviceKey: string,
     readonly notify: () => void,
@@ -128,7 +140,8 @@ class Overviews {
   }
 
   /**
-   * @param serviceKey the overview is replaced by another one when the configuration points to another service
+   * @param serviceKey the overview is replaced by another one when the configuration
+   * points to another service
    * @param isShared with the other config nodes of this service: they all show the same cars
    */
   open(id: string, serviceKey: string, isShared: boolean): Overview {

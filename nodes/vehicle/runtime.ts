@@ -17,7 +17,10 @@ import type { VehicleNode } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleOptions } from './options';
 
-/** `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and its default vehicle. */
+/**
+ * `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and
+ * its default vehicle.
+ */
 export function connectedVehicle(own: FlowNode): void {
   const { RED, node, config } = own;
   // Prints the versions before the first request.
@@ -34,8 +37,8 @@ export function connectedVehicle(own: FlowNode): void {
 
   own.onRole((role) => {
     const isUsable = node.credentials && Object.keys(node.credentials).length > 0;
-    // Opened even if nothing reads: the sign-in is refreshed, and commands that were sent before the restart have the slots of their
-    // cars before a new one is sent.
+    // Opened even if nothing reads: the sign-in is refreshed, and commands that were sent before
+    // the restart have the slots of their cars before a new one is sent.
     if (role === 'active' && isUsable) void vehicle.account().catch(() => undefined);
     if (role === 'active') return;
     own.warn('secondProcess');
@@ -67,8 +70,8 @@ class Vehicle {
 
   async account(): Promise<Account> {
     throwIfInUse(this.#own.RED);
-    // Opening begins after the assignment: it signals the nodes, and they ask for the account at once. Before it, they would open a
-    // second one, which nothing closes.
+    // Opening begins after the assignment: it signals the nodes, and they ask for the account at
+    // once. Before it, they would open a second one, which nothing closes.
     this.#opened ??= Promise.resolve()
       .then(() => this.#open())
       .catch((error: unknown) => {

@@ -14,7 +14,10 @@ import { findVehicle } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from './options';
 
-/** The key of a grant whose config node was not deployed when it was saved, and when that was, in milliseconds since 1970. */
+/**
+ * The key of a grant whose config node was not deployed when it was saved, and when that was, in
+ * milliseconds since 1970.
+ */
 const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
 const maxUndeployedMs = 24 * 60 * 60_000;
 
@@ -121,7 +124,10 @@ class SignInRoutes {
     return signedIn;
   }
 
-  /** Refuses the sign-ins that a deleted configuration has begun, and removes its saved grant. @throws VehicleError */
+  /**
+   * Refuses the sign-ins that a deleted configuration has begun, and removes its saved grant.
+   * @throws VehicleError
+   */
   async forget(config: NodeDef, given: unknown): Promise<void> {
     const signIns = sessionOf(this.#RED)?.signIns;
     await signIns?.refuseAnswers(config.id);
@@ -132,7 +138,10 @@ class SignInRoutes {
       await signIns?.removeGrant({ client: clientOf(service, credentials), configNodeId: config.id });
   }
 
-  /** Removes the grants of the config nodes that were not deployed within a day, so that a form that was cancelled leaves none. */
+  /**
+   * Removes the grants of the config nodes that were not deployed within a day, so that a form that
+   * was cancelled leaves none.
+   */
   async #removeUndeployed(): Promise<void> {
     const { store } = packOf(this.#RED);
     const deployed = new Set(storedNodes(this.#RED).map(({ id }) => id));
@@ -145,7 +154,10 @@ class SignInRoutes {
     }
   }
 
-  /** The page at the redirect URL. Anybody can request it, so it shows only whether the sign-in worked. */
+  /**
+   * The page at the redirect URL. Anybody can request it, so it shows only
+   * whether the sign-in worked.
+   */
   async answerCallback(request: Request, response: Response): Promise<void> {
     const { say, translate } = wordsOfRequest(this.#RED, request);
     const { originalUrl } = request;

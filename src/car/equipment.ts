@@ -24,7 +24,10 @@ const hasRoom = (equipment: Equipment, name: string): boolean =>
 const hasPlace = (equipment: Equipment, name: string): boolean =>
   !isWarning(name) || Object.hasOwn(equipment, name) || hasRoom(equipment, name);
 
-/** Whether the car has reported a warning; also true of a name that was not kept, because there were too many. */
+/**
+ * Whether the car has reported a warning; also true of a name that was not kept, because
+ * there were too many.
+ */
 export const mayHaveReported = (equipment: Equipment, name: string): boolean =>
   Object.hasOwn(equipment, name) || !hasRoom(equipment, name);
 
@@ -45,7 +48,9 @@ function shownBy(read: ReadName, payload: unknown): Learned[] {
   return hasValue(payload) ? [[read, true]] : [];
 }
 
-/** Reads of the traction battery: a car without charge level and electric range has none of them. */
+/**
+ * Reads of the traction battery: a car without charge level and electric range has none of them.
+ */
 const ofBattery = [
   'charging',
   'distanceToEmptyBattery',
@@ -55,7 +60,8 @@ const ofBattery = [
 ] as const satisfies ReadName[];
 
 /**
- * Adds what was learned, and the reads that it excludes, but none that has had a value or an answer.
+ * Adds what was learned, and the reads that it excludes, but none that has had
+ * a value or an answer.
  * @returns whether there is something new
  */
 export function learnEquipment(equipment: Equipment, learned: Learned[]): boolean {
@@ -83,7 +89,8 @@ export function mergedEquipment(
 }
 
 /**
- * Whether a car of this fuel type cannot have a read: that of a tank, or that of a traction battery; false while the fuel type is unknown.
+ * Whether a car of this fuel type cannot have a read: that of a tank, or that of a traction
+ * battery; false while the fuel type is unknown.
  */
 export function isExcludedBy(fuelType: string | null, read: ReadName): boolean {
   const burns = burnsFuel(fuelType);

@@ -13,7 +13,10 @@ import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
 import { isClockKnown, timesOf, type ValueTimes } from './times';
 
-/** Something that a flow reported about the car, as a sentence in the language of the vehicle configuration. */
+/**
+ * Something that a flow reported about the car, as a sentence in the language of the
+ * vehicle configuration.
+ */
 export interface CarEvent {
   /** ISO-8601 */
   at: string;
@@ -62,7 +65,10 @@ interface Car {
 /** What needs no wait once the stored facts of the car were read. */
 type Maybe<Value> = Value | Promise<Value>;
 
-/** What is known of a car beyond its last readings, one record of the state store for each car: its equipment, its history, which values it had, and its last events. */
+/**
+ * What is known of a car beyond its last readings, one record of the state store for each car: its
+ * equipment, its history, which values it had, and its last events.
+ */
 export class CarFacts {
   readonly #store: StateStore;
   readonly #clock: Clock;
@@ -76,14 +82,17 @@ export class CarFacts {
     this.#clock = clock;
   }
 
-  /** Whether the car has an opening: true as soon as the service has reported a state once; null while the store cannot be read. */
+  /**
+   * Whether the car has an opening: true as soon as the service has reported a state once; null
+   * while the store cannot be read.
+   */
   isFitted(vin: string, name: FittedName): Maybe<boolean | null> {
     return withCar(this.#of(vin), ({ facts, isRead }) => facts.equipment[name] ?? (isRead ? false : null));
   }
 
   /**
-   * Learns from an answer what the car has, and adds its values to the history. Stored when the car turns out to have or to lack
-   * something, and with the first value of an hour.
+   * Learns from an answer what the car has, and adds its values to the history. Stored when the car
+   * turns out to have or to lack something, and with the first value of an hour.
    * @param now in milliseconds since 1970
    */
   observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Maybe<void> {
@@ -96,8 +105,10 @@ export class CarFacts {
   }
 
   /**
-   * Keeps which values the car has had. Stored when one changes that is no number, each hour, and by `flush`.
-   * @param times of the answer, in milliseconds since 1970, and how far the clock of the service is ahead of that
+   * Keeps which values the car has had. Stored when one changes that is no number, each
+   * hour, and by `flush`.
+   * @param times of the answer, in milliseconds since 1970, and how far the clock of the
+   * service is ahead of that
    */
   see(
     vin: string,
@@ -142,7 +153,10 @@ export class CarFacts {
     for (const [vin, car] of this.#cars) if (car.hasNewStates) await this.#save(vin, car);
   }
 
-  /** The service reports that the car does not have a read. It sometimes does so for one that it has answered before. */
+  /**
+   * The service reports that the car does not have a read. It sometimes does so for one that it
+   * has answered before.
+   */
   async lacks(vin: string, read: ReadName): Promise<void> {
     const car = await this.#of(vin);
     if (learnEquipment(car.facts.equipment, car.facts.equipment[read] ? [] : [[read, false]]))
@@ -173,7 +187,8 @@ export class CarFacts {
 
   /**
    * The fuel type, which never changes.
-   * @param ask is called until it has returned one: after null, not for an hour; after undefined (no answer), at the next use
+   * @param ask is called until it has returned one: after null, not for an hour; after undefined
+   * (no answer), at the next use
    */
   async fuelType(vin: string, ask: () => Promise<string | null | undefined>): Promise<string | null> {
     const car = await this.#of(vin);
@@ -189,8 +204,8 @@ export class CarFacts {
   }
 
   /**
-   * Stores what is known together with what another process has stored meanwhile, but not before the stored facts were read. If that fails,
-   * they are learned again after a restart.
+   * Stores what is known together with what another process has stored meanwhile, but not before
+   * the stored facts were read. If that fails, they are learned again after a restart.
    */
   async #save(vin: string, car: Car): Promise<void> {
     if (!car.isRead) return;
@@ -252,7 +267,10 @@ export class CarFacts {
 const withCar = <Value>(car: Maybe<Car>, use: (car: Car) => Maybe<Value>): Maybe<Value> =>
   car instanceof Promise ? car.then(use) : use(car);
 
-/** What is stored and what is known here; two processes can read one car. @param now in milliseconds since 1970 */
+/**
+ * What is stored and what is known here; two processes can read one car.
+ * @param now in milliseconds since 1970
+ */
 function merged(stored: Facts, own: Facts, now: number): Facts {
   const isNew = (event: CarEvent): boolean => !stored.events.some((other) => isDeepStrictEqual(other, event));
   const states: Facts['states'] = { ...stored.states };

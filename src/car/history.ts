@@ -18,7 +18,10 @@ type HistoryName = (typeof historyNames)[number];
  */
 type HistoryRow = (number | null)[];
 
-/** The points of each line, oldest first: milliseconds since 1970, and the value in the unit of its read. */
+/**
+ * The points of each line, oldest first: milliseconds since 1970, and the value in
+ * the unit of its read.
+ */
 export type Lines = Partial<Record<HistoryName, [time: number, value: number][]>>;
 
 const hourMs = 60 * 60_000;

@@ -41,7 +41,10 @@ const maxAgeMs = 3 * dayMs;
 /** A sign-in that ends within this time is no longer in order. */
 const signInMs = 3 * dayMs;
 
-/** Whether doors, windows, lock, warnings, service and sign-in are in order. An unknown part never makes a yes. */
+/**
+ * Whether doors, windows, lock, warnings, service and sign-in are in order. An unknown
+ * part never makes a yes.
+ */
 export function inOrderOf(known: Known): InOrder {
   const { readings, signIn, now } = known;
   const reasons: InOrderReason[] = [];
@@ -79,7 +82,10 @@ const service = 'diagnostics.serviceWarning';
 /** The reads whose members are warnings. */
 const warningReads = inOrderReads.filter((read) => read !== 'windows' && read !== 'doors');
 
-/** The state of each warning by name. What a car has never reported is not fitted, if it reports others now. */
+/**
+ * The state of each warning by name. What a car has never reported is not fitted, if
+ * it reports others now.
+ */
 function warningsOf({ readings, lacking, equipment }: Known): Record<'no' | 'unknown' | 'notReported', string[]> {
   const found = { no: [] as string[], unknown: [] as string[], notReported: [] as string[] };
   let isReporting = false;

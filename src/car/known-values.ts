@@ -4,7 +4,10 @@ import { receiptAsOf, type ValueTimes } from './times';
 /** A value as it was last known, with its times in milliseconds since 1970. */
 export interface KnownValue<Value = unknown> {
   value: Value;
-  /** When the car is known to have had the value: the service's timestamp, or when the answer was received. */
+  /**
+   * When the car is known to have had the value: the service's timestamp, or when the
+   * answer was received.
+   */
   at: number;
   /** The newest timestamp of the service; null if it sent none. */
   measuredAt: number | null;
@@ -80,7 +83,10 @@ export const sameMomentMs = 5_000;
  */
 const maxUseAgeMs = 15 * 60_000;
 
-/** Whether somebody uses the car, as the sources show it, without what one of them showed too long ago. */
+/**
+ * Whether somebody uses the car, as the sources show it, without what one of them
+ * showed too long ago.
+ */
 export function usageOf<Value>(sources: readonly (KnownValue<Value> | undefined)[]): KnownValue<Value>[] {
   const known = sources.filter((fact) => fact !== undefined);
   const unusedAt = Math.max(...known.map(({ value, receivedAt }) => (value === false ? receivedAt : -Infinity)));

@@ -12,7 +12,10 @@ interface Last {
   several: Pick<SeveralReading['vehicle'], 'read' | 'errors'> | null;
 }
 
-/** Messages may ask for any combination of vehicles and reads; the one that was read longest ago is forgotten first. */
+/**
+ * Messages may ask for any combination of vehicles and reads; the one that was read longest
+ * ago is forgotten first.
+ */
 const maxReadings = 100;
 
 /**
@@ -51,7 +54,10 @@ export class LastReadings {
     several.errors = [...others, ...reads.map((read) => ({ read, code, message }))];
   }
 
-  /** The last reading, marked `kept` with its age (docs/internals/contract.md 3); undefined before the first one. */
+  /**
+   * The last reading, marked `kept` with its age (docs/internals/contract.md 3); undefined
+   * before the first one.
+   */
   kept(key: string, now: number): AnyReading | undefined {
     const last = structuredClone(this.#readings.get(key));
     if (last === undefined) return undefined;

@@ -31,8 +31,9 @@ export interface ListedValue extends Omit<ValueClass, 'kind'> {
 }
 
 /**
- * The values of a reading as one list. What has no single value, such as the details of the car and the records of trips, is not in it, nor
- * is what this car does not have; what is unknown is there with null.
+ * The values of a reading as one list. What has no single value, such as the details of the
+ * car and the records of trips, is not in it, nor is what this car does not have; what is
+ * unknown is there with null.
  */
 export const listedValues = (reading: AnyReading): ListedValue[] => readingsIn(reading).flatMap(listOne);
 

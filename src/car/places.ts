@@ -33,13 +33,19 @@ export const faultOfPlace = (input: unknown): Sentence =>
     ? sentence`The vehicle configuration has no place “${input.trim()}”. Add it there, or choose another place.`
     : asSentence(placeRule);
 
-/** A number, or the text of a field with one, in which a comma can separate the decimals; NaN for anything else. */
+/**
+ * A number, or the text of a field with one, in which a comma can separate the decimals;
+ * NaN for anything else.
+ */
 export function numberIn(input: unknown): number {
   if (typeof input === 'number') return input;
   return typeof input === 'string' && input.trim() !== '' ? Number(input.replace(',', '.')) : Number.NaN;
 }
 
-/** A place from its input: a part that is missing or wrong becomes an empty name or no number. The radius is `defaultRadius` if there is none. */
+/**
+ * A place from its input: a part that is missing or wrong becomes an empty name or no number. The
+ * radius is `defaultRadius` if there is none.
+ */
 function readPlace(input: unknown): Place {
   const { name, latitude, longitude, radius } = isRecord(input) ? input : {};
   return {
@@ -59,7 +65,8 @@ function wrongPart({ name, latitude, longitude, radius }: Place): keyof Place | 
 }
 
 /**
- * A place as a form or a message has it: its parts, or the name of a place of the vehicle configuration.
+ * A place as a form or a message has it: its parts, or the name of a place of the
+ * vehicle configuration.
  * @returns null if a part is missing or wrong, or if there is none of this name
  */
 export function parsePlace(input: unknown, named: readonly Place[] = []): Place | null {
@@ -68,7 +75,10 @@ export function parsePlace(input: unknown, named: readonly Place[] = []): Place 
   return wrongPart(place) === null ? place : null;
 }
 
-/** What a place of a tariff stands for: without coordinates, the one of its name in the vehicle configuration. */
+/**
+ * The place that a tariff means: without coordinates, the place of the vehicle configuration that
+ * has its name.
+ */
 export function placeInTariff(given: unknown): unknown {
   const { name, latitude, longitude } = isRecord(given) ? given : {};
   return latitude === undefined && longitude === undefined ? name : given;

@@ -62,7 +62,10 @@ export interface SeveralReading {
 
 const askedTimes = new WeakMap<object, number>();
 
-/** When a reading was asked for, in milliseconds since 1970; undefined for one that came in a message of a flow. */
+/**
+ * When a reading was asked for, in milliseconds since 1970; undefined for one that came in
+ * a message of a flow.
+ */
 export const askedAtOf = (vehicle: object): number | undefined => askedTimes.get(vehicle);
 
 /** Keeps that beside `msg.vehicle`, which flows get. */

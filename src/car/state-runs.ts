@@ -75,7 +75,10 @@ export function withValue(
   return [...runs.slice(0, -1), { ...last, to: Math.min(last.to, from) }, run].slice(-maxRuns);
 }
 
-/** The runs that two readers of a car have seen, in the order of time. Of a run that the other one has seen interrupted, only the last answer counts on. */
+/**
+ * The runs that two readers of a car have seen, in the order of time. Of a run that the other one
+ * has seen interrupted, only the last answer counts on.
+ */
 export function mergedRuns(one: readonly StateRun[], other: readonly StateRun[]): readonly StateRun[] {
   const byTime = (first: StateRun, second: StateRun): number => first.from - second.from || first.to - second.to;
   const left = [...one, ...other].sort(byTime);
@@ -120,7 +123,8 @@ function joinedRun(last: StateRun, run: StateRun): StateRun | undefined {
 /**
  * Whether a state has lasted for so long: no if an answer in that time shows something else, yes if
  * the answers show it from before that time on, or the service has its time, and otherwise null.
- * @param isMet whether a value is of that state, null if that is not known; of numbers, all between two that are
+ * @param isMet whether a value is of that state, null if that is not known; of numbers, all
+ * between two that are
  * @param now by the clock of the service
  * @returns also since when it is known to last; null: it does not
  */

@@ -4,7 +4,10 @@ const maxStampAgeMs = 366 * 24 * 60 * 60_000;
 /** Clocks that differ by as much as two time zones do: it is not known which of them is wrong. */
 const maxSkewMs = 15 * 60_000;
 
-/** Whether the offset between the clock of the service and that of this machine is known, so that the age of its timestamps is known. */
+/**
+ * Whether the offset between the clock of the service and that of this machine is known, so that
+ * the age of its timestamps is known.
+ */
 export const isClockKnown = (skewMs: number): boolean => Math.abs(skewMs) < maxSkewMs;
 
 /** The times of a value, in milliseconds since 1970. */
@@ -16,7 +19,9 @@ export interface ValueTimes {
   measuredAt: number | null;
   /** When the answer was received. */
   receivedAt: number;
-  /** When it was asked for. An answer can be overtaken by one that was asked for later, by minutes. */
+  /**
+   * When it was asked for. An answer can be overtaken by one that was asked for later, by minutes.
+   */
   askedAt: number;
 }
 
@@ -41,8 +46,9 @@ export function timesOf(
 }
 
 /**
- * Whether a value is older than what is known, and so changes nothing: timestamps may run backwards between two answers
- * (docs/internals/vendor-api.md 6.2), and a slow answer may arrive after one that was asked for later.
+ * Whether a value is older than what is known, and so changes nothing: timestamps may run backwards
+ * between two answers (docs/internals/vendor-api.md 6.2), and a slow answer may arrive after one
+ * that was asked for later.
  * @param known with the newest timestamp so far
  */
 export const isOlder = (value: Order, known: Order): boolean =>

@@ -3,8 +3,8 @@ import { isRecord } from '../util/json';
 import { askedAtOf, keepAskedAt, unitOfPayload, type Reading } from './reading';
 
 /**
- * A reading in the units of the vehicle configuration, on its way to a flow: the reading itself if it has no other unit. What the pack keeps
- * of the car stays as the car reported it.
+ * A reading in the units of the vehicle configuration, on its way to a flow: the reading itself if
+ * it has no other unit. What the pack keeps of the car stays as the car reported it.
  */
 export function readingIn(system: UnitSystem, reading: Reading): Reading {
   const { vehicle } = reading;
@@ -23,7 +23,10 @@ function payloadIn(system: UnitSystem, payload: unknown): unknown {
   return members.some(([name, member]) => member !== payload[name]) ? Object.fromEntries(members) : payload;
 }
 
-/** One measured value. Zero liters per distance are no distance per liter: null, with what the car reported. */
+/**
+ * One measured value. Zero liters per distance are no distance per liter: null, with
+ * what the car reported.
+ */
 function measuredIn(system: UnitSystem, measured: unknown): unknown {
   if (!isRecord(measured)) return measured;
   const { value, unit } = measured;

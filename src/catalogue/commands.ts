@@ -30,12 +30,15 @@ export interface CommandRow {
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine' | 'wallbox';
   /**
    * For each state of the lock (of the engine if `access` is `engine`, of the wallbox if it is
-   * `wallbox`) that was measured after the command: whether it shows that the car acted. Absent if no
-   * read shows it. An unlocked tailgate leaves the lock `LOCKED` (docs/internals/vendor-api.md 1.9),
-   * so that state proves nothing about `unlock`.
+   * `wallbox`) that was measured after the command: whether it shows that the car acted. Absent if
+   * no read shows it. An unlocked tailgate leaves the lock `LOCKED`
+   * (docs/internals/vendor-api.md 1.9), so that state proves nothing about `unlock`.
    */
   proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED' | 'CHARGING', boolean>>;
-  /** No read shows the effect; it is assumed to last so many minutes (docs/internals/vendor-api.md 15.1). */
+  /**
+   * No read shows the effect; it is assumed to last so many minutes
+   * (docs/internals/vendor-api.md 15.1).
+   */
   assumedMinutes?: number;
 }
 
@@ -146,16 +149,24 @@ export function proofReadOf(name: string): 'doors' | 'engine-status' | 'wallboxC
 /** The form of a command's name, also of one that only the vehicle's own list has. */
 export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
 
-/** Names on the wire that are not the path's name in capitals (docs/internals/vendor-api.md 1.7). */
+/**
+ * Names on the wire that are not the path's name in capitals (docs/internals/vendor-api.md 1.7).
+ */
 const wireNames: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([['honk-and-flash', 'honk-flash']]);
 
-/** `LOCK_REDUCED_GUARD` as the command node accepts it: `lock-reduced-guard` (docs/internals/contract.md 3 and 4). */
+/**
+ * `LOCK_REDUCED_GUARD` as the command node accepts it: `lock-reduced-guard`
+ * (docs/internals/contract.md 3 and 4).
+ */
 export function commandFromWire(name: string): string {
   const written = name.toLowerCase().replaceAll('_', '-');
   return wireNames.get(written) ?? written;
 }
 
-/** The read that follows a v1 command: scope and media type of its link (docs/internals/vendor-api.md 2.2). */
+/**
+ * The read that follows a v1 command: scope and media type of its link
+ * (docs/internals/vendor-api.md 2.2).
+ */
 export const requestDetails = {
   scopes: ['conve:commands'],
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',

@@ -3,8 +3,8 @@ import { lockWords, openings, openingWords, type OpeningKey, type OpeningRow } f
 /**
  * The 39 extended resources in the groups of connected v2, for services whose extended interface is
  * gone (docs/internals/vendor-api.md 1.10, 3.4, 7). A row names the members that hold the value and
- * how it is converted to the unit and the meaning of docs/internals/service.md 2.8, or why connected
- * v2 has no such value.
+ * how it is converted to the unit and the meaning of docs/internals/service.md 2.8, or why
+ * connected v2 has no such value.
  *
  * Sources by row: "OAS" is the published OpenAPI document of connected v2, "portal" its public
  * endpoint pages, "fixtures" the recorded answers in Home Assistant's public tests. If they differ,
@@ -15,7 +15,10 @@ interface Group {
   scopes: readonly string[];
 }
 
-/** The groups that can be read as a whole (docs/internals/vendor-api.md 14), by their heading in the list of reads. */
+/**
+ * The groups that can be read as a whole (docs/internals/vendor-api.md 14), by their heading
+ * in the list of reads.
+ */
 export const groupReads = {
   fuel: {
     scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
@@ -48,25 +51,40 @@ interface GroupMember {
   spellings: readonly string[];
 }
 
-/** A number, in any unit that can be converted to that of docs/internals/service.md 2.8 (src/catalogue/units.ts). */
+/**
+ * A number, in any unit that can be converted to that of docs/internals/service.md 2.8
+ * (src/catalogue/units.ts).
+ */
 export interface GroupedNumber extends GroupMember {
   /**
    * Round whole numbers down, because a distance or time to go must not be too long. A value that
    * would become 0 is then unknown.
    */
   whole?: 'down';
-  /** The members of a car that burns no fuel; the car's fuel type decides, never a value that happens to be missing. */
+  /**
+   * The members of a car that burns no fuel; the car's fuel type decides, never a value that
+   * happens to be missing.
+   */
   withoutFuel?: readonly string[];
-  /** Some cars report another unit (docs/internals/vendor-api.md 6.2), so a number without a unit is unknown. */
+  /**
+   * Some cars report another unit (docs/internals/vendor-api.md 6.2), so a number
+   * without a unit is unknown.
+   */
   mixedUnits?: true;
 }
 
-/** A word of the service to the value of docs/internals/service.md 2.8; a word that is not in the table is unknown. */
+/**
+ * A word of the service to the value of docs/internals/service.md 2.8; a word that is not in
+ * the table is unknown.
+ */
 export interface GroupedWord extends GroupMember {
   words: Readonly<Record<string, string | boolean>>;
 }
 
-/** Many members, each with a bulb's word; `null`: docs/internals/service.md 2.8 has no word for that light. */
+/**
+ * Many members, each with a bulb's word; `null`: docs/internals/service.md 2.8 has no
+ * word for that light.
+ */
 export interface GroupedBulbs {
   group: GroupName;
   bulbs: Readonly<Record<string, string | null>>;
@@ -183,7 +201,8 @@ export const groupedResources = {
   monthsToService: { group: 'diagnostics', spellings: ['timeToService'], whole: 'down', mixedUnits: true },
   // OAS: integer; portal: km.
   odometer: { group: 'odometer', spellings: ['odometer'] },
-  // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH; SERVICE_REQUIRED is not a level.
+  // Portal: UNSPECIFIED, NO_WARNING, SERVICE_REQUIRED, TOO_LOW, TOO_HIGH;
+  // SERVICE_REQUIRED is not a level.
   oilLevel: { group: 'engine', spellings: ['oilLevelWarning'], words: level },
   oilPressure: { group: null, reason: 'connected v2 reports the oil’s level, not its pressure' },
   // Home Assistant's public list of words; each ends with its urgency.

@@ -26,7 +26,10 @@ export interface OpeningRow {
   ifFitted?: true;
 }
 
-/** Every opening under a name that is unique, which is also the key of its text and its part in drawings. */
+/**
+ * Every opening under a name that is unique, which is also the key of its text and
+ * its part in drawings.
+ */
 export const openings = {
   frontLeftWindow: { kind: 'window', read: 'windows', name: 'frontLeft' },
   frontRightWindow: { kind: 'window', read: 'windows', name: 'frontRight' },
@@ -76,7 +79,10 @@ export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
  * (docs/internals/service.md 3, docs/internals/vendor-api.md 1.5).
  */
 export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const;
-/** The state of the lock for each word on the wire (docs/internals/service.md 3): unlocked is "open". */
+/**
+ * The state of the lock for each word on the wire
+ * (docs/internals/service.md 3): unlocked is "open".
+ */
 export const lockWords = { LOCKED: 'closed', UNLOCKED: 'open' } as const;
 
 const stateIn =
@@ -108,15 +114,22 @@ export interface Openness {
   locked?: boolean | null;
 }
 
-/** The lock of a car among the members of its doors: it counts for `locked`, never for `open` and `allClosed`. */
+/**
+ * The lock of a car among the members of its doors: it counts for `locked`, never for
+ * `open` and `allClosed`.
+ */
 const lockName = openings.carLocked.name;
 const sunroofName = openings.sunroof.name;
-/** The service's word for equipment that a car lacks, and for a state that it does not know at the moment. */
+/**
+ * The service's word for equipment that a car lacks, and for a state that it does
+ * not know at the moment.
+ */
 export const unspecified = 'UNSPECIFIED';
 
 /**
  * Judges the members of a window or door status.
- * @param hasSunroof false if the service has never reported a state of the sunroof (src/car/facts.ts)
+ * @param hasSunroof false if the service has never reported a state of the
+ * sunroof (src/car/facts.ts)
  */
 export function judgeOpenings(
   members: Iterable<readonly [name: string, member: { value: unknown }]>,
@@ -133,7 +146,8 @@ export function judgeOpenings(
     if (state === null) unknown.push(name);
     if (name === sunroofName && value === unspecified) isSunroofUnspecified = true;
   }
-  // If other members are unknown as well, the state of the sunroof may be unknown only at the moment.
+  // If other members are unknown as well, the state of the sunroof may be
+  // unknown only at the moment.
   const isAbsent = isSunroofUnspecified && !hasSunroof && unknown.length === 1 && locked === undefined;
   const isUnknown = !isAbsent && unknown.some((name) => name !== lockName);
   const allClosed = open.length > 0 ? false : isUnknown ? null : true;

@@ -78,8 +78,9 @@ export const outcomes = {
 } as const satisfies Record<string, StatusMeaning>;
 
 /**
- * The same for a command of a wallbox: `ACCEPTED` stands for any success, and the others are the codes of a refusal
- * (docs/internals/vendor-api.md 17). No command of a car has them, and no command of a wallbox has those of a car.
+ * The same for a command of a wallbox: `ACCEPTED` stands for any success, and the others are the
+ * codes of a refusal (docs/internals/vendor-api.md 17). No command of a car has them, and no
+ * command of a wallbox has those of a car.
  */
 export const wallboxOutcomes = {
   ACCEPTED: {
@@ -127,10 +128,16 @@ const missingStatus: StatusMeaning = {
  */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
-/** Whether the status of a command is its last one. An unclear status may be followed by a clear one. */
+/**
+ * Whether the status of a command is its last one. An unclear status may be
+ * followed by a clear one.
+ */
 export const isFinal = (outcome: Outcome): boolean => outcome === 'succeeded' || outcome === 'failed';
 
-/** Whether the car may still act after an answer with this status and without a link (docs/internals/contract.md 4). */
+/**
+ * Whether the car may still act after an answer with this status and without a link
+ * (docs/internals/contract.md 4).
+ */
 export const isUnderWay = (requestStatus: string | null): boolean =>
   ['', 'RUNNING', 'WAITING', 'SENT'].includes(statusWord(requestStatus));
 

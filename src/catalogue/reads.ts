@@ -11,10 +11,10 @@ import type { OpeningRead } from './openings';
 import { byName } from '../util/json';
 
 /**
- * Everything that can be read, as rows of one table, `reads` (docs/internals/service.md 2.1 to 2.8 and 4.1 to 4.3,
- * docs/internals/vendor-api.md 12 to 14). The requests of the client, the dropdown of the editor,
- * the scope check, the schedule of the poller, the documentation and the routes of the simulator
- * follow from it.
+ * Everything that can be read, as rows of one table, `reads` (docs/internals/service.md 2.1 to 2.8
+ * and 4.1 to 4.3, docs/internals/vendor-api.md 12 to 14). The requests of the client, the dropdown
+ * of the editor, the scope check, the schedule of the poller, the documentation and the routes of
+ * the simulator follow from it.
  */
 
 /** The APIs that a daily quota is counted for (docs/internals/vendor-api.md 5). */
@@ -53,21 +53,27 @@ export const isAsSpecified = (available: readonly InterfaceName[]): boolean =>
   available.every((name) => specifiedInterfaces.has(name));
 
 /**
- * The route that `auto` chooses of those that a service has, newest first (docs/internals/contract.md 3):
- * the newest. At a service as specified, a route that the specification does not list comes last.
+ * The route that `auto` chooses of those that a service has, newest first
+ * (docs/internals/contract.md 3): the newest. At a service as specified, a route that the
+ * specification does not list comes last.
  */
 export const newestOf = <Route extends { unlisted?: true }>(
   routes: readonly Route[],
   available: readonly InterfaceName[],
 ): Route | undefined => (isAsSpecified(available) ? routes.find(({ unlisted }) => !unlisted) : undefined) ?? routes[0];
 
-/** The values of the property `interface`; `auto` is the newest that the service has (docs/internals/contract.md 3). */
+/**
+ * The values of the property `interface`; `auto` is the newest that the service has
+ * (docs/internals/contract.md 3).
+ */
 export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
 export type InterfaceChoice = (typeof interfaceChoices)[number];
 
 export const json = 'application/json';
 
-/** The connected vehicle reads (docs/internals/service.md 4.1, 4.2), in the order of the dropdown. */
+/**
+ * The connected vehicle reads (docs/internals/service.md 4.1, 4.2), in the order of the dropdown.
+ */
 export const connectedReadNames = ['windows', 'doors', 'details', 'vehicles', 'commands', 'accessibility'] as const;
 type ConnectedReadName = (typeof connectedReadNames)[number];
 
@@ -221,7 +227,9 @@ export type ResourceName = keyof typeof resources;
 export type MemberKind =
   { kind: 'number'; unit: string; mixedUnits?: true } | { kind: 'word'; values: readonly string[] };
 
-/** The members of the energy state (docs/internals/vendor-api.md 12.3). The service can add words. */
+/**
+ * The members of the energy state (docs/internals/vendor-api.md 12.3). The service can add words.
+ */
 export const chargingMembers = {
   batteryChargeLevel: { kind: 'number', unit: 'percent' },
   // Kilometers or miles, by the market of the car.
@@ -244,7 +252,10 @@ export const chargingMemberNames = /* @__PURE__ */ Object.keys(chargingMembers) 
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/** Single values of the group `statistics` that are not extended resources (docs/internals/vendor-api.md 14.2). */
+/**
+ * Single values of the group `statistics` that are not extended resources
+ * (docs/internals/vendor-api.md 14.2).
+ */
 export const statisticsMembers = {
   averageEnergyConsumption: { kind: 'number', unit: perDistance, theme: 'charging' },
   averageEnergyConsumptionAutomatic: { kind: 'number', unit: perDistance, theme: 'charging' },
@@ -283,13 +294,19 @@ interface ReadRoute {
   path: string;
   /** The query has the begin and the end of so many days until today. */
   days?: number;
-  /** Value of the accept header; `{vendor}` is the profile's media type vendor (docs/internals/service.md 4.2). */
+  /**
+   * Value of the accept header; `{vendor}` is the profile's media type vendor
+   * (docs/internals/service.md 4.2).
+   */
   accept: string;
   /** Besides `openid`. */
   scopes: readonly string[];
   /** One request answers all reads whose routes have the same name here. */
   request: string;
-  /** Whether the fuel type of the car, which is in its details, decides which member of the answer is the value. */
+  /**
+   * Whether the fuel type of the car, which is in its details, decides which member of the
+   * answer is the value.
+   */
   needsFuelType?: boolean;
   /** The specification does not list this route. */
   unlisted?: true;
@@ -407,7 +424,10 @@ export function routeOf(
   return extended ?? newestOf(usable, available);
 }
 
-/** The name of the request that answers a read: all reads with the same name need one request together. */
+/**
+ * The name of the request that answers a read: all reads with the same name need
+ * one request together.
+ */
 export const requestNameOf = (name: ReadName, available: readonly InterfaceName[], choice?: InterfaceChoice): string =>
   routeOf(name, available, choice)?.request ?? name;
 
@@ -429,7 +449,10 @@ export const keptNames = ['journal', 'trips', 'charges'] as const;
 type KeptName = (typeof keptNames)[number];
 export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
 
-/** The reads that `inOrder` combines; each is one request. Its polls use the schedule of the first one. */
+/**
+ * The reads that `inOrder` combines; each is one request. Its polls use the
+ * schedule of the first one.
+ */
 export const inOrderReads = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine', 'windows', 'doors'] as const;
 
 /** Every name that a flow can read. */

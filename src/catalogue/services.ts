@@ -1,6 +1,9 @@
 import { interfaceNames, type InterfaceName } from './reads';
 
-/** The service profiles (docs/internals/contract.md 2; `volvo-cars`: docs/internals/vendor-api.md 0, 4.1 and 7). */
+/**
+ * The service profiles (docs/internals/contract.md 2; `volvo-cars`:
+ * docs/internals/vendor-api.md 0, 4.1 and 7).
+ */
 export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 
 /** An identity service with a discovery document. */
@@ -19,12 +22,17 @@ export interface ServiceProfile {
   mediaTypeVendor: string;
   authorizeUrl: string;
   tokenUrl: string;
-  /** Its document takes precedence over both addresses if it answers. Null: these addresses alone. */
+  /**
+   * Its document takes precedence over both addresses if it answers. Null: these addresses alone.
+   */
   issuer: Issuer | null;
   redirectUrl: string;
   /** The interfaces that the service has: `auto` chooses among these only. */
   availableInterfaces: readonly InterfaceName[];
-  /** Milliseconds since 1970. A simulated service starts empty at that time and knows nothing from before. */
+  /**
+   * Milliseconds since 1970. A simulated service starts empty at that time and knows
+   * nothing from before.
+   */
   since?: number;
 }
 

@@ -5,8 +5,9 @@ import { isReadName, isResourceName, reads, valueTypeOf, type ReadName } from '.
 import { warningClasses } from './warnings';
 
 /**
- * What kind each value is (docs/internals/contract.md 3.1), with the device class and the state class that such a value has in home
- * automation: the words are those that Home Assistant publishes (test/fixtures/home-assistant.json).
+ * What kind each value is (docs/internals/contract.md 3.1), with the device class and the state
+ * class that such a value has in home automation: the words are those that Home Assistant publishes
+ * (test/fixtures/home-assistant.json).
  */
 export interface ValueClass {
   kind: 'number' | 'boolean' | 'word' | 'time';
@@ -16,7 +17,10 @@ export interface ValueClass {
   stateClass: 'measurement' | 'total_increasing' | null;
 }
 
-/** By the unit in words: its symbol, and the device class of what is measured in it. A service can have other units. */
+/**
+ * By the unit in words: its symbol, and the device class of what is measured in it. A service
+ * can have other units.
+ */
 const unitClasses: Readonly<Record<string, readonly [symbol: string, deviceClass: string | null]>> = {
   kilometers: ['km', 'distance'],
   miles: ['mi', 'distance'],
@@ -43,7 +47,10 @@ const unitClasses: Readonly<Record<string, readonly [symbol: string, deviceClass
 /** The symbol of a unit in words; the unit itself if it has none. */
 export const symbolOf = (unit: string): string => unitClasses[unit]?.[0] ?? unit;
 
-/** Numbers whose class does not follow from their unit. The sum of 31 days can also fall, so it has no state class. */
+/**
+ * Numbers whose class does not follow from their unit. The sum of 31 days can also fall, so
+ * it has no state class.
+ */
 const numberClasses: Readonly<Record<string, Omit<ValueClass, 'kind' | 'unit'>>> = {
   odometer: { deviceClass: 'distance', stateClass: 'total_increasing' },
   batteryChargeLevel: { deviceClass: 'battery', stateClass: 'measurement' },
@@ -94,8 +101,8 @@ function isWarning(read: string, member: string, row: GroupedResource | undefine
 }
 
 /**
- * The class of a value. It follows from its name and not from the value, so that it stays the same while the value is unknown; only for a
- * member that no table has it follows from the value.
+ * The class of a value. It follows from its name and not from the value, so that it stays the same
+ * while the value is unknown; only for a member that no table has it follows from the value.
  * @param member of a group; undefined for a single value
  */
 export function classOfValue(
@@ -125,7 +132,10 @@ function classOfBoolean(name: string | undefined, row: GroupedResource | undefin
   return opening === undefined ? booleanOf(null) : classOfOpening(opening.kind);
 }
 
-/** The boolean of a word of a group: whether something is wrong, or whether the engine runs. Null for a word that states neither. */
+/**
+ * The boolean of a word of a group: whether something is wrong, or whether the engine runs. Null
+ * for a word that states neither.
+ */
 export function booleanOfWord(read: string, member: string, value: unknown): boolean | null {
   if (typeof value !== 'string') return typeof value === 'boolean' ? value : null;
   const row = rowOf(readOfMember(read, member));
@@ -135,7 +145,10 @@ export function booleanOfWord(read: string, member: string, value: unknown): boo
   return warning === undefined ? null : warning === 'on';
 }
 
-/** Questions that the words of a value answer: whether the cable is plugged in, and whether the car charges. */
+/**
+ * Questions that the words of a value answer: whether the cable is plugged in, and
+ * whether the car charges.
+ */
 export const questionsOfWords = {
   chargerConnectionStatus: { id: 'pluggedIn', deviceClass: 'plug', answer: isPluggedInWord },
   chargingStatus: { id: 'isCharging', deviceClass: 'battery_charging', answer: isChargingWord },

@@ -29,7 +29,10 @@ type Armed = z.infer<typeof armedShape>;
 
 /** The right to send one command. */
 interface ArmedCommand {
-  /** Asked when the command is sent. @throws VehicleError INPUT_INVALID if the arming has ended by then */
+  /**
+   * Asked when the command is sent.
+   * @throws VehicleError INPUT_INVALID if the arming has ended by then
+   */
   check: () => void;
   /**
    * Awaited before: whether a message has ended it in another process.
@@ -80,12 +83,17 @@ export class Arming {
     await this.#change((before) => ({ ...before, armed: { at: this.#now(), seconds } }));
   }
 
-  /** Ends the arming, also that of a command that is waiting to be sent, in any process. @throws StateFault */
+  /**
+   * Ends the arming, also that of a command that is waiting to be sent, in any process.
+   * @throws StateFault
+   */
   async disarm(): Promise<void> {
     await this.#disarm(0);
   }
 
-  /** Ends the arming, and each command of the node that waits, in any process. @throws StateFault */
+  /**
+   * Ends the arming, and each command of the node that waits, in any process. @throws StateFault
+   */
   async cancel(): Promise<void> {
     await this.#disarm(1);
   }
@@ -115,7 +123,8 @@ export class Arming {
    * @throws VehicleError INPUT_INVALID if it is not armed; STORE_UNAVAILABLE
    */
   async take(seconds: number): Promise<ArmedCommand> {
-    // A command that needs no arming can also be cancelled: by a message to another copy of the flow.
+    // A command that needs no arming can also be cancelled: by a message to
+    // another copy of the flow.
     if (seconds === 0)
       return {
         check: () => undefined,

@@ -19,7 +19,10 @@ interface AttemptOptions {
  */
 export class CommandAttempt {
   readonly id = randomUUID();
-  /** Decides at the last moment, besides the deadline and the cancellation: throws if the command must not leave. */
+  /**
+   * Decides at the last moment, besides the deadline and the cancellation: throws if the
+   * command must not leave.
+   */
   check: (() => void) | null = null;
   /** Awaited before the command is sent: rejects if it must not be. */
   confirm: (() => Promise<void>) | null = null;
@@ -86,7 +89,10 @@ export class CommandAttempt {
     return this.#clock.monotonic() + this.#remainingMs();
   }
 
-  /** Asked immediately before the first byte may leave this machine. @throws VehicleError why it must not */
+  /**
+   * Asked immediately before the first byte may leave this machine.
+   * @throws VehicleError why it must not
+   */
   throwIfMayNotLeave(): void {
     if (this.signal.aborted) throw reasonOf(this.signal);
     if (this.#limit !== null && this.#remainingMs() < 0) throw late(this.#limit.ms);
@@ -108,7 +114,10 @@ export class CommandAttempt {
   }
 }
 
-/** A waiting command was cancelled by a message: a copy of the flow that waits with the same one must not send it. */
+/**
+ * A waiting command was cancelled by a message: a copy of the flow that waits with the same
+ * one must not send it.
+ */
 export class CancelledByMessage extends VehicleError {
   constructor() {
     super('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.');

@@ -41,7 +41,10 @@ const originShape = z.object({
   forwardedAt: text,
 });
 
-/** A command without order, account or readable record is lost; any other part that cannot be read is left out. */
+/**
+ * A command without order, account or readable record is lost; any other part that cannot
+ * be read is left out.
+ */
 const storedShape = z.lazy(() =>
   z.object({
     order: z.number(),
@@ -67,14 +70,19 @@ export type Verdict = z.infer<typeof verdictShape>;
  */
 export type Follower = z.infer<typeof followerShape>;
 
-/** What a node has to send for a command, its record or its result, and the process that sends it. */
+/**
+ * What a node has to send for a command, its record or its result, and the process that sends it.
+ */
 type Unsent = Pick<Follower, 'by'> & { forwardedAt?: string | null };
 
 /** Who sent a command. */
 export interface Sender {
   /** Names the node, for the journal. */
   sentBy?: string | null;
-  /** The node that forwards the record when the command is answered, and its message; null if no node does. */
+  /**
+   * The node that forwards the record when the command is answered, and its message;
+   * null if no node does.
+   */
   origin?: { node: string; msg: Record<string, unknown> } | null;
 }
 
@@ -96,7 +104,10 @@ export interface JournalEntry extends Omit<Verdict, 'reason' | 'settledAt'> {
   settledAt: string | null;
 }
 
-/** The longest time that a car may still act on a command after it was sent (docs/internals/vendor-api.md 5). */
+/**
+ * The longest time that a car may still act on a command after it was sent
+ * (docs/internals/vendor-api.md 5).
+ */
 export const maxActingMs = 150_000;
 /** A status that goes back and forth for hours must not fill the store. */
 const maxStates = 50;

@@ -20,9 +20,15 @@ export interface DispatchOptions extends CommandInput, Sender {
    * car. Default `refuse`.
    */
   whenBusy?: 'refuse' | 'queue';
-  /** Whether a command waits while the car accepts none. Default `fail`: it is sent anyway, unless `precheck` fails. */
+  /**
+   * Whether a command waits while the car accepts none. Default `fail`: it is sent anyway,
+   * unless `precheck` fails.
+   */
   whenUnavailable?: 'fail' | 'wait';
-  /** The longest wait for the turn, the car and the quota together, in milliseconds. Default 600 000. */
+  /**
+   * The longest wait for the turn, the car and the quota together, in
+   * milliseconds. Default 600 000.
+   */
   waitMs?: number | undefined;
   /** Called with the reason, in words, each time the car is found unavailable. */
   onWaiting?: (reason: string) => void;
@@ -44,7 +50,10 @@ interface DispatcherOptions {
   onSaveFailed?: () => void;
 }
 
-/** v1 answers at once; v2 answers when the car did, after up to 150 s (docs/internals/vendor-api.md 1.9). */
+/**
+ * v1 answers at once; v2 answers when the car did, after up to 150 s
+ * (docs/internals/vendor-api.md 1.9).
+ */
 const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000, 'energy-device-v1': 60_000 } as const;
 
 const defaultWaitMs = 600_000;
@@ -68,7 +77,8 @@ export class Dispatcher {
 
   /**
    * Sends a command once, and waits for its turn and the car as the options define.
-   * @returns the invocation record; `undetermined` if the command may have reached the service and no answer came
+   * @returns the invocation record; `undetermined` if the command may have reached the
+   * service and no answer came
    * @throws VehicleError VEHICLE_UNAVAILABLE while another command is in progress, if the car did
    * not become available, or if the longest wait has passed; CANCELLED if a newer command or a
    * cancellation came first
@@ -90,7 +100,10 @@ export class Dispatcher {
     }
   }
 
-  /** Drops the commands that wait, and waits until the log has the others: their requests end with the transport. */
+  /**
+   * Drops the commands that wait, and waits until the log has the others: their requests
+   * end with the transport.
+   */
   async close(): Promise<void> {
     for (const attempt of this.#running.keys()) attempt.cancel(stopped());
     await Promise.allSettled(this.#running.values());
@@ -105,7 +118,8 @@ export class Dispatcher {
     const { id, signal } = attempt;
     attempt.startDeadline(given.waitMs ?? defaultWaitMs);
     if (readOnly) throw isReadOnly();
-    // A command that is refused up to here does not affect the commands that wait or are in progress.
+    // A command that is refused up to here does not affect the commands that
+    // wait or are in progress.
     const route = await commandRoute(name, given, client, { signal, now: clock.now() });
     const isForCar = route.wallbox === undefined;
     // A sleeping car says nothing about the wallbox.

@@ -14,7 +14,10 @@ import { resultSentence } from './result-text';
 export interface FollowReport extends CommandRecord {
   /** One sentence for a driver. */
   reason: string;
-  /** Whether the doors or the engine confirm the command; null if they could not be checked or prove nothing. */
+  /**
+   * Whether the doors or the engine confirm the command; null if they could not be
+   * checked or prove nothing.
+   */
   verified: boolean | null;
   /** Milliseconds since the command was sent. */
   elapsedMs: number;
@@ -85,7 +88,10 @@ interface PollOptions {
   maxAgeMs?: number;
 }
 
-/** Reads the link of a command, and keeps the answer: one poll for all that follow it. @throws VehicleError */
+/**
+ * Reads the link of a command, and keeps the answer: one poll for all that follow it.
+ * @throws VehicleError
+ */
 export async function pollCommand(
   command: Command,
   client: Pick<VehicleClient, 'commandStatus'>,
@@ -131,7 +137,8 @@ class FollowRun {
     this.#options = options;
     this.#clock = clock;
     this.#interval = intervalMs;
-    // The time of one that is resumed counts from its first start, but not from the future if the clock was set back.
+    // The time of one that is resumed counts from its first start, but not from the future if
+    // the clock was set back.
     const startedAt = Math.min(options.startedAt ?? Infinity, clock.now());
     this.#expires = record.async?.expires ? Date.parse(record.async.expires) : Infinity;
     this.#deadline = Math.min(startedAt + timeoutMs, this.#expires);
@@ -147,7 +154,9 @@ class FollowRun {
     return this.#isTimedOut ? 0 : this.#deadline - this.#clock.now();
   }
 
-  /** Whether another poll may show more. After a restart, a command is polled once, however late. */
+  /**
+   * Whether another poll may show more. After a restart, a command is polled once, however late.
+   */
   get mayLearn(): boolean {
     const { outcome, async } = this.#command.record;
     if (this.#options.result != null || this.#isOfFormerService) return false;
@@ -155,7 +164,10 @@ class FollowRun {
     return this.#left > 0 || !this.#hasPolled;
   }
 
-  /** Waits until the next poll is due, and polls. @returns whether the status changed, and is not final */
+  /**
+   * Waits until the next poll is due, and polls.
+   * @returns whether the status changed, and is not final
+   */
   async poll(): Promise<boolean> {
     const { client, signal } = this.#options;
     const clock = this.#clock;

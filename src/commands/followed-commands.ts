@@ -17,7 +17,10 @@ interface FollowedCommandsOptions {
   /** The id of the node. A former node of the same id must have ended. */
   node: string;
   clock: Clock;
-  /** Called if a change could not be stored. The command is still followed, and its result still sent. */
+  /**
+   * Called if a change could not be stored. The command is still followed, and
+   * its result still sent.
+   */
   onFault: () => void;
 }
 
@@ -37,13 +40,15 @@ export class FollowedCommands {
   }
 
   /**
-   * Begins to follow a command, which is adopted if the log does not know it. Fulfilled when that is stored.
+   * Begins to follow a command, which is adopted if the log does not know it. Fulfilled
+   * when that is stored.
    * @param account the log's name for the account of the node
    * @returns null if the result was delivered before, or if another copy of the flow follows it
    * @throws VehicleError INPUT_INVALID if the record names another car than the log
    */
   begin(record: CommandRecord, msg: Record<string, unknown>, account: string): Promise<FollowedCommand | null> {
-    // Before anything is awaited: the node that sent the record asks next whether another one follows the command.
+    // Before anything is awaited: the node that sent the record asks next whether another one
+    // follows the command.
     return this.#options.log.begins(record.id, this.#begin(record, msg, account));
   }
 
@@ -120,7 +125,10 @@ export class FollowedCommands {
     await this.#keep(command, () => command.markDone(this.#options.node), true);
   }
 
-  /** The node was closed before the result was sent. A deploy is not a crash, so the try does not count. */
+  /**
+   * The node was closed before the result was sent. A deploy is not a crash, so
+   * the try does not count.
+   */
   async postpone(followed: FollowedCommand): Promise<void> {
     const { command } = followed;
     const { node } = this.#options;
@@ -154,7 +162,8 @@ export class FollowedCommands {
   }
 
   /**
-   * The commands that were followed when the process ended. A result that was tried too often is dropped.
+   * The commands that were followed when the process ended. A result that was tried
+   * too often is dropped.
    * @param onLost called for each result that is dropped
    * @throws StateFault
    */
@@ -163,7 +172,8 @@ export class FollowedCommands {
     const open: FollowedCommand[] = [];
     for (const command of await log.openFor(node, clock.now())) {
       const follower = command.followerOf(node);
-      // A node that is created again takes over the commands of its predecessor; this node follows the command already.
+      // A node that is created again takes over the commands of its predecessor; this node follows
+      // the command already.
       if (!follower || this.#own.has(command.id)) continue;
       const followed = { ...follower, command };
       if (follower.result !== null && follower.tries >= maxTries) {

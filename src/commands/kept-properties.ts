@@ -4,7 +4,9 @@
  */
 const maxLength = { property: 4_096, message: 16_384 } as const;
 
-/** The payload is replaced by the record, and the others belong to the connection of a web request. */
+/**
+ * The payload is replaced by the record, and the others belong to the connection of a web request.
+ */
 const dropped = new Set(['payload', 'req', 'res', '__proto__']);
 
 /**

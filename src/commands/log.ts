@@ -20,7 +20,10 @@ export interface CommandLogOptions {
 /** The most commands that the journal of an account lists. */
 const journalLength = 100;
 
-/** A record is on its way through other nodes to one that follows it for at most as long as the car can act. */
+/**
+ * A record is on its way through other nodes to one that follows it for at most as
+ * long as the car can act.
+ */
 const isOnTheWay = ({ origin }: Command, now: number): boolean =>
   !origin?.forwardedAt || Math.abs(now - Date.parse(origin.forwardedAt)) < maxActingMs;
 
@@ -35,7 +38,9 @@ export class CommandLog {
   readonly #options: Required<CommandLogOptions>;
   /** By id, the oldest first. */
   #commands = new Map<string, Command>();
-  /** The nodes of this process that begin to follow a command, by its id: the end of their writes. */
+  /**
+   * The nodes of this process that begin to follow a command, by its id: the end of their writes.
+   */
   readonly #beginning = new Map<string, Promise<unknown>>();
   readonly #reading = new Serial();
   /** How many stored commands could not be read. */
@@ -241,7 +246,8 @@ export class CommandLog {
 
   /**
    * The node has forwarded the record.
-   * @param at when, if a node may still take it over; null if none will, and it is not forwarded again
+   * @param at when, if a node may still take it over; null if none will, and it
+   * is not forwarded again
    * @throws StateFault
    */
   async markForwarded(command: Command, at: number | null): Promise<void> {

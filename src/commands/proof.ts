@@ -78,10 +78,12 @@ export async function readProof(
     const { open, doubt } = evidence;
     best = { verified, open, source, ...(verified !== true && doubt !== undefined && { doubt }) };
     if (doubt === 'other wallbox') break;
-    // A command that no value can disprove needs no second read; a car takes a while until it charges.
+    // A command that no value can disprove needs no second read; a car takes a
+    // while until it charges.
     if (!mayDisprove && (source !== 'wallboxCharging' || verified === true)) break;
     if (record.outcome === 'failed' && (best.open.length > 0 || !hasFailedByOpenDoor(record))) break;
-    // A value against the command may be from before the car acted: it is read again while there is time.
+    // A value against the command may be from before the car acted: it is read again
+    // while there is time.
     if (isAfter(evidence.measuredAt, at(verified === false ? endedAt : sentAt))) break;
   }
   return best;

@@ -60,7 +60,10 @@ function partOf(name: string): Sentence {
   return asSentence(key === undefined || key === 'carLocked' ? name : part[key]);
 }
 
-/** Only the tailgate is released, and for a limited time (docs/internals/service.md 4.1 rule 2, 4.2 rule 1). */
+/**
+ * Only the tailgate is released, and for a limited time (docs/internals/service.md 4.1
+ * rule 2, 4.2 rule 1).
+ */
 function unlockSentences(record: CommandRecord, ending: Ending): Sentence[] {
   const { now, lastChangeAt } = ending;
   const { openUntil, sentAt } = record;

@@ -50,7 +50,8 @@ type Client = Pick<VehicleClient, 'service' | 'read' | 'requireVin' | 'requireWa
  * (docs/internals/service.md 4.1, 4.2). A command that the specification does not name goes to the
  * href of the vehicle's own list, which is read for it (docs/internals/service.md 4.1 rule
  * 3).
- * @throws VehicleError VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what reading the list throws
+ * @throws VehicleError VIN_INVALID, INPUT_INVALID, NOT_SUPPORTED, UNTRUSTED_LINK, and what
+ * reading the list throws
  */
 export async function commandRoute(
   name: unknown,
@@ -83,7 +84,9 @@ export async function commandRoute(
   };
 }
 
-/** The route that a message or a node chose, or that `auto` chooses (docs/internals/contract.md 3). */
+/**
+ * The route that a message or a node chose, or that `auto` chooses (docs/internals/contract.md 3).
+ */
 function chooseInterface(name: CommandName, chosen: InterfaceChoice, { availableInterfaces }: ServiceProfile) {
   const { routes }: CommandRow = commands[name];
   // A command of a wallbox has one interface, so there is no choice.

@@ -9,7 +9,10 @@ const maxWatt = ampereLimits.maximum * 690;
 /** A day in quarters of an hour. */
 const maxPeriods = 96;
 
-/** A time of day can have begun a day ago. What is further away is a mistake, such as seconds for milliseconds. */
+/**
+ * A time of day can have begun a day ago. What is further away is a mistake, such as
+ * seconds for milliseconds.
+ */
 const maxAheadDays = 366;
 const dayMs = 24 * 60 * 60_000;
 
@@ -78,7 +81,10 @@ function periodOf(item: unknown, number: number, now: number): Period {
 const isAmpere = (input: unknown): input is number =>
   typeof input === 'number' && (input === 0 || (input >= ampereLimits.minimum && input <= ampereLimits.maximum));
 
-/** A time with its date and zone, or the next (or last) one of the day in local time; null for anything else. */
+/**
+ * A time with its date and zone, or the next (or last) one of the day in local time;
+ * null for anything else.
+ */
 function timeOf(input: unknown, near: number, direction: 1 | -1 = 1): number | null {
   if (typeof input === 'number') return Number.isFinite(new Date(input).getTime()) ? input : null;
   if (typeof input !== 'string') return null;

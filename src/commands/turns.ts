@@ -24,9 +24,15 @@ import { Command, maxActingMs } from './command';
 import { parseRecord, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
 
-/** How often a waiting command looks at the slot and at the link of its holder, and how often a holder makes sure that it has the slot. */
+/**
+ * How often a waiting command looks at the slot and at the link of its holder, and how often a
+ * holder makes sure that it has the slot.
+ */
 const lookMs = 3_000;
-/** A slot that the store has lost is written again by its holder in this time: a look, and the store's answers. */
+/**
+ * A slot that the store has lost is written again by its holder in this time: a look, and
+ * the store's answers.
+ */
 const reclaimMs = 5_000;
 /**
  * The same command of the same node that another process asks for within this time counts as one
@@ -41,14 +47,17 @@ const recentMs = 60_000;
 /** A waiting holder is overtaken this time after its last moment. */
 const overdueMs = 60_000;
 /**
- * No command of a process that runs has the slot for longer after it was sent: a store that went back to an older copy names one that has
- * ended.
+ * No command of a process that runs has the slot for longer after it was sent: a store that went
+ * back to an older copy names one that has ended.
  */
 const staleMs = 2 * maxActingMs;
 /** How often a command that joined another one looks whether that one is answered. */
 const joinEveryMs = 1_000;
 
-/** A command, as other processes must know it. Times are in milliseconds since 1970, by the clock of the store. */
+/**
+ * A command, as other processes must know it. Times are in milliseconds since 1970, by
+ * the clock of the store.
+ */
 const commandShape = z.object({
   /** The id of the attempt and of the record. */
   id: z.string(),
@@ -57,7 +66,10 @@ const commandShape = z.object({
   fingerprint: z.string(),
   /** The process that sends it. */
   by: z.string(),
-  /** The group and the node that sends it, the same in all copies of the flow; empty without a group. */
+  /**
+   * The group and the node that sends it, the same in all copies of the flow;
+   * empty without a group.
+   */
   sender: z.string(),
   askedAt: z.number(),
   /** Once it was sent. */
@@ -90,8 +102,9 @@ type Ended = z.infer<typeof endedShape>;
 type Slot = z.infer<typeof slotShape>;
 
 /**
- * What a command finds: it has the slot now (`mayHaveLost`: the store may have lost the command of another process that had it); another one has
- * it; it is free, but this one is not armed; or another copy of the flow sends the same one.
+ * What a command finds: it has the slot now (`mayHaveLost`: the store may have lost the command of
+ * another process that had it); another one has it; it is free, but this one is not armed; or
+ * another copy of the flow sends the same one.
  */
 type Found =
   | { kind: 'taken'; mayHaveLost: boolean }
@@ -111,18 +124,27 @@ interface TurnRequest {
   attempt: CommandAttempt;
 }
 
-/** The turn of a command at its car. Once taken, it blocks the car until `end`, or, after `markAnswered`, until its result is known. */
+/**
+ * The turn of a command at its car. Once taken, it blocks the car until `end`, or, after
+ * `markAnswered`, until its result is known.
+ */
 export class Turn {
   readonly id: string;
   /** Whether another command was in front when this one asked for its turn. */
   waited = false;
-  /** The record of the same command that another copy of the flow sends: this one is not sent. Otherwise null. */
+  /**
+   * The record of the same command that another copy of the flow sends: this one is not
+   * sent. Otherwise null.
+   */
   joined: CommandRecord | null = null;
   /** As this process has stored it, or is about to. */
   holder: Holder;
   /** Whether the store may name it as the holder of the slot. */
   mayBeStored = false;
-  /** The process that stored that it is about to be sent: after a long pause, this process has another id. */
+  /**
+   * The process that stored that it is about to be sent: after a long pause, this
+   * process has another id.
+   */
   sentBy = '';
   /** When it was sent, in monotonic time. */
   leftAt: number | null = null;
@@ -150,7 +172,9 @@ export class Turn {
 interface Known {
   slot: Slot;
   version: string | null;
-  /** Nothing is stored that can be read: no command has used the slot yet, or the store has lost it. */
+  /**
+   * Nothing is stored that can be read: no command has used the slot yet, or the store has lost it.
+   */
   isMissing: boolean;
 }
 
@@ -188,13 +212,17 @@ interface TurnsOptions {
 }
 
 /**
- * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command takes and releases by a conditional write.
- * A command that was sent keeps it until an answer shows the outcome (v2 answers when the car has). If the answer is only an acceptance
- * (v1), or if none came, it keeps it until any reader of its link gets a final status, or for 150 s (docs/internals/contract.md 4).
+ * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command
+ * takes and releases by a conditional write. A command that was sent keeps it until an answer shows
+ * the outcome (v2 answers when the car has). If the answer is only an acceptance (v1), or if none
+ * came, it keeps it until any reader of its link gets a final status, or for 150 s
+ * (docs/internals/contract.md 4).
  *
- * Waiting commands stand in line in their process. No clock of a store decides whether a car may still act: a holder that was sent blocks the
- * car while its process runs, for 300 s at most, and for 150 s if its process has ended, of the monotonic time of each process that knows of
- * it. A holder whose slot the store has lost writes it again; so a process that finds no slot while others run waits for that before it sends.
+ * Waiting commands stand in line in their process. No clock of a store decides whether a car may
+ * still act: a holder that was sent blocks the car while its process runs, for 300 s at most, and
+ * for 150 s if its process has ended, of the monotonic time of each process that knows of it. A
+ * holder whose slot the store has lost writes it again; so a process that finds no slot while
+ * others run waits for that before it sends.
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -214,7 +242,8 @@ export class Turns {
     this.#store = store;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
-    // The time for which a command of an ended process blocks its car counts from now, also if no command asks for the car meanwhile.
+    // The time for which a command of an ended process blocks its car counts from now, also if no
+    // command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots, new AbortController().signal);
     noteSlots();
@@ -227,8 +256,9 @@ export class Turns {
   }
 
   /**
-   * Restores commands without a known end from before this process began. No command takes a slot before `find` has found them. If the stored
-   * state cannot be read, it is read again while they could still act; any other failure means that nothing is blocked.
+   * Restores commands without a known end from before this process began. No command takes a slot
+   * before `find` has found them. If the stored state cannot be read, it is read again while they
+   * could still act; any other failure means that nothing is blocked.
    * @param find returns null while they are not known
    */
   restorePending(find: () => Promise<readonly Command[] | null>): void {
@@ -269,7 +299,8 @@ export class Turns {
 
   /**
    * Waits until the command has the slot of its car.
-   * @throws VehicleError VEHICLE_UNAVAILABLE if it is refused, STORE_UNAVAILABLE, and the reason of the attempt's signal
+   * @throws VehicleError VEHICLE_UNAVAILABLE if it is refused, STORE_UNAVAILABLE, and the reason of
+   * the attempt's signal
    */
   async take(request: TurnRequest): Promise<Turn> {
     const { attempt, route } = request;
@@ -297,7 +328,10 @@ export class Turns {
     }
   }
 
-  /** @param waitedMs for how long it has waited already: copies of a flow that got one message wait differently */
+  /**
+   * @param waitedMs for how long it has waited already: copies of a flow that got one
+   * message wait differently
+   */
   #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest, waitedMs: number): Holder {
     const askedAt = this.#presence.now() - waitedMs;
     const { group, id } = this.#presence;
@@ -316,7 +350,10 @@ export class Turns {
     };
   }
 
-  /** @returns null when it has the slot; else the record of the same command, which another copy of the flow sends */
+  /**
+   * @returns null when it has the slot; else the record of the same command, which another
+   * copy of the flow sends
+   */
   async #enter(turn: Turn, request: TurnRequest): Promise<CommandRecord | null> {
     const { attempt, whenBusy, client } = request;
     const { unarmed } = attempt;
@@ -351,7 +388,8 @@ export class Turns {
     unarmed: VehicleError,
     first: Found,
   ): Promise<CommandRecord> {
-    // The armed copy may wait for its turn, and has none yet if both got the message at the same moment.
+    // The armed copy may wait for its turn, and has none yet if both got the
+    // message at the same moment.
     let looks = lookMs / joinEveryMs;
     for (let found = first; ; found = await this.#look(turn)) {
       if (found.kind === 'twin') {
@@ -416,7 +454,8 @@ export class Turns {
     if (attempt?.unarmed != null) return { kind: 'free' };
     turn.mayBeStored = true;
     const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
-    // One that replaced it would not know that it has to wait for a command that the store has lost.
+    // One that replaced it would not know that it has to wait for a command
+    // that the store has lost.
     const next: Holder = mayHaveLost ? { ...own, givesWayTo: 'none' } : own;
     const written = await this.#write(car, known, { holder: next, recent: ended });
     return written && { kind: 'taken', mayHaveLost };
@@ -452,7 +491,8 @@ export class Turns {
   }
 
   /**
-   * The record of the same command that another copy of the flow sends (docs/several-node-reds.md), when it is answered.
+   * The record of the same command that another copy of the flow sends (docs/several-node-reds.md),
+   * when it is answered.
    * @returns null if that one was not sent; then this one may wait as long as before
    * @throws VehicleError CANCELLED if it was dropped, or the reason of the attempt's signal
    */
@@ -509,13 +549,19 @@ export class Turns {
     turn.sentBy = holder.by;
   }
 
-  /** Call it in the statement before the command is sent. @throws VehicleError CANCELLED if another process may have taken its slot */
+  /**
+   * Call it in the statement before the command is sent.
+   * @throws VehicleError CANCELLED if another process may have taken its slot
+   */
   throwIfMayNotLeave(turn: Turn): void {
     if (!this.#presence.isStill(turn.sentBy) || turn.car.own !== turn) throw lostTurn();
     turn.leftAt = this.#clock.monotonic();
   }
 
-  /** The command keeps the slot while the car may still act on it: until its link returns a final status, or for 150 s. */
+  /**
+   * The command keeps the slot while the car may still act on it: until its link returns a final
+   * status, or for 150 s.
+   */
   async markAnswered(turn: Turn, command: Command): Promise<void> {
     turn.holder = { ...turn.holder, status: 'answered', record: command.record };
     if (!command.mayAct || this.#actsForMs(turn) <= 0) return this.end(turn);
@@ -523,7 +569,10 @@ export class Turns {
     await this.#presence.eventually(() => this.#hold(turn));
   }
 
-  /** Releases the slot. Another copy of the flow that asks for the same finds the outcome of the command. */
+  /**
+   * Releases the slot. Another copy of the flow that asks for the same finds the
+   * outcome of the command.
+   */
   async end(turn: Turn): Promise<void> {
     const { car, id, attempt, command } = turn;
     const isSent = attempt === null || attempt.isSent;
@@ -538,8 +587,8 @@ export class Turns {
   }
 
   /**
-   * Writes the slot again if the store has lost it, cancels a waiting command that has lost the slot or
-   * that a message has cancelled, and ends the turn when the command is over.
+   * Writes the slot again if the store has lost it, cancels a waiting command that has lost the
+   * slot or that a message has cancelled, and ends the turn when the command is over.
    */
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
@@ -565,7 +614,10 @@ export class Turns {
     }
   }
 
-  /** Writes the command into its slot, if it is not stored there as it is now. A command that was sent takes it back from one that waits. */
+  /**
+   * Writes the command into its slot, if it is not stored there as it is now. A command that was
+   * sent takes it back from one that waits.
+   */
   #hold(turn: Turn): Promise<Known> {
     if (turn.holder.by !== this.#presence.id) turn.holder = { ...turn.holder, by: this.#presence.id };
     const { car, id, over } = turn;
@@ -584,7 +636,9 @@ export class Turns {
     );
   }
 
-  /** Makes the slot of a command free. @param isKept whether another process may need its outcome */
+  /**
+   * Makes the slot of a command free. @param isKept whether another process may need its outcome
+   */
   #release(car: Car, id: string, record: CommandRecord | null, why: Ended['why'], isKept?: boolean): Promise<Known> {
     return this.#change(car, ({ slot }) =>
       slot.holder?.id === id
@@ -621,7 +675,8 @@ export class Turns {
   }
 
   /**
-   * Changes the slot as this process knows it; if another process has changed it meanwhile, reads it and tries again.
+   * Changes the slot as this process knows it; if another process has changed it meanwhile,
+   * reads it and tries again.
    * @param readsFirst the slot may have changed
    */
   #change(car: Car, change: (known: Known) => Slot, readsFirst = false): Promise<Known> {
@@ -653,7 +708,10 @@ export class Turns {
     return car.known;
   }
 
-  /** Reads the link of the holder, in one process at a time; a failed poll shows nothing about the command. */
+  /**
+   * Reads the link of the holder, in one process at a time; a failed poll shows
+   * nothing about the command.
+   */
   async #poll(car: Car, client: TurnRequest['client'], signal: AbortSignal): Promise<void> {
     const { holder } = car.known.slot;
     if (holder?.status !== 'answered') return;
@@ -692,7 +750,10 @@ export class Turns {
     return car;
   }
 
-  /** A wallbox has its own turn: the car can accept a command meanwhile, and several cars have one wallbox. */
+  /**
+   * A wallbox has its own turn: the car can accept a command meanwhile, and several
+   * cars have one wallbox.
+   */
   #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
     return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
   }
@@ -714,7 +775,8 @@ const isSame = (one: Holder | Ended, next: Holder): boolean =>
   one.sender === next.sender &&
   one.fingerprint === next.fingerprint &&
   one.by !== next.by &&
-  // If one ended without being sent, and no message or newer command dropped it, another copy may send it.
+  // If one ended without being sent, and no message or newer command dropped it,
+  // another copy may send it.
   ('status' in one || one.why !== null || one.record !== null) &&
   Math.abs(next.askedAt - one.askedAt) < joinedMs;
 

@@ -28,7 +28,10 @@ export interface Condition {
   operator: Operator;
   /** As `parseOperand` returns it. */
   operand: unknown;
-  /** The unit of the operand and of the value that is compared with it, in words; null for what is no number. */
+  /**
+   * The unit of the operand and of the value that is compared with it, in words; null
+   * for what is no number.
+   */
   unit: string | null;
   /** How long it has to be met; 0: it is enough that it is met now. */
   forMinutes: number;
@@ -40,7 +43,10 @@ export interface ConditionResult extends Fact {
   operator: Operator;
   operand: unknown;
   result: Truth;
-  /** Only with a time that it has to last. `since`: ISO-8601, from when on it is known to be met; null: it is not met. */
+  /**
+   * Only with a time that it has to last. `since`: ISO-8601, from when on it is known to be met;
+   * null: it is not met.
+   */
   forMinutes?: number;
   since?: string | null;
 }
@@ -165,7 +171,8 @@ function ageOf({ measuredAt }: Fact, now: number): number | null {
 }
 
 function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unknown, age: number | null): Truth {
-  // `parseOperand` returns an operand of the type of its operator, and each operator fits the kind of the value.
+  // `parseOperand` returns an operand of the type of its operator, and each operator fits
+  // the kind of the value.
   const [number, position] = [is as number, is as Position];
   const [limit, words, place] = [operand as number, operand as unknown[], operand as Place];
   switch (operator) {

@@ -5,7 +5,10 @@ import { numberIn, parsePlace, positionOf, type Place, type Position } from '../
 import type { Reading } from '../car/reading';
 import { isRecord } from '../util/json';
 
-/** What a value of the car is, from which its operators and operands follow. `words`: those of true and false. */
+/**
+ * What a value of the car is, from which its operators and operands follow. `words`:
+ * those of true and false.
+ */
 type ValueKind =
   | { kind: 'number'; unit: string }
   | { kind: 'word'; values: readonly string[] }
@@ -66,7 +69,10 @@ function typeOfMember(read: ReadName, member: string): ValueKind | undefined {
   return openingsOf[read].some(({ name, kind }) => name === member && kind !== 'lock') ? opening : undefined;
 }
 
-/** The values that the form offers, by the headings of the list of reads: each opening once, as a member. */
+/**
+ * The values that the form offers, by the headings of the list of reads: each
+ * opening once, as a member.
+ */
 export const conditionValues = (): [heading: string, names: readonly string[]][] =>
   readThemes()
     .map(([heading, names]): [string, readonly string[]] => {
@@ -82,7 +88,8 @@ export const conditionValues = (): [heading: string, names: readonly string[]][]
 export const unitOfValue = ({ type }: ConditionValue): string | null => (type.kind === 'number' ? type.unit : null);
 
 /**
- * The value in a reading. A word that is new, and a number in a unit that cannot be converted, are unknown.
+ * The value in a reading. A word that is new, and a number in a unit that cannot be
+ * converted, are unknown.
  * @param unit of the number, in words. Default: that of the value
  */
 export function factOf(
@@ -116,7 +123,8 @@ export function factOf(
 }
 
 /**
- * A number in a unit of a condition; null if there is none. In another unit than its own it is rounded, as people see it there.
+ * A number in a unit of a condition; null if there is none. In another unit than its own it is
+ * rounded, as people see it there.
  * @param own unit of the value
  */
 export function numberInUnit(value: number, from: string, to: string, own: string): number | null {

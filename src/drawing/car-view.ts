@@ -7,8 +7,9 @@ export { openingNames };
  * nothing but the DOM, so that every page can show it: put `carSvg()` into a page, then call
  * `drawCar` with each new state.
  *
- * Colors are custom properties with a light and a dark default; a page that has a theme sets them (`--car-paint`,
- * `--car-open`, …). Color never stands alone: what is not closed is drawn open and has its state written beside it.
+ * Colors are custom properties with a light and a dark default; a page that has a theme sets them
+ * (`--car-paint`, `--car-open`, …). Color never stands alone: what is not closed is drawn open and
+ * has its state written beside it.
  */
 
 export interface CarViewWords {

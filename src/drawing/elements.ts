@@ -32,7 +32,10 @@ export function button(label: string, icon: string, onClick: () => void): HTMLBu
 
 export const iconOf = (name: string): HTMLElement => element('i', { class: `fa ${name}`, 'aria-hidden': 'true' });
 
-/** A part of a page that is redrawn only when its data changes, so that keyboard focus and scroll position are kept. */
+/**
+ * A part of a page that is redrawn only when its data changes, so that keyboard focus and
+ * scroll position are kept.
+ */
 export class Section<Data> {
   readonly root: HTMLElement;
   #shown = '';

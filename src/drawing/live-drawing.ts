@@ -10,8 +10,8 @@ interface LastCommand {
 }
 
 /**
- * A drawing that follows a car. The drawing of a demo car can be clicked, also by keyboard, and flashes and
- * honks for its commands.
+ * A drawing that follows a car. The drawing of a demo car can be clicked, also by keyboard, and
+ * flashes and honks for its commands.
  */
 export class LiveDrawing {
   readonly root = element('div', { class: 'cars-view' });
@@ -40,7 +40,8 @@ export class LiveDrawing {
   /**
    * @param car names it
    * @param demo null for any other car than a demo car
-   * @returns the command that it flashes or honks for: one that the car has carried out since it was drawn first
+   * @returns the command that it flashes or honks for: one that the car has carried out
+   * since it was drawn first
    */
   show(car: string, state: CarViewState, demo: { lastCommand: LastCommand | null } | null): string | null {
     if (this.#isDemo !== (demo !== null)) {

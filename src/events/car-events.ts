@@ -119,12 +119,15 @@ export class CarEvents implements CarReducer<EventRead, EventState, EventStep, V
     const { state, events: ofSignIn } =
       signIn === null ? { state: read, events: [] } : applySignIn(read, signIn, at, this.#settings);
     if (!this.#quiet.holdsAt(at)) return { state, events: [...events, ...ofSignIn] };
-    // Known values stay as they were before the quiet hours: the first step after them reports what is different then.
+    // Known values stay as they were before the quiet hours: the first step after them reports
+    // what is different then.
     const known = state.signIn && { endsAt: null, warnedDays: null, isRequired: false, ...before.signIn, at };
     return { state: { facts: { ...state.facts, ...before.facts }, signIn: known }, events: [] };
   }
 
-  /** The times of equal values are stored at the end: after a crash, `between` is a little wider. */
+  /**
+   * The times of equal values are stored at the end: after a crash, `between` is a little wider.
+   */
   essence({ facts, signIn }: EventState): unknown {
     return [Object.entries(facts).map(([name, { value }]) => [name, value]), { ...signIn, at: null }];
   }

@@ -100,7 +100,10 @@ const signInEvent = (event: VehicleEvent['event'], until: number): VehicleEvent 
   between: { since: null, until: iso(until) },
 });
 
-/** Values of the car, among which each event but those of trips and the sign-in has two that it follows from. */
+/**
+ * Values of the car, among which each event but those of trips and the sign-in has two
+ * that it follows from.
+ */
 const sampleWords =
   'CLOSED OPEN LOCKED UNLOCKED DISCONNECTED CONNECTED FAULT IDLE CHARGING DONE NO_WARNING FAILURE REGULAR_MAINTENANCE_TIME_FOR_SERVICE AVAILABLE UNAVAILABLE';
 const sampleValues = ({ level, places }: EventSettings): FactValue[] => [
@@ -145,8 +148,9 @@ const keyOf = ({ read, fact }: Signal, member: string | null): string =>
   [read, member, fact].filter((part) => part != null).join('.');
 
 /**
- * Applies a reading: a pure reducer from readings to events. An event needs two known values; an unknown value changes nothing, so
- * that `between` reaches from the last known old value to the first known new one, over outages and restarts.
+ * Applies a reading: a pure reducer from readings to events. An event needs two known values; an
+ * unknown value changes nothing, so that `between` reaches from the last known old value to the
+ * first known new one, over outages and restarts.
  */
 export function applyReading(
   before: EventState,
@@ -215,8 +219,8 @@ function* membersOf(
 }
 
 function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name: string | null): VehicleEvent {
-  // The old value had no timestamp, so its time is when it was received. If the new timestamp is older than that, use the time at which
-  // the new value was read.
+  // The old value had no timestamp, so its time is when it was received. If the new timestamp is
+  // older than that, use the time at which the new value was read.
   const until = to.at >= from.at ? to.at : to.readAt;
   const since = Math.min(from.at, until);
   return {
@@ -232,7 +236,9 @@ function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name:
 const sessionKey = 'wallboxSessions.ended';
 /** An end that is later is none: a service can write a day far ahead for a session that is open. */
 const maxAheadMs = 5 * 60_000;
-/** More than a wallbox has in the 31 days of an answer. Of more, only the last ones can come late. */
+/**
+ * More than a wallbox has in the 31 days of an answer. Of more, only the last ones can come late.
+ */
 const maxLate = 100;
 
 /** A session that has ended, when, and a short name of it. */
@@ -243,8 +249,8 @@ interface Ended {
 }
 
 /**
- * The sessions that were not known to have ended: a wallbox that was offline reports a session late. The fact is the time from which on all
- * are known, and their keys.
+ * The sessions that were not known to have ended: a wallbox that was offline reports a session
+ * late. The fact is the time from which on all are known, and their keys.
  */
 function endedSessions(facts: Map<string, KnownFact>, reading: EventReading): VehicleEvent[] {
   const { wallboxSessions: payload } = reading.payloads;
@@ -292,7 +298,10 @@ const sessionEvent = (session: WallboxSession, between: VehicleEvent['between'])
   session,
 });
 
-/** To which level the car charges, and until when, as far as it reports it; null: it does not charge. */
+/**
+ * To which level the car charges, and until when, as far as it reports it;
+ * null: it does not charge.
+ */
 function chargeOf(charging: unknown): Pick<VehicleEvent, 'target' | 'doneAt'> | null {
   const valueOf = (name: string): unknown => memberOf(memberOf(charging, name), 'value');
   if (valueOf('chargingStatus') !== 'CHARGING') return null;

@@ -17,7 +17,9 @@ export interface Change {
 /** A fact about the car from which events follow: a member of a read, or its whole payload. */
 export interface Signal {
   read: ReadName;
-  /** The members of the payload that carry it; null: the payload itself; `all`: each member of it. */
+  /**
+   * The members of the payload that carry it; null: the payload itself; `all`: each member of it.
+   */
   members: readonly string[] | 'all' | null;
   /** Distinguishes several facts of one member. */
   fact?: string;
@@ -25,7 +27,10 @@ export interface Signal {
   nameOf?: (member: string) => string;
   /** The part of a member (or payload) that holds the value. Default: `value`. */
   extract?: (member: Readonly<Record<string, unknown>>) => unknown;
-  /** Whether a value is known, of an answer or of the stored state: the service can add words, and a file can be damaged. */
+  /**
+   * Whether a value is known, of an answer or of the stored state: the service can add words, and a
+   * file can be damaged.
+   */
   isKnown: (value: unknown) => value is FactValue;
   /** The events between two known values. */
   changes: (from: FactValue, to: FactValue, settings: EventSettings) => Change[];
@@ -101,7 +106,8 @@ export const signals: readonly Signal[] = [
     { yes: 'charger-connected', no: 'charger-disconnected' },
   ),
   // The connection and the status of charging report the same fault.
-  // A car can report chargerPowerStatus FAULT when charging is done (docs/internals/vendor-api.md 12.3), so that is not counted as a fault.
+  // A car can report chargerPowerStatus FAULT when charging is done
+  // (docs/internals/vendor-api.md 12.3), so that is not counted as a fault.
   wordSignal(
     'charging',
     ['chargerConnectionStatus'],

@@ -5,7 +5,10 @@ import type { VehicleEvent } from './types';
 interface EventWords {
   /** BCP 47 tag. */
   language: string;
-  /** `{name} is open`, under the name of an event, or `service-soon`, `service-overdue` or `session-without-energy`. */
+  /**
+   * `{name} is open`, under the name of an event, or `service-soon`, `service-overdue` or
+   * `session-without-energy`.
+   */
   sentence(key: string): string;
   /** `rear-right window`, for the name of a door, window or warning. */
   name(event: VehicleEvent['event'], member: string): string;
@@ -17,7 +20,8 @@ const dayMs = 86_400_000;
 
 /**
  * An event as a sentence for a person, without a full stop: "Rear-right window is open".
- * @param now milliseconds since 1970: if the sign-in ends within a day, the sentence also has the time
+ * @param now milliseconds since 1970: if the sign-in ends within a day, the
+ * sentence also has the time
  */
 export function eventText(
   { event, from, to, name, place, target, doneAt, between, session }: VehicleEvent,

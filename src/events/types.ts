@@ -2,7 +2,10 @@ import type { ReadName } from '../catalogue/reads';
 import type { Place } from '../car/places';
 import type { WallboxSession } from '../wire/wallbox';
 
-/** All events, in the order of the form (docs/internals/contract.md 5a), with the reads that show them. */
+/**
+ * All events, in the order of the form (docs/internals/contract.md 5a), with the
+ * reads that show them.
+ */
 export const eventReads = {
   locked: ['doors'],
   unlocked: ['doors'],
@@ -91,19 +94,25 @@ export interface EventReading {
 /** `payload` of an event, without its sentence (docs/internals/contract.md 5a). */
 export interface VehicleEvent {
   event: EventName;
-  /** The values as the service sent them; kilometers for `trip-ended`, the times of the session for `charging-session-ended`. */
+  /**
+   * The values as the service sent them; kilometers for `trip-ended`, the times of the session for
+   * `charging-session-ended`.
+   */
   from: unknown;
   to: unknown;
   /** The member of doors, windows or warnings; null for other events. */
   name: string | null;
   /** The place of `arrived` and `left`; null for other events. */
   place: string | null;
-  /** For `charging-step` only: the level to which the car charges, and when it will reach it (ISO-8601), as the car reports. */
+  /**
+   * For `charging-step` only: the level to which the car charges, and when it will reach it
+   * (ISO-8601), as the car reports.
+   */
   target?: number | null | undefined;
   doneAt?: string | null | undefined;
   /**
-   * ISO-8601. The car still had the old value at `since` and had the new one at `until`. Events of the sign-in have no `since`; the `until`
-   * of `sign-in-ending` is when the sign-in ends.
+   * ISO-8601. The car still had the old value at `since` and had the new one at `until`. Events of
+   * the sign-in have no `since`; the `until` of `sign-in-ending` is when the sign-in ends.
    */
   between: { since: string | null; until: string };
   /** For `charging-session-ended` only: the session, in the form of the read `wallboxSessions`. */

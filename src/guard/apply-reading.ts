@@ -29,7 +29,8 @@ export function readingOf(
     const asked = askedAtOf(vehicle);
     if (asked !== undefined) (reading.askedAt ??= {})[read] = asked;
     if (read === 'accessibility') reading.inUse = inUseOf(payload);
-    // The client returns windows and doors as members, and each member is checked when it is applied.
+    // The client returns windows and doors as members, and each member is
+    // checked when it is applied.
     else reading[read] = payload as OpeningMembers;
     // A sunroof that alone is unknown is there: a reading leaves out the sunroof of a car that has
     // none. If other windows are also unknown, that shows nothing.
@@ -38,7 +39,10 @@ export function readingOf(
   return reading;
 }
 
-/** Applies a reading to the state, including openings that are not watched: a question may be about them. */
+/**
+ * Applies a reading to the state, including openings that are not watched: a
+ * question may be about them.
+ */
 export function applyReading(state: GuardState, reading: GuardReading): void {
   for (const key of openingKeys) {
     const { read, name, kind } = openings[key];

@@ -12,7 +12,10 @@ import { asSentence, sentence, type Sentence } from '../sentence';
 import { isRecord } from '../util/json';
 import { parseHours, type HoursSettings, type QuietHours } from '../util/quiet';
 
-/** The settings of a guard; each has a default. Numbers may be text, as an editor's form stores them. */
+/**
+ * The settings of a guard; each has a default. Numbers may be text, as an
+ * editor's form stores them.
+ */
 export interface GuardSettings extends HoursSettings {
   /** Minutes that an opening may stay open before an alert (10). */
   minutes?: number | string;

@@ -102,7 +102,8 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     const state = parseGuardState(stored);
     for (const opening of Object.values(state.openings)) {
       opening.unknownSince ??= at;
-      // A restart alone is nothing to report: an alert calls it unconfirmed, and nothing is called closed.
+      // A restart alone is nothing to report: an alert calls it unconfirmed, and
+      // nothing is called closed.
       opening.unknownReported = true;
     }
     return state;
@@ -116,7 +117,9 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     return readingOf(readings, failed);
   }
 
-  /** When an answer was asked for, and when it was last closed, matters only while the process runs. */
+  /**
+   * When an answer was asked for, and when it was last closed, matters only while the process runs.
+   */
   essence(state: GuardState): unknown {
     return [
       { ...state, at: null, inUseAskedAt: null, openings: null },

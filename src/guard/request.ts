@@ -67,7 +67,8 @@ export function parseSnooze(input: unknown): number | null {
 }
 
 /**
- * The openings that a question names, from a message: one name or a list. None means all watched openings.
+ * The openings that a question names, from a message: one name or a list. None means
+ * all watched openings.
  * @throws VehicleError INPUT_INVALID
  */
 function parseWatchNames(input: unknown): WatchName[] {

@@ -10,7 +10,10 @@ const openingShape = z.lazy(() =>
   z.object({
     /** null: not known to be open. */
     openSince: z._default(instant, null),
-    /** The last instant at which it is known to have been closed; if `openSince` is also null: never known. */
+    /**
+     * The last instant at which it is known to have been closed; if `openSince` is
+     * also null: never known.
+     */
     closedAt: z._default(instant, null),
     /** The newest timestamp among the values that counted. */
     measuredAt: z._default(instant, null),
@@ -117,7 +120,10 @@ export const openKeys = (state: GuardState, keys: readonly OpeningKey[]): Openin
 export const closedKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
   keys.filter((key) => isKnown(state, key) && state.openings[key]?.openSince === null);
 
-/** Unknown now, including those that were last known open; without equipment that this car seems not to have. */
+/**
+ * Unknown now, including those that were last known open; without equipment that this
+ * car seems not to have.
+ */
 export const unconfirmedKeys = (state: GuardState, keys: readonly OpeningKey[]): OpeningKey[] =>
   keys.filter((key) => !isKnown(state, key) && (wasEverKnown(state, key) || !('ifFitted' in openings[key])));
 

@@ -13,7 +13,10 @@ interface GuardWords {
   text(key: string): string;
 }
 
-/** An event as a sentence for a person, without a full stop: "Front-left window and tailgate open for 12 minutes". */
+/**
+ * An event as a sentence for a person, without a full stop: "Front-left window and tailgate
+ * open for 12 minutes".
+ */
 export function guardText(event: GuardEvent, words: GuardWords): string {
   const phrases = new Phrases(words);
   if (event.type === 'alert') return phrases.alert(event.openings, event.unknown);

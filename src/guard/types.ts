@@ -3,7 +3,10 @@ import { openingKinds, type OpeningRead, type WatchName } from '../catalogue/ope
 
 export type GuardRead = OpeningRead | 'accessibility';
 
-/** The payload of the read `windows` or `doors` (docs/internals/contract.md 3). A missing or odd member is unknown. */
+/**
+ * The payload of the read `windows` or `doors` (docs/internals/contract.md 3). A missing or
+ * odd member is unknown.
+ */
 export type OpeningMembers = Readonly<
   Record<string, { readonly value?: unknown; readonly timestamp?: unknown } | null | undefined>
 >;
@@ -25,7 +28,10 @@ export interface GuardReading {
   askedAt?: Partial<Record<GuardRead, number>> | undefined;
   /** How far the clock behind the timestamps is ahead of `at`, if that is known. */
   skewMs?: number | undefined;
-  /** null: unknown, which counts as not in use, because an unnecessary alert is better than a missing one. */
+  /**
+   * null: unknown, which counts as not in use, because an unnecessary alert is
+   * better than a missing one.
+   */
   inUse?: boolean | null | undefined;
 }
 
@@ -50,10 +56,15 @@ type WithoutTime<Input> = Input extends GuardInput ? Omit<Input, 'at'> : never;
 
 /** The events of a guard; `at` and `since` are ISO-8601. */
 export const eventShape = z.lazy(() => {
-  /** `name` is that of the member (docs/internals/contract.md 3): `frontLeft`, `tailGate`, `carLocked`. */
+  /**
+   * `name` is that of the member (docs/internals/contract.md 3): `frontLeft`,
+   * `tailGate`, `carLocked`.
+   */
   const opening = { kind: z.enum(openingKinds), name: z.string() };
   const named = z.array(z.object(opening));
-  /** Whole minutes. Not confirmed: it was open when its state was last known, and is unknown now. */
+  /**
+   * Whole minutes. Not confirmed: it was open when its state was last known, and is unknown now.
+   */
   const open = z.object({ ...opening, since: z.iso.datetime(), minutes: z.number(), confirmed: z.boolean() });
   const at = z.iso.datetime();
   return z.discriminatedUnion('type', [
@@ -78,7 +89,9 @@ export const eventShape = z.lazy(() => {
       at,
       reason: z.enum(['closed', 'asked']),
       openings: named,
-      /** All openings of the car except its lock are among them, so that a sentence may say "all". */
+      /**
+       * All openings of the car except its lock are among them, so that a sentence may say "all".
+       */
       everything: z.boolean(),
     }),
     /** Without a question it comes once for each opening, until its state is known again. */

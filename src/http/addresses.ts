@@ -50,7 +50,10 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
   return profile;
 }
 
-/** A key under one of these names would replace the token, the media type or the framing of the request. */
+/**
+ * A key under one of these names would replace the token, the media type or the
+ * framing of the request.
+ */
 const reservedHeaders = new Set(
   'accept accept-encoding authorization connection content-encoding content-length content-type cookie expect host keep-alive proxy-authorization te trailer transfer-encoding upgrade'.split(
     ' ',
@@ -89,8 +92,8 @@ export const mediaType = (service: ServiceProfile, template: string): string =>
   template.replace('{vendor}', service.mediaTypeVendor);
 
 /**
- * A link of the service, if a token may follow it: same origin only. Relative ones of the command list lack the
- * interface's first part (docs/internals/vendor-api.md 1.7).
+ * A link of the service, if a token may follow it: same origin only. Relative ones of the command
+ * list lack the interface's first part (docs/internals/vendor-api.md 1.7).
  * @throws VehicleError UNTRUSTED_LINK
  */
 export function followLink(service: ServiceProfile, href: string): URL {
@@ -108,7 +111,10 @@ export function followLink(service: ServiceProfile, href: string): URL {
   );
 }
 
-/** Why no interface of a service can be used for a read or a command. @param has the interfaces that it is part of */
+/**
+ * Why no interface of a service can be used for a read or a command.
+ * @param has the interfaces that it is part of
+ */
 export function noInterface(name: string, has: ReadonlySet<InterfaceName>, choice: InterfaceChoice): VehicleError {
   const other = choice === 'v1' ? 'v2' : 'v1';
   const isPart = choice !== 'auto' && has.has(`connected-${choice}`);

@@ -2,7 +2,10 @@ import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import type { Proxy } from './environment';
 
-/** How long name lookup, TCP and TLS may take together; the same for the answer of a proxy, and TLS in its tunnel. */
+/**
+ * How long name lookup, TCP and TLS may take together; the same for the answer of a proxy,
+ * and TLS in its tunnel.
+ */
 export const connectTimeoutMs = 10_000;
 
 /** Codes of undici, which counts the time of a tunnel itself. */

@@ -21,12 +21,18 @@ import {
   type RateLimitCode,
 } from './quota-counts';
 
-/** `follow` is a read on behalf of a command: it may use what is reserved for commands, and counts as no command. */
+/**
+ * `follow` is a read on behalf of a command: it may use what is reserved for commands, and
+ * counts as no command.
+ */
 export type RequestKind = 'read' | 'follow' | 'command';
 
 export interface AcquireOptions {
   api: ApiName;
-  /** Until when the request may wait, in monotonic time. One that has passed fails at once if the request cannot be sent now. */
+  /**
+   * Until when the request may wait, in monotonic time. One that has passed fails at once if the
+   * request cannot be sent now.
+   */
   deadline: number;
   signal?: Signal | undefined;
 }
@@ -67,15 +73,23 @@ const day = 24 * 60 * minute;
  * that is more; at most this share of a minute.
  */
 const reserved = { least: 20, ofDay: 0.01, ofMinute: 0.2 } as const;
-/** Counts that another process changes are read again before a request if they are older than this. */
+/**
+ * Counts that another process changes are read again before a request if they are older than this.
+ */
 const outdatedMs = 2_000;
-/** How long nothing is sent after a shared store forgot the counts: until every process has added what it sent. */
+/**
+ * How long nothing is sent after a shared store forgot the counts: until every process
+ * has added what it sent.
+ */
 const settleMs = 15_000;
 
 /** In the order in which waiting requests are served. */
 const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
 
-/** The limits in the order in which they are checked: of two that delay a request equally, the first is named. */
+/**
+ * The limits in the order in which they are checked: of two that delay a request
+ * equally, the first is named.
+ */
 const limits = [
   { of: 'requestsPerMinute', code: 'RATE_LIMITED', what: 'requests a minute' },
   { of: 'commandsPerMinute', code: 'RATE_LIMITED', what: 'commands a minute' },
@@ -123,14 +137,17 @@ const pauseReasons = {
 } as const satisfies Record<RateLimitCode, string>;
 
 /**
- * Decides when a request of one API key may be sent: requests for each day and API, requests and commands for each minute, all
- * in sliding windows. Requests that cannot be sent now wait in order, commands first.
+ * Decides when a request of one API key may be sent: requests for each day and API, requests and
+ * commands for each minute, all in sliding windows. Requests that cannot be sent now wait in
+ * order, commands first.
  *
- * A request is counted in the store before it is sent, on condition that no other process has counted one since. In a store that other
- * processes also use, each one is counted alone, so the counts are exact; without that store, nothing is sent. On files, reads are reserved
- * ahead, so that a memory card is rarely written: the first one of a process alone, then as many as it has sent, at most 20 or 1 % of what is
- * left of the day. The next ones are stored while the last ones are used. A process that crashes again and again is charged for what it sent,
- * at most twice. A disk that fails stops no request, because the service counts as well.
+ * A request is counted in the store before it is sent, on condition that no other process has
+ * counted one since. In a store that other processes also use, each one is counted alone, so the
+ * counts are exact; without that store, nothing is sent. On files, reads are reserved ahead, so
+ * that a memory card is rarely written: the first one of a process alone, then as many as it has
+ * sent, at most 20 or 1 % of what is left of the day. The next ones are stored while the last ones
+ * are used. A process that crashes again and again is charged for what it sent, at most twice. A
+ * disk that fails stops no request, because the service counts as well.
  */
 export class RateLimiter {
   readonly #options: Required<RateLimiterOptions>;
@@ -142,7 +159,9 @@ export class RateLimiter {
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
-  /** Settled when the stored counts were read or could not be read; null before the first attempt. */
+  /**
+   * Settled when the stored counts were read or could not be read; null before the first attempt.
+   */
   #beginning: Promise<void> | null = null;
   #hasBegun = false;
   /** Stored counts that were not read yet are not overwritten. */
@@ -157,7 +176,10 @@ export class RateLimiter {
   #epoch = '';
   /** When the record was last read or written, in monotonic time. */
   #knownAt = -Infinity;
-  /** How long the last write took. A request leaves only after the next one, so it is counted for this much longer. */
+  /**
+   * How long the last write took. A request leaves only after the next one, so it is counted
+   * for this much longer.
+   */
   #writeMs = 0;
   #endWatch: (() => void) | null = null;
   /** Until when every process adds what it sent to a record that was lost, in monotonic time. */
@@ -172,7 +194,8 @@ export class RateLimiter {
 
   /**
    * Adds an account with its limits: of several accounts, the strictest limits hold.
-   * @returns ends its use; the last account rejects every waiting request with CANCELLED, and stores the counts
+   * @returns ends its use; the last account rejects every waiting request with CANCELLED,
+   * and stores the counts
    */
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
@@ -236,8 +259,8 @@ export class RateLimiter {
   }
 
   /**
-   * Pauses requests until a time that the service has named, a day at most. A spent quota pauses its API, a rate limit every API.
-   * A later call never shortens a pause.
+   * Pauses requests until a time that the service has named, a day at most. A spent quota pauses
+   * its API, a rate limit every API. A later call never shortens a pause.
    */
   pauseUntil(code: RateLimitCode, until: Date, api: ApiName): void {
     const time = this.#clock.monotonic();
@@ -275,7 +298,10 @@ export class RateLimiter {
     };
   }
 
-  /** The requests of the last 24 hours to an API, as pairs of age in milliseconds and count, the oldest first. */
+  /**
+   * The requests of the last 24 hours to an API, as pairs of age in milliseconds and
+   * count, the oldest first.
+   */
   sentToday(api: ApiName): [ageMs: number, count: number][] {
     return this.#counts.days[api].ages(this.#clock.monotonic());
   }
@@ -293,7 +319,10 @@ export class RateLimiter {
     return this.#useReserved(kind, options.api, time) ? nothingToStore : this.#countStored(kind, options);
   }
 
-  /** A command is stored alone, because it counts for more than a reserved read. @returns false if none is reserved */
+  /**
+   * A command is stored alone, because it counts for more than a reserved read.
+   * @returns false if none is reserved
+   */
   #useReserved(kind: RequestKind, api: ApiName, time: number): boolean {
     const reservation = this.#reservations[api];
     if (kind === 'command' || reservation.left === 0) return false;
@@ -397,7 +426,10 @@ export class RateLimiter {
     return this.#clock.now() + monotonic - this.#clock.monotonic();
   }
 
-  /** Admits the requests that can be sent, rejects those that would wait too long, and sets a timer for the rest. */
+  /**
+   * Admits the requests that can be sent, rejects those that would wait too long, and sets
+   * a timer for the rest.
+   */
   #serveWaiting(): void {
     const time = this.#clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
@@ -466,7 +498,8 @@ export class RateLimiter {
     const sentAt = this.#clock.monotonic();
     this.#writeMs = sentAt - begun;
     if (Math.abs(sentAt - at) > wayMs) {
-      // The store took longer or less long than expected: with others that waited for it, this one could be one too many.
+      // The store took longer or less long than expected: with others that waited for it, this one
+      // could be one too many.
       this.#counts.add(api, isCommand, at, -1);
       this.#counts.add(api, isCommand, sentAt);
     }
@@ -518,7 +551,8 @@ export class RateLimiter {
     this.#beginning ??= this.#load()
       .catch((error: unknown) => {
         if (error instanceof DirectoryInUse) throw error;
-        // The service counts as well, and refuses requests beyond the quota, so requests are sent although the files cannot be read.
+        // The service counts as well, and refuses requests beyond the quota, so requests are sent
+        // although the files cannot be read.
       })
       .then(() => {
         this.#hasBegun = true;

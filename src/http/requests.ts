@@ -50,7 +50,9 @@ export interface GetRequest {
    * undefined = the account's default.
    */
   maxAgeMs?: number | undefined;
-  /** False for answers that must never be kept, such as image URLs (docs/internals/service.md 8). */
+  /**
+   * False for answers that must never be kept, such as image URLs (docs/internals/service.md 8).
+   */
   keep?: boolean | undefined;
   /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
@@ -64,7 +66,9 @@ export interface PostRequest {
   scopes: readonly string[];
   timeoutMs: number;
   signal: AbortSignal | undefined;
-  /** Asked immediately before the first byte may leave this machine. If it throws, nothing is sent. */
+  /**
+   * Asked immediately before the first byte may leave this machine. If it throws, nothing is sent.
+   */
   mayLeave: () => void;
 }
 
@@ -85,7 +89,10 @@ export interface CommandAnswer extends Answer {
   operationId: string | null;
 }
 
-/** A command has its token and its place in the quota, which is counted: it is sent now or not at all. */
+/**
+ * A command has its token and its place in the quota, which is counted: it is
+ * sent now or not at all.
+ */
 export interface ReadyToPost {
   /**
    * Sends the command once.
@@ -121,7 +128,10 @@ export class UnconfirmedCommandError extends Error {
   }
 }
 
-/** One request and its result, safe to show: no headers, no bodies, no query, no ids, the VIN shortened. */
+/**
+ * One request and its result, safe to show: no headers, no bodies, no query, no
+ * ids, the VIN shortened.
+ */
 export interface LoggedRequest {
   /** ISO-8601, when it was sent. */
   at: string;
@@ -136,11 +146,14 @@ export interface LoggedRequest {
 }
 
 const readTimeoutMs = 30_000;
-/** How long a request may wait for the rate limiter; for a read, the pauses between tries included. */
+/**
+ * How long a request may wait for the rate limiter; for a read, the pauses between tries included.
+ */
 const maxWaitMs = 60_000;
 /**
- * How often a read is tried again, by what failed. The service is known to answer 401 to a valid key or token at times
- * (docs/internals/vendor-api.md 6.2); the token at hand may be old, and a new one may also be refused.
+ * How often a read is tried again, by what failed. The service is known to answer 401 to a valid
+ * key or token at times (docs/internals/vendor-api.md 6.2); the token at hand may be old, and a new
+ * one may also be refused.
  */
 const retries = { refusedKey: 1, refusedToken: 2, reset: 1, transient: 2 } as const;
 const maxFailing = 1_000;
@@ -172,7 +185,10 @@ export class Requests {
   #closed = false;
   /** The APIs that refuse the key. */
   #refusing: Set<GetRequest['api']> | null = null;
-  /** How reads failed last, by the address: while a read keeps failing in the same way, the next call is the retry. */
+  /**
+   * How reads failed last, by the address: while a read keeps failing in the same way, the
+   * next call is the retry.
+   */
   readonly #failing = new Map<string, ErrorCode>();
 
   constructor(options: RequestsOptions) {
@@ -272,7 +288,8 @@ export class Requests {
 
   /**
    * Waits for the token of a command and for its place in the quota.
-   * @param options `deadline`: until when it may wait, never longer than a minute; `signal`: ends the wait
+   * @param options `deadline`: until when it may wait, never longer than a minute;
+   * `signal`: ends the wait
    * @throws VehicleError
    */
   async ready(options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
@@ -299,7 +316,8 @@ export class Requests {
     );
     if (sent instanceof VehicleError) throw isSent ? new UnconfirmedCommandError(sent, false) : sent;
     const { failure, response } = sent;
-    // A status in the body is the result of the command, with any HTTP status (docs/internals/contract.md 4).
+    // A status in the body is the result of the command, with any HTTP status
+    // (docs/internals/contract.md 4).
     const isResult = (): boolean =>
       api === 'energy-device' ? isWallboxRefusal(response.status) : namedStatus(parseJson(response.body)) !== null;
     const isSuccess = failure === null;
@@ -332,7 +350,10 @@ export class Requests {
     await this.#options.tokens.get(signal);
   }
 
-  /** Waits for a token first and then for the rate limiter, because a request that is counted must be sent at once. */
+  /**
+   * Waits for a token first and then for the rate limiter, because a request that is counted
+   * must be sent at once.
+   */
   async #tokenAndQuota(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;
     const token = await tokens.get(options.signal);
@@ -427,8 +448,9 @@ export class Requests {
 }
 
 /**
- * Whether the answer to a command leaves open that the car got it: a gateway may have given up meanwhile
- * (docs/internals/contract.md 4, docs/internals/vendor-api.md 6.2). A car that is in use or asleep did not get it.
+ * Whether the answer to a command leaves open that the car got it: a gateway may have given up
+ * meanwhile (docs/internals/contract.md 4, docs/internals/vendor-api.md 6.2). A car that is in use
+ * or asleep did not get it.
  */
 const isUncertain = (status: number, { code }: VehicleError): boolean =>
   [408, 425, 499].includes(status) || (status >= 500 && code !== 'VEHICLE_UNAVAILABLE');

@@ -4,11 +4,19 @@ import { Cancellation, type Signal } from '../util/cancellation';
 import { setNewest } from '../util/bounded';
 
 export interface SharedReadOptions {
-  /** How old an answer to another reader may be, in milliseconds; with 0, only a read in progress is joined. */
+  /**
+   * How old an answer to another reader may be, in milliseconds; with 0, only a read
+   * in progress is joined.
+   */
   maxAgeMs: number;
-  /** `false` never keeps the answer (image URLs must not be cached: docs/internals/service.md 8). */
+  /**
+   * `false` never keeps the answer (image URLs must not be cached: docs/internals/service.md 8).
+   */
   keep?: boolean | undefined;
-  /** True for a read that waits for no plain one, because a plain one may have to wait for the quota. */
+  /**
+   * True for a read that waits for no plain one, because a plain one may have
+   * to wait for the quota.
+   */
   isUrgent?: boolean | undefined;
   signal?: Signal | undefined;
 }
@@ -50,7 +58,8 @@ export class SharedReads<V> {
   /**
    * @param key of the read and the vehicle; equal keys are the same read
    * @param load asks the service; its signal is aborted when the last caller has stopped waiting
-   * @throws what `load` throws; CANCELLED, or the signal's own VehicleError, if this caller gives up
+   * @throws what `load` throws; CANCELLED, or the signal's own VehicleError, if
+   * this caller gives up
    */
   async read(
     key: string,

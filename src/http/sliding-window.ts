@@ -6,7 +6,10 @@
 export class SlidingWindow {
   readonly #spanMs: number;
   readonly #bucketMs: number;
-  /** The number of events by the time at which the last one of their bucket leaves the span, in no order. */
+  /**
+   * The number of events by the time at which the last one of their bucket leaves
+   * the span, in no order.
+   */
   readonly #counts = new Map<number, number>();
   /** The sum of all counts, as long as the first of them has not left. */
   #total = 0;
@@ -27,7 +30,10 @@ export class SlidingWindow {
     this.#count((Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs, count);
   }
 
-  /** Adds what another window counted: pairs of the time at which events leave the span, and their number. */
+  /**
+   * Adds what another window counted: pairs of the time at which events leave the
+   * span, and their number.
+   */
   merge(pairs: readonly (readonly [until: number, count: number])[]): void {
     for (const [until, count] of pairs) this.#count(until, count);
   }
@@ -57,7 +63,9 @@ export class SlidingWindow {
     return time + this.#spanMs;
   }
 
-  /** Pairs of the time at which events leave the span and their number, the first to leave first. */
+  /**
+   * Pairs of the time at which events leave the span and their number, the first to leave first.
+   */
   entries(time: number): [until: number, count: number][] {
     this.total(time);
     return [...this.#counts].sort(([one], [other]) => one - other);

@@ -22,7 +22,10 @@ export interface TokenSource {
    * SERVICE_ERROR if the service also refuses new tokens, and the next one comes after a pause
    */
   onUnauthorized(token: string, signal?: Signal): Promise<boolean>;
-  /** State of the token for the node status, the scope check and the diagnostics; never the token itself. */
+  /**
+   * State of the token for the node status, the scope check and the diagnostics;
+   * never the token itself.
+   */
   describe(): TokenDescription;
   /**
    * Ends timers. A refresh that has been sent gets a few seconds to end, because its answer may
@@ -62,7 +65,10 @@ export interface TokenDescription {
  */
 const retryIntervalMs = 10 * 60_000;
 
-/** Whether a request with a token that cannot be replaced is worth one more try; asked after each 401. */
+/**
+ * Whether a request with a token that cannot be replaced is worth one more try;
+ * asked after each 401.
+ */
 export function secondTries(clock: Clock): () => boolean {
   let last = -Infinity;
   return () => {
@@ -74,8 +80,8 @@ export function secondTries(clock: Clock): () => boolean {
 }
 
 /**
- * An access token that a person pasted, used as it is until it expires. `get` reports a token that cannot be right,
- * so that a mistyped configuration still starts.
+ * An access token that a person pasted, used as it is until it expires. `get` reports a token that
+ * cannot be right, so that a mistyped configuration still starts.
  */
 export function pastedToken(pasted: string, { clock = systemClock }: { clock?: Clock } = {}): TokenSource {
   // People copy the whole value of the header.
@@ -123,7 +129,9 @@ export const nobodySignedIn = (): VehicleError =>
     status: { word: 'NOT_SIGNED_IN' },
   });
 
-/** RFC 6750 and the rules for a header value allow visible ASCII only: no spaces, no line breaks. */
+/**
+ * RFC 6750 and the rules for a header value allow visible ASCII only: no spaces, no line breaks.
+ */
 export const isHeaderSafe = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);
 
 /** RFC 6749 appendix A allows spaces inside a client secret, but no line break. */

@@ -49,8 +49,8 @@ export const maxBodyBytes = 2 ** 20;
 export const readConnections = 6;
 
 /**
- * How long each address of a name but the last may take. With Node's 250 ms, a slow network fails after
- * one lost packet, and if the other addresses do not answer, the request fails.
+ * How long each address of a name but the last may take. With Node's 250 ms, a slow network fails
+ * after one lost packet, and if the other addresses do not answer, the request fails.
  */
 const addressTimeoutMs = 2_500;
 /** How long a request may wait for a connection until it is sent. */
@@ -69,7 +69,8 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
   const options: ConnectionOptions = {
     clock,
     proxyOf: parseProxies(env),
-    // One for all connections, so that later ones resume the TLS session. Its own time limit would not be on the clock.
+    // One for all connections, so that later ones resume the TLS session. Its own time limit would
+    // not be on the clock.
     connector: buildConnector({
       timeout: 0,
       autoSelectFamilyAttemptTimeout: addressTimeoutMs,
@@ -115,7 +116,10 @@ interface ConnectionOptions {
 /** The connections to one origin, directly or each through its own tunnel. */
 class Connections {
   readonly dispatcher: Dispatcher;
-  /** `Dispatcher.destroy` leaves a socket alone that is still connecting, so all of them are kept here. */
+  /**
+   * `Dispatcher.destroy` leaves a socket alone that is still connecting, so all
+   * of them are kept here.
+   */
   readonly #sockets = new Set<Socket>();
   readonly #options: ConnectionOptions;
 
@@ -195,7 +199,9 @@ class ProxyConnections extends Pool {
   }
 }
 
-/** The requests in flight. They share a timer, because each read would need two that rarely fire. */
+/**
+ * The requests in flight. They share a timer, because each read would need two that rarely fire.
+ */
 class InFlight {
   readonly #clock: Clock;
   readonly #exchanges = new Set<Exchange>();

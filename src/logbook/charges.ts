@@ -27,7 +27,9 @@ export function capacityOf(state: LogState): Capacity | null {
   return gross === null ? null : { kWh: gross, source: 'level-gross' };
 }
 
-/** Applies what an observation shows of the battery. @param here where the car is; null: not known */
+/**
+ * Applies what an observation shows of the battery. @param here where the car is; null: not known
+ */
 export function withCharge(
   state: LogState,
   { facts: old }: LogState,
@@ -102,7 +104,10 @@ function withLevel(state: LogState, read: LevelRead): LogState {
 const isDriven = ({ drive, parked }: LogState, old: KnownValue | undefined): boolean =>
   drive !== null || (parked !== null && old !== undefined && parked.arrivedAt > old.receivedAt);
 
-/** The first level after the end of a charge: that of the end, if that had none, or the one that can deny it. */
+/**
+ * The first level after the end of a charge: that of the end, if that had none, or the
+ * one that can deny it.
+ */
 function withLast(state: LogState, charge: Charge, { level, old, observation, here }: LevelRead): LogState {
   const closed = { ...state, charge: null };
   if (state.drive !== null || !(charge.waits || isDenied(charge, Number(level.value)))) return closed;
@@ -154,14 +159,18 @@ type Levels = NonNullable<Charge['levels']>;
 const canRise = ({ to, at: before }: Levels, percent: number, at: number): boolean =>
   percent - to < minChange + (mostPerMinute * Math.max(0, at - before)) / 60_000;
 
-/** Whether a level shows that the one before it was wrong: that is far from it, and the level before both is not. */
+/**
+ * Whether a level shows that the one before it was wrong: that is far from it, and the
+ * level before both is not.
+ */
 function isDenied({ levels, before }: Charge, percent: number): boolean {
   if (levels === null || !before?.levels || percent <= before.levels.to - minChange) return false;
   return percent <= levels.to - minChange || before.levels.to >= levels.to + minChange;
 }
 
 /**
- * With the next level, which denies the last one or confirms it. A level below those that are confirmed is none of a car that charges.
+ * With the next level, which denies the last one or confirms it. A level below those that are
+ * confirmed is none of a car that charges.
  * @param isNew the car was driven since the level before the charge
  */
 function withNext(
@@ -234,7 +243,10 @@ function priceOfParts({ parts, from, seen, endedAt }: Charge, tariff: Tariff | n
   return { perKWh: sum / percent, currency: tariff?.currency ?? null, source: 'tariff' };
 }
 
-/** The last reconstructed charges, each between two levels, also with a trip between them: how much was charged is not known. */
+/**
+ * The last reconstructed charges, each between two levels, also with a trip between them: how much
+ * was charged is not known.
+ */
 export function withDriven(charges: readonly LogRecord[], count: number): LogRecord[] {
   const last = new Set(count === 0 ? [] : charges.filter(({ reconstructed }) => reconstructed).slice(-count));
   return charges.map((charge) => (last.has(charge) ? drivenBetween(charge) : charge));

@@ -10,7 +10,10 @@ export type LogValue = number | boolean | Position;
 
 type ValueOf = (content: unknown) => LogValue | null;
 
-/** A number in this unit; null for one in a unit that cannot be converted, and for one that no car has. */
+/**
+ * A number in this unit; null for one in a unit that cannot be converted, and for
+ * one that no car has.
+ */
 const numberIn =
   (unit: string, most: number): ValueOf =>
   (content) => {
@@ -23,7 +26,10 @@ const numberIn =
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/** Kilowatt-hours: net by model and gross capacity. Source: documentation/guide/vehicle-models.md of github.com/runsten-app/runsten. */
+/**
+ * Kilowatt-hours: net by model and gross capacity. Source: documentation/guide/vehicle-models.md of
+ * github.com/runsten-app/runsten.
+ */
 const netCapacities: Readonly<Record<string, number>> = { 'EX30 69': 64 };
 
 const grossOf: ValueOf = (details) => {
@@ -31,7 +37,10 @@ const grossOf: ValueOf = (details) => {
   return typeof gross === 'number' && gross > 0 && gross < 1_000 ? gross : null;
 };
 
-/** The values, how each is taken from a payload or a member of it, and the reads (with the member) that have it. */
+/**
+ * The values, how each is taken from a payload or a member of it, and the reads (with the
+ * member) that have it.
+ */
 const rows = {
   odometer: [(content) => numberIn('kilometers', 10_000_000)(content) || null, ['odometer']], // 0 is the number of a car that does not know it.
   engineRunning: [booleanOf, ['engineRunning']],

@@ -24,10 +24,16 @@ interface Car {
 }
 
 const maxCars = 50;
-/** In a store that other processes also write. In another one, what is stored lacks the last observation at most, after a write of unknown result. */
+/**
+ * In a store that other processes also write. In another one, what is stored lacks the last
+ * observation at most, after a write of unknown result.
+ */
 const maxPending = 200;
 
-/** The trips and charges of each car, made of every reading that a flow makes: one record of the state store for each car. */
+/**
+ * The trips and charges of each car, made of every reading that a flow makes: one record of the
+ * state store for each car.
+ */
 export class Logbook {
   readonly #options: { store: StateStore; clock: Clock; isShared: boolean };
   readonly #cars = new Map<string, Car>();
@@ -117,7 +123,8 @@ export class Logbook {
     if (version === car.version) return;
     car.version = version;
     car.stored = parseLog(read?.value);
-    // What is stored may have these observations already, or later ones: only what comes after it can be applied to it.
+    // What is stored may have these observations already, or later ones: only what comes after it
+    // can be applied to it.
     const knownAt = Math.max(0, ...Object.values(car.stored.facts).map(({ readAt }) => readAt));
     car.state = car.pending.filter(({ at }) => at >= knownAt).reduce(observed, car.stored);
   }
@@ -140,7 +147,10 @@ export class Logbook {
   }
 }
 
-/** What is worth a write, because the memory card of a small computer wears out: not the times of equal values, and a level every 5 percent. */
+/**
+ * What is worth a write, because the memory card of a small computer wears out: not the times of
+ * equal values, and a level every 5 percent.
+ */
 const newsOf = ({ trips, charges, parked, drive, charge, facts }: LogState): unknown[] => [
   trips,
   charges,

@@ -106,7 +106,8 @@ export function summaryOfLog(records: readonly LogRecord[], now: number): LogSum
 }
 
 /**
- * The records as a reading of `connected-vehicle-status` (docs/internals/contract.md 3.4): those that ended from one time to another.
+ * The records as a reading of `connected-vehicle-status` (docs/internals/contract.md 3.4): those
+ * that ended from one time to another.
  * @throws VehicleError INPUT_INVALID
  */
 export function logReading(

@@ -10,7 +10,10 @@ const text = z.nullable(z.string());
 
 const endShape = z.lazy(() =>
   z.object({
-    /** ISO-8601: the last time at which the car is known to have been there before, or the first one at which it was there after. */
+    /**
+     * ISO-8601: the last time at which the car is known to have been there before, or the first one
+     * at which it was there after.
+     */
     at: z.string(),
     /** The name of a place of the tariff or of the vehicle configuration. */
     place: text,
@@ -18,7 +21,10 @@ const endShape = z.lazy(() =>
   }),
 );
 
-/** A trip or a charge (docs/internals/contract.md 5d). What is not known is null, with a word in `reasons`. */
+/**
+ * A trip or a charge (docs/internals/contract.md 5d). What is not known is null, with
+ * a word in `reasons`.
+ */
 export const recordShape = z.lazy(() =>
   z.object({
     from: endShape,
@@ -33,7 +39,9 @@ export const recordShape = z.lazy(() =>
     batteryTo: number,
     minutes: number,
     cost: z.nullable(z.object({ amount: z.number(), currency: text, perKWh: z.number() })),
-    /** Seconds: it began at most so long after `from.at`, and ended at most so long before `to.at`. */
+    /**
+     * Seconds: it began at most so long after `from.at`, and ended at most so long before `to.at`.
+     */
     bounds: z.object({ from: z.number(), to: z.number() }),
     /** Nothing was read while it happened: it follows from the values before and after. */
     reconstructed: z.boolean(),
@@ -48,7 +56,10 @@ export type LogRecord = z.infer<typeof recordShape>;
 /** A known value with its source, or the reason why there is none. */
 export type Known = { value: number; source: string } | string;
 
-/** The times of a trip or a charge, in milliseconds since 1970; `seen`: when it was first and last seen, null if it was not. */
+/**
+ * The times of a trip or a charge, in milliseconds since 1970; `seen`: when it was first and last
+ * seen, null if it was not.
+ */
 export interface Times {
   from: number;
   to: number;

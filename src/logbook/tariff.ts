@@ -22,8 +22,8 @@ const fault = (problem: string | Sentence): VehicleError =>
 
 /**
  * A price, or `{ perKWh, currency, timeZone, hours: [{ hours: "22:00-06:00", perKWh }], places: [{
- * name, latitude, longitude, radius, perKWh, hours }] }`. A comma also separates decimals. A place without coordinates is one of the
- * vehicle configuration.
+ * name, latitude, longitude, radius, perKWh, hours }] }`. A comma also separates decimals. A place
+ * without coordinates is one of the vehicle configuration.
  * @param currency if the tariff itself has none
  * @param named the places of the vehicle configuration
  * @throws VehicleError CONFIG

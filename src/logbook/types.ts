@@ -67,7 +67,9 @@ const arrivalShape = z.lazy(() =>
 );
 export type Arrival = z.infer<typeof arrivalShape>;
 
-/** A rise of the level between two times; the price that applied if it is the same at all places. */
+/**
+ * A rise of the level between two times; the price that applied if it is the same at all places.
+ */
 const partShape = z.lazy(() => z.object({ from: time, to: time, percent: z.number(), price: number }));
 export type Part = z.infer<typeof partShape>;
 
@@ -83,14 +85,20 @@ const chargeShape = z.lazy(() =>
     endedAt: z.nullable(time),
     odometer: number,
     levels,
-    /** The first level that is read decides about the one before: the car may have been driven in between. */
+    /**
+     * The first level that is read decides about the one before: the car may have
+     * been driven in between.
+     */
     isFirst: z.boolean(),
     parts: z.array(partShape),
     /** As it was before the last level, which the next one can deny. Null: that level stays. */
     before: z.nullable(z.object({ levels, isFirst: z.boolean(), parts: z.number() })),
     /** No level was read since the end: the first one is that of the end. */
     waits: z.boolean(),
-    /** The last charge before it. Only of one that was not seen, which the next level can show to be none. */
+    /**
+     * The last charge before it. Only of one that was not seen, which the next level
+     * can show to be none.
+     */
     last: chargedShape,
   }),
 );
@@ -103,7 +111,10 @@ export const openShape = z.lazy(() =>
     drive: z.catch(z.nullable(driveShape), null),
     arrival: z.catch(z.nullable(arrivalShape), null),
     charge: z.catch(z.nullable(chargeShape), null),
-    /** When the reconstructed charges were received that came after the last sign that the car had not moved. */
+    /**
+     * When the reconstructed charges were received that came after the last sign that
+     * the car had not moved.
+     */
     unseen: z.catch(z.array(z.number()), []),
     /** The end of the last charge: the odometer, and when it was received. */
     charged: z.catch(chargedShape, null),

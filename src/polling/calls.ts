@@ -43,7 +43,8 @@ export function callsPerDay(
   }: { interfaces: readonly InterfaceName[]; isShared: boolean; isAdaptive: boolean },
 ): Record<ApiName, number> {
   const choiceOf = (iface?: string): 'v1' | 'auto' => (iface === 'v1' ? 'v1' : 'auto');
-  // One request answers all resources of a group, unless version 1 asks the extended interface for each.
+  // One request answers all resources of a group, unless version 1 asks the
+  // extended interface for each.
   const request = (read: string, iface?: string): string =>
     isReadName(read) && isShared ? requestNameOf(read, interfaces, choiceOf(iface)) : read;
   // What the service does not have is refused without a request.

@@ -266,7 +266,9 @@ class VehiclePoller {
     this.#schedule();
   }
 
-  /** Adds what this vehicle would send to an API in an hour if nothing were slowed for the quota. */
+  /**
+   * Adds what this vehicle would send to an API in an hour if nothing were slowed for the quota.
+   */
   addDemand(demand: Demand, api: ApiName, now: number): void {
     const rates = new Map<string, { read: ReadName; perHour: number }>();
     for (const { user, reads } of this.#subscriptions) {
@@ -329,7 +331,8 @@ class VehiclePoller {
   #poll(subscription: Subscription, due: readonly [AnyReadName, UserPolls][], now: number): void {
     for (const [, polled] of due) Object.assign(polled, { lastRead: now, isAwaited: true });
     const { shareForMs, adaptive } = this.#options;
-    // Polls are at least half an interval apart; after a command the profile reads the doors four times as often.
+    // Polls are at least half an interval apart; after a command the profile reads the doors
+    // four times as often.
     const maxAgeMs = Math.min(shareForMs, subscription.user.everyMs / (adaptive ? 8 : 4));
     const failed: DuePoll['failed'] = (read, failure) => this.#failed(subscription, read, failure);
     subscription.poll({ reads: due.map(([read]) => read), maxAgeMs, failed });
@@ -350,7 +353,8 @@ class VehiclePoller {
     if (this.#profile === null || read === undefined) {
       if (lastRead === null) return since + phaseOf(this.#id, Math.min(firstReadSpreadMs, everyMs));
       const next = nextPoll(this.#id, everyMs, lastRead);
-      // The first poll does not follow the interval, so the second one may come too soon to be worth a request.
+      // The first poll does not follow the interval, so the second one may come too soon
+      // to be worth a request.
       return next - lastRead < everyMs / 2 ? next + everyMs : next;
     }
     const slowdowns = this.#account.slowdowns();

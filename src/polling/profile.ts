@@ -8,7 +8,10 @@ import { memberOf } from '../util/json';
 import { noSlowdown, type Slowdown } from './slowdown';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
 
-/** `active`: unlocked, a door open, changed lately, or not known. The parked ones are locked and not in use. */
+/**
+ * `active`: unlocked, a door open, changed lately, or not known. The parked ones are
+ * locked and not in use.
+ */
 export type VehicleActivity = 'commandPending' | 'active' | 'driving' | 'parked' | 'parkedNight';
 
 /**
@@ -169,7 +172,10 @@ export class PollingProfile {
   #tripEndedAt = Number.NEGATIVE_INFINITY;
   #commandAt = Number.NEGATIVE_INFINITY;
 
-  /** @param id readers with the same id poll at the same moments, different ids are spread over the interval */
+  /**
+   * @param id readers with the same id poll at the same moments, different ids are
+   * spread over the interval
+   */
   constructor(id: string, hourOf: (now: number) => number) {
     this.#id = id;
     this.#hourOf = hourOf;
@@ -264,7 +270,9 @@ export class PollingProfile {
     return isLasting ? Math.max(interval, lastingRetryMs) : interval;
   }
 
-  /** It is no longer in use, or its odometer has moved: an electric car may never report its engine. */
+  /**
+   * It is no longer in use, or its odometer has moved: an electric car may never report its engine.
+   */
   #isTripEnd(before: Observation, now: Observation): boolean {
     const hasStopped = before.inUse === true && now.inUse === false;
     return hasStopped || isTripEnd(before.kilometers, now.kilometers, this.#inUse());

@@ -48,5 +48,8 @@ export function slowdownFor({ security, others }: Demand, left: number, rate: nu
   return { security: all, others: all * maxOthersFirst };
 }
 
-/** In steps of a quarter, so that intervals that divide each other still do and their reads are shared. */
+/**
+ * In steps of a quarter, so that intervals that divide each other still do and
+ * their reads are shared.
+ */
 const inQuarters = (slowdown: number): number => Math.min(maxSlowdown, Math.ceil(slowdown * 4) / 4);

@@ -100,7 +100,9 @@ class ManagedToken implements TokenSource {
     return this.#closing;
   }
 
-  /** A sign-in takes the place of a pasted access token that was there before it, or that has ended. */
+  /**
+   * A sign-in takes the place of a pasted access token that was there before it, or that has ended.
+   */
   async #source(): Promise<TokenManager | TokenSource> {
     if (this.#closing !== null) throw cancelledError();
     if (this.#pasted === null) return this.#manager;

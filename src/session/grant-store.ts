@@ -50,7 +50,10 @@ export interface GrantStoreOptions {
   onSecret?: (secret: string) => void;
 }
 
-/** The grants of sign-ins in the state store. Every fault of the store is CONFIG and states what to do. */
+/**
+ * The grants of sign-ins in the state store. Every fault of the store is CONFIG
+ * and states what to do.
+ */
 export class GrantStore {
   /** Encrypts what it stores. */
   readonly state: StateStore;
@@ -109,7 +112,10 @@ export class GrantStore {
   }
 }
 
-/** What a person should know of a sign-in without a refresh token while it lasts. Times in milliseconds since 1970. */
+/**
+ * What a person should know of a sign-in without a refresh token while it lasts. Times in
+ * milliseconds since 1970.
+ */
 export const briefSignIn = (expiresAt: number | null, now: number): Sentence =>
   expiresAt === null
     ? asSentence(
@@ -147,7 +153,10 @@ const sentences = {
     'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration.',
 };
 
-/** States what to do about a sign-in that cannot be read or written; a shared store states it itself. */
+/**
+ * States what to do about a sign-in that cannot be read or written; a shared
+ * store states it itself.
+ */
 function unreadable(fault: StateFault): VehicleError {
   if (fault.fault === 'unavailable') return fault;
   const problem =

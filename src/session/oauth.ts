@@ -12,7 +12,10 @@ import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '.
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
 
-/** The application at the identity service, as the developer portal shows it (docs/internals/vendor-api.md 4.3). */
+/**
+ * The application at the identity service, as the developer portal shows it
+ * (docs/internals/vendor-api.md 4.3).
+ */
 export interface OAuthClient {
   /** The origin of the service that its tokens are for. */
   audience: string;
@@ -68,7 +71,10 @@ interface RequestContext {
   send: Send;
   clock: Clock;
   signal?: AbortSignal | undefined;
-  /** Called before the first byte is sent: from then on the service may have rotated the refresh token. */
+  /**
+   * Called before the first byte is sent: from then on the service may have
+   * rotated the refresh token.
+   */
   mayLeave?: (() => void) | undefined;
 }
 
@@ -98,7 +104,8 @@ const refusalSchema = z.object({ error: z.string().check(z.regex(/^[\w.-]{1,60}$
 const temporary = new Set(['server_error', 'temporarily_unavailable', 'slow_down']);
 
 /**
- * One request to the token endpoint (docs/internals/vendor-api.md 4.1), with client id and secret by HTTP Basic.
+ * One request to the token endpoint (docs/internals/vendor-api.md 4.1), with client id and
+ * secret by HTTP Basic.
  * @throws VehicleError NETWORK, TIMEOUT, SERVICE_ERROR, CANCELLED: try again later; CONFIG: the
  * address is not safe for secrets
  */
@@ -160,7 +167,10 @@ function retryTime({ headers }: TransportResponse, now: number): Date | null {
   return requested && new Date(Math.min(requested.getTime(), now + maxRetryAfterMs));
 }
 
-/** Seconds. A life of 0 would mean a refresh before every request, and many years are more than a Date can hold. */
+/**
+ * Seconds. A life of 0 would mean a refresh before every request, and many years are more
+ * than a Date can hold.
+ */
 const minLifeSeconds = 1;
 const maxLifeSeconds = 10 * 365 * 86_400;
 
@@ -170,7 +180,8 @@ function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, received
   return {
     accessToken,
     refreshToken: parsed.refresh_token || null,
-    // The life begins at the service before its answer arrives, so it is counted from the moment of sending.
+    // The life begins at the service before its answer arrives, so it is counted from
+    // the moment of sending.
     expiresAt:
       parsed.expires_in === null
         ? claims.expiresAt
@@ -193,7 +204,8 @@ function basic({ clientId, clientSecret }: OAuthClient): string {
 function temporaryFailure(error: unknown): VehicleError {
   const failure = asVehicleError(error);
   const { code, cause } = failure;
-  // The transport knows more of the cause: the proxy, the name server, or a certificate that is not trusted.
+  // The transport knows more of the cause: the proxy, the name server, or a certificate
+  // that is not trusted.
   if (code === 'NETWORK' || code === 'TIMEOUT')
     return new VehicleError(code, sentence`The sign-in service: ${failure.sentence}`, { cause });
   if (code === 'CANCELLED') return cancelledError();
@@ -221,7 +233,10 @@ const refusals = new Map([
   ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
 ]);
 
-/** The sentence that states what to do after a refusal, of the token endpoint or of the sign-in page. */
+/**
+ * The sentence that states what to do after a refusal, of the token endpoint or
+ * of the sign-in page.
+ */
 export const refusalSentence = ({ refusal }: Refusal): string | Sentence =>
   refusals.get(refusal) ??
   sentence`The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;

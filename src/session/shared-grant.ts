@@ -30,10 +30,10 @@ const lookAgainMs = 1_000;
  * grant has not changed, and the mark of a process that has ended is taken over.
  *
  * One loss cannot be prevented by a client: the service rotates the refresh token, and its answer
- * is lost on the way or with the process. However, a server may accept a rotated token for some more
- * seconds (PingFederate, which serves the real sign-in, calls it the rolling grace period).
- * Therefore the mark of a refresh without an answer stays, without a name, and any process repeats
- * the refresh.
+ * is lost on the way or with the process. However, a server may accept a rotated token for some
+ * more seconds (PingFederate, which serves the real sign-in, calls it the rolling grace period).
+ * Therefore the mark of a refresh without an answer stays, without a name, and any process
+ * repeats the refresh.
  */
 export class SharedGrant {
   readonly #options: SharedGrantOptions;
@@ -67,7 +67,10 @@ export class SharedGrant {
     this.#known = null;
   }
 
-  /** Takes over the grant that a sign-in has just saved. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  /**
+   * Takes over the grant that a sign-in has just saved.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
+   */
   async reload(): Promise<void> {
     const stored = await this.#options.store.read(this.#options.key);
     // The generation does not matter here: if the file had gone, it starts again from 1.
@@ -180,7 +183,8 @@ const isLater = (stored: Grant, next: Grant): boolean =>
 const rotated = (before: Grant, answer: Tokens): Grant => ({
   ...before,
   generation: before.generation + 1,
-  // Some answers hold no refresh token; then the one that was sent stays valid (docs/internals/vendor-api.md 4.2).
+  // Some answers hold no refresh token; then the one that was sent stays valid
+  // (docs/internals/vendor-api.md 4.2).
   refreshToken: answer.refreshToken ?? before.refreshToken,
   accessToken: answer.accessToken,
   expiresAt: answer.expiresAt,

@@ -24,7 +24,10 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /** Exactly as the portal's application has it: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
+  /**
+   * Exactly as the portal's application has it: https, or http on `localhost`
+   * (docs/internals/vendor-api.md 4.3).
+   */
   redirectUrl: string;
   scopes: readonly string[];
   /** The scopes among them that a person can leave out, by the access that asks for them. */
@@ -143,7 +146,9 @@ interface SignInsOptions {
   };
 }
 
-/** Sign-in from the editor: authorization code with PKCE S256 (docs/internals/vendor-api.md 4.1). */
+/**
+ * Sign-in from the editor: authorization code with PKCE S256 (docs/internals/vendor-api.md 4.1).
+ */
 export class SignIns {
   readonly #options: SignInsOptions;
 
@@ -208,7 +213,10 @@ export class SignIns {
     }
   }
 
-  /** Whether this answer has ended its sign-in before. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  /**
+   * Whether this answer has ended its sign-in before.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
+   */
   async isUsed(redirected: string): Promise<boolean> {
     return (await this.#find(queryOf(redirected)))?.start === null;
   }
@@ -222,14 +230,20 @@ export class SignIns {
     return (await this.#all()).findLast((pending) => pending.configNodeId === configNodeId)?.result ?? null;
   }
 
-  /** The config node was deleted: a sign-in that it began is refused. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  /**
+   * The config node was deleted: a sign-in that it began is refused.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
+   */
   async refuseAnswers(configNodeId: string): Promise<void> {
     const { state } = this.#options.store;
     for (const { key, version: _, ...pending } of await this.#all())
       if (pending.configNodeId === configNodeId) await state.write(key, { ...pending, start: null, isDeleted: true });
   }
 
-  /** Removes the saved grant of a deleted config node. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  /**
+   * Removes the saved grant of a deleted config node.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
+   */
   async removeGrant({ client, configNodeId }: Pick<SignInStart, 'client' | 'configNodeId'>): Promise<void> {
     await this.#options.grants.removeGrant(signInKey(trimmed(client), configNodeId));
   }

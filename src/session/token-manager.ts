@@ -65,7 +65,10 @@ export class TokenManager {
   #refusal: { refreshToken: string; isOfClient: boolean; since: number; error: VehicleError } | null = null;
   /** The last access token that the service answered with 401. It is not used again. */
   #refusedToken = '';
-  /** How many access tokens in a row the service refused at their first use; -1 after one that it accepted. */
+  /**
+   * How many access tokens in a row the service refused at their first use; -1 after
+   * one that it accepted.
+   */
   #refusedInRow = 0;
   /** For a token that cannot be refreshed. */
   readonly #isWorthSecondTry: () => boolean;
@@ -93,13 +96,17 @@ export class TokenManager {
     const takeOver = (): void => void (this.#shared.known !== null && this.#refresh().catch(ignore));
     const { presence } = this.#options;
     presence.onGone(takeOver, this.#stopping.signal);
-    // A shared store that was restarted may have lost the last grant: this process stores it again before another one may refresh.
+    // A shared store that was restarted may have lost the last grant: this process stores it again
+    // before another one may refresh.
     this.#endWatch = presence.onChange(() => {
       if (presence.fault === null && this.#shared.known !== null) void this.read().catch(ignore);
     });
   }
 
-  /** The last release cancels everything that waits; a refresh that has been sent continues, and its answer is saved. */
+  /**
+   * The last release cancels everything that waits; a refresh that has been sent continues, and
+   * its answer is saved.
+   */
   async release(client: OAuthClient): Promise<void> {
     this.#clients.splice(this.#clients.lastIndexOf(client), 1);
     this.#useLastClient();
@@ -115,7 +122,10 @@ export class TokenManager {
     if (this.#clients.length === 0) this.#cancelTimer();
   }
 
-  /** Takes over the grant that a sign-in has just saved. @throws VehicleError CONFIG, STORE_UNAVAILABLE */
+  /**
+   * Takes over the grant that a sign-in has just saved.
+   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
+   */
   async reload(): Promise<void> {
     await this.#shared.reload();
     this.#forgetFailures();
@@ -155,7 +165,9 @@ export class TokenManager {
     return grant !== null && this.#isFresh(grant) ? grant.accessToken : null;
   }
 
-  /** The access token. It waits for a refresh only if the token at hand has ended or is about to. */
+  /**
+   * The access token. It waits for a refresh only if the token at hand has ended or is about to.
+   */
   async get(): Promise<string> {
     if (this.freshToken !== null) return this.freshToken;
     const refreshed = this.#refresh().then((grant) => grant.accessToken);
@@ -234,7 +246,8 @@ export class TokenManager {
       const isKept = grant.refreshToken === '' || Math.abs(clock.now() - grant.refreshedAt) < keepAliveIntervalMs;
       if (isKept && grant.refreshing === null && this.#isFresh(grant)) return this.#accept(grant);
       if (grant.refreshToken === '') throw endedSignIn(grant.expiresAt ?? grant.refreshedAt, clock.now());
-      // A later sign-in may have a refresh token that was not refused; for a refused client none helps.
+      // A later sign-in may have a refresh token that was not refused; for a
+      // refused client none helps.
       if (this.#refusal !== null && (this.#refusal.isOfClient || this.#refusal.refreshToken === grant.refreshToken))
         throw this.#refusal.error;
       // Before the mark, because it can take seconds.
@@ -344,7 +357,10 @@ export class TokenManager {
   }
 }
 
-/** Why and since when a sign-in without a refresh token has ended; null if it has not, or if its end is unknown. */
+/**
+ * Why and since when a sign-in without a refresh token has ended; null if it has not, or
+ * if its end is unknown.
+ */
 const endOf = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
   refreshToken === '' && expiresAt !== null && expiresAt <= now
     ? { since: expiresAt, error: endedSignIn(expiresAt, now) }

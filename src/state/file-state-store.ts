@@ -22,7 +22,10 @@ import {
 export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'unlink'>;
 
 export interface FileStateStoreOptions {
-  /** Created if it is missing, readable by its owner only. Everything is kept below its folder `state`. */
+  /**
+   * Created if it is missing, readable by its owner only. Everything is kept
+   * below its folder `state`.
+   */
   directory: string;
   /** The right of this process to use the directory. Default: no other process uses it. */
   owner?: Pick<DirectoryOwner, 'ready' | 'confirm'>;
@@ -32,7 +35,10 @@ export interface FileStateStoreOptions {
   clock?: Clock;
 }
 
-/** The form of the records, and of the values in them: a version of the pack that changes one of them counts on. */
+/**
+ * The form of the records, and of the values in them: a version of the pack that changes
+ * one of them counts on.
+ */
 const format = 2;
 const headSchema = z.lazy(() => z.object({ format: z.int() }));
 const recordSchema = z.lazy(() =>
@@ -56,9 +62,10 @@ interface Collection {
 }
 
 /**
- * One private file for each key. A file is replaced in one step of the file system, so a crash leaves the old or the new value.
- * File names are hashes, so no key can name a file outside the directory. Since one process uses the directory, a collection is read
- * once, at its first use, and answered from memory.
+ * One private file for each key. A file is replaced in one step of the file system, so a crash
+ * leaves the old or the new value. File names are hashes, so no key can name a file outside the
+ * directory. Since one process uses the directory, a collection is read once, at its first use, and
+ * answered from memory.
  */
 export class FileStateStore implements StateStore {
   readonly #options: FileStateStoreOptions;
@@ -67,7 +74,10 @@ export class FileStateStore implements StateStore {
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
   #earlier: Promise<number | null> | null = null;
-  /** The highest version that was used, of any key: one that was removed and comes back gets another version. */
+  /**
+   * The highest version that was used, of any key: one that was removed and comes back
+   * gets another version.
+   */
   #version = 0;
 
   constructor(options: FileStateStoreOptions) {
@@ -188,7 +198,10 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  /** A file that could not be read is read again at each use: the user may have repaired it. @throws StateFault inaccessible */
+  /**
+   * A file that could not be read is read again at each use: the user may have repaired it.
+   * @throws StateFault inaccessible
+   */
   async #record(collection: Collection, name: string): Promise<FileRecord | StateFault | null> {
     if (collection.records.get(name) instanceof StateFault) await this.#readRecord(collection, name);
     const record = collection.records.get(name) ?? null;
@@ -225,7 +238,10 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  /** A virus scanner or a backup program on Windows holds a file open for a moment, and no other can take its name. */
+  /**
+   * A virus scanner or a backup program on Windows holds a file open for a moment, and no
+   * other can take its name.
+   */
   async #rename(draft: string, file: string): Promise<void> {
     const { clock = systemClock } = this.#options;
     const until = clock.monotonic() + renameForMs;
@@ -239,7 +255,10 @@ export class FileStateStore implements StateStore {
     }
   }
 
-  /** A new name survives a power failure only when its folder is also on disk. Windows cannot do that and need not. */
+  /**
+   * A new name survives a power failure only when its folder is also on disk. Windows cannot
+   * do that and need not.
+   */
   async #syncFolder(folder: string): Promise<void> {
     try {
       const opened = await this.#files.open(folder, 'r');
@@ -257,7 +276,10 @@ export class FileStateStore implements StateStore {
     this.#options.warn?.(sentence`${fault.sentence} The old file is kept as “${kept}” beside the new ones.`);
   }
 
-  /** The key of such a file cannot be read, so the file is put aside and a warning is logged when the entries are read. */
+  /**
+   * The key of such a file cannot be read, so the file is put aside and a warning is logged when
+   * the entries are read.
+   */
   async #leaveOut(collection: Collection, name: string, fault: StateFault): Promise<void> {
     try {
       await this.#options.owner?.confirm();

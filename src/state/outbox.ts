@@ -59,7 +59,10 @@ export class Outbox<Message> {
     return new Outbox(this.entries.filter(({ message }) => !sent.has(JSON.stringify(message))));
   }
 
-  /** Assigns the messages of senders that have ended to `by`, which sends them again; a message that was tried too often is dropped. */
+  /**
+   * Assigns the messages of senders that have ended to `by`, which sends them again; a message that
+   * was tried too often is dropped.
+   */
   takenOver(by: string, ended: ReadonlySet<string>): Outbox<Message> {
     const take = (entry: Entry<Message>): Entry<Message>[] => {
       if (!ended.has(entry.sender)) return [entry];

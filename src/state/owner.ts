@@ -13,7 +13,10 @@ import type { Role } from './presence';
 export interface DirectoryOwnerOptions {
   directory: string;
   clock?: Clock;
-  /** Whether every process that uses the folder runs on this machine. Default: by the type of its file system. */
+  /**
+   * Whether every process that uses the folder runs on this machine. Default: by the
+   * type of its file system.
+   */
   isLocal?: (folder: string) => Promise<boolean>;
   /** Default: a server for the path. @throws the error of the system if no socket can be created */
   listen?: (path: string) => Promise<Server>;
@@ -96,13 +99,20 @@ export class DirectoryOwner {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Fulfilled when this process may use the directory; waits only for the decision. @throws DirectoryInUse */
+  /**
+   * Fulfilled when this process may use the directory; waits only for the decision.
+   * @throws DirectoryInUse
+   */
   async ready(): Promise<void> {
     await this.#decided;
     if (this.#role !== 'active') throw new DirectoryInUse(this.#role);
   }
 
-  /** Called before each write: a process that was stopped for long on a network file system may have been replaced. @throws DirectoryInUse */
+  /**
+   * Called before each write: a process that was stopped for long on a network file system
+   * may have been replaced.
+   * @throws DirectoryInUse
+   */
   async confirm(): Promise<void> {
     if (this.#role === 'active' && this.#number > 0) {
       const last = await this.#lastNumber().catch(() => this.#number);
@@ -195,7 +205,10 @@ export class DirectoryOwner {
     }
   }
 
-  /** An owner that has no file descriptor left closes a connection at once, so a closed connection does not prove that it ended. */
+  /**
+   * An owner that has no file descriptor left closes a connection at once, so a closed connection
+   * does not prove that it ended.
+   */
   async #untilClosed(connection: Socket): Promise<void> {
     await finished(connection.resume(), { signal: this.#stopping.signal }).catch(() => undefined);
     connection.destroy();
@@ -221,7 +234,8 @@ export class DirectoryOwner {
   async #create(number: number): Promise<boolean> {
     await diskFiles.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const isLocal = await this.#isLocal();
-    // The socket listens before the file names it: a file without its socket would be that of a process that ended.
+    // The socket listens before the file names it: a file without its socket would be that of
+    // a process that ended.
     const socket = await this.#listen(number).catch(() => null);
     this.#mark = { socket, beats: socket === null || !isLocal };
     try {
@@ -313,7 +327,10 @@ export class DirectoryOwner {
     }
   }
 
-  /** Also at the end of the process. Its time is not needed then: the next process takes over at once. */
+  /**
+   * Also at the end of the process. Its time is not needed then: the next
+   * process takes over at once.
+   */
   readonly #leave = (): void => {
     if (this.#number === 0 || this.#role !== 'active') return;
     try {
@@ -351,7 +368,10 @@ const listenAt = (path: string): Promise<Server> =>
 /** The longest path of a socket on macOS; on Linux it may have four bytes more. */
 const maxSocketPath = 103;
 
-/** What the system calls a socket in a folder. `close` is called when the socket is bound or connected. */
+/**
+ * What the system calls a socket in a folder. `close` is called when the socket
+ * is bound or connected.
+ */
 async function addressOf(folder: string, socket: string): Promise<{ path: string; close: () => unknown }> {
   const nothing = (): undefined => undefined;
   const path = join(folder, socket);

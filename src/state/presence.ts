@@ -3,20 +3,27 @@ import type { VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 
 /**
- * `deciding`: it is not known yet whether this process may act. `standby`: another process acts; this one waits for its end. `lost`: another
- * process has taken over; only a restart helps, because what this process remembers may be outdated.
+ * `deciding`: it is not known yet whether this process may act. `standby`: another process acts;
+ * this one waits for its end. `lost`: another process has taken over; only a restart helps, because
+ * what this process remembers may be outdated.
  */
 export type Role = 'deciding' | 'active' | 'standby' | 'lost';
 
 /**
- * This process among those that use the same store. A process alone is no special case: each other id names a former run, which has
- * ended; it may always act; it leads.
+ * This process among those that use the same store. A process alone is no special case: each other
+ * id names a former run, which has ended; it may always act; it leads.
  */
 export interface Presence {
-  /** Names this process in records. It changes if a shared store has lost the record of this process; it may also have lost others. */
+  /**
+   * Names this process in records. It changes if a shared store has lost the record of this
+   * process; it may also have lost others.
+   */
   readonly id: string;
   readonly role: Role;
-  /** Why this process may not act, if a user can end it: a shared store that is away, or another process that uses the directory. */
+  /**
+   * Why this process may not act, if a user can end it: a shared store that is away, or another
+   * process that uses the directory.
+   */
   readonly fault: VehicleError | null;
   /** Names the copies of the same flows; null if each process has its own flows. */
   readonly group: string | null;
@@ -27,38 +34,63 @@ export interface Presence {
   /** The names of the other processes, for people. */
   readonly others: readonly string[];
   /**
-   * Whether this process does what one copy of the flows does for all copies: polls, guards and events. True without a group; in a group, it changes
-   * with the calls of `onLeading`.
+   * Whether this process does what one copy of the flows does for all copies: polls, guards and
+   * events. True without a group; in a group, it changes with the calls of `onLeading`.
    */
   readonly isLeading: boolean;
   /** Milliseconds since 1970, by one clock for all that share the store. */
   now(): number;
-  /** How long ago something was stored: `savedAt` by `now`, and `uptime`, for which its machine had run then. At least 0. */
+  /**
+   * How long ago something was stored: `savedAt` by `now`, and `uptime`, for which its machine had
+   * run then. At least 0.
+   */
   ageOf(stored: { savedAt: number; uptime: number }): number;
-  /** Whether this process may still act under an id that it had: asked in the last statement before something is sent. */
+  /**
+   * Whether this process may still act under an id that it had: asked in the last statement
+   * before something is sent.
+   */
   isStill(id: string): boolean;
-  /** Whether a process has ended, so that what it left may be taken over. True for an empty id: the process has released it. @throws StateFault */
+  /**
+   * Whether a process has ended, so that what it left may be taken over. True for an empty id: the
+   * process has released it.
+   * @throws StateFault
+   */
   hasEnded(id: string): Promise<boolean>;
   /** Makes sure after a pause of this process that it may act. @throws StateFault */
   renew(): Promise<void>;
   /**
-   * Waits while no command and no refresh token may be sent, because a shared store may have lost its last writes.
+   * Waits while no command and no refresh token may be sent, because a shared store may have
+   * lost its last writes.
    * @returns whether it had to wait
    */
   settled(signal?: AbortSignal): Promise<boolean>;
-  /** Begins to take part. @returns ends this use, once; after the last end, others may take over at once */
+  /**
+   * Begins to take part.
+   * @returns ends this use, once; after the last end, others may take over at once
+   */
   use(): () => Promise<void>;
   /**
-   * Lets this process lead its group, whenever no other copy does and as long as anything here waits for it.
+   * Lets this process lead its group, whenever no other copy does and as long as
+   * anything here waits for it.
    * @param listener called with `isLeading`: at once, and at each change
    * @param signal ends the calls; with the last one, another copy may lead
    */
   onLeading(listener: (isLeading: boolean) => void, signal: AbortSignal): void;
-  /** Changes the store now or, if a shared store cannot be reached, when it can be reached again. Never rejects. */
+  /**
+   * Changes the store now or, if a shared store cannot be reached, when it can be reached
+   * again. Never rejects.
+   */
   eventually(change: () => Promise<unknown>): Promise<void>;
-  /** Calls back when other processes have ended, until the signal is aborted: what they have left may be taken over. */
+  /**
+   * Calls back when other processes have ended, until the signal is aborted: what they have
+   * left may be taken over.
+   */
   onGone(call: () => void, signal: AbortSignal): void;
-  /** Calls back when `role`, `fault` or `id` has changed, or when a shared store may have lost its last writes. @returns ends the calls */
+  /**
+   * Calls back when `role`, `fault` or `id` has changed, or when a shared store may have
+   * lost its last writes.
+   * @returns ends the calls
+   */
   onChange(listener: () => void): () => void;
 }
 
@@ -91,8 +123,8 @@ export class LocalPresence implements Presence {
   }
 
   /**
-   * Wall time may have been set since: it counts at most for as long as the machine has run since. The machine was restarted if it has run for
-   * less time than then.
+   * Wall time may have been set since: it counts at most for as long as the machine has run since.
+   * The machine was restarted if it has run for less time than then.
    */
   ageOf({ savedAt, uptime }: { savedAt: number; uptime: number }): number {
     const passed = Math.max(0, this.#clock.now() - savedAt);

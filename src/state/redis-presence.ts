@@ -10,7 +10,10 @@ interface RedisPresenceOptions {
   name?: string;
   /** Names the copies of the same flows; null, the default, if each process has its own flows. */
   group?: string | null;
-  /** Whether the same command from the same node of two copies is one command. Default: true in a group. */
+  /**
+   * Whether the same command from the same node of two copies is one command.
+   * Default: true in a group.
+   */
   joinsCommands?: boolean;
   clock?: Clock;
 }
@@ -138,7 +141,10 @@ export class RedisPresence implements Presence {
     };
   }
 
-  /** By the clock of the store: the monotonic time of this machine and the difference at the last beat; before the first one, its own clock. */
+  /**
+   * By the clock of the store: the monotonic time of this machine and the difference at the last
+   * beat; before the first one, its own clock.
+   */
   now(): number {
     return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
   }
@@ -151,7 +157,10 @@ export class RedisPresence implements Presence {
     return id === this.#id && this.#isSure;
   }
 
-  /** Whether the last beat is less than 10 seconds old: then no other process can have removed its record. */
+  /**
+   * Whether the last beat is less than 10 seconds old: then no other process can
+   * have removed its record.
+   */
   get #isSure(): boolean {
     const now = this.#times();
     const passed = Math.max(...this.#beatAt.map((at, index) => (now[index] ?? Infinity) - at));
@@ -222,7 +231,10 @@ export class RedisPresence implements Presence {
     }
   }
 
-  /** Takes the lead, or makes sure of it, if anything here waits for it. Never rejects: the next beat tries again. */
+  /**
+   * Takes the lead, or makes sure of it, if anything here waits for it. Never rejects: the
+   * next beat tries again.
+   */
   #seekLead(): Promise<void> {
     if (this.#onLeading.size === 0) return Promise.resolve();
     this.#seekingLead ??= this.#seekLeadOnce()
@@ -293,7 +305,10 @@ export class RedisPresence implements Presence {
     this.#beatAt = begun;
   }
 
-  /** Looks at the other processes, and ends those that are silent. @returns whether one of them is gone */
+  /**
+   * Looks at the other processes, and ends those that are silent.
+   * @returns whether one of them is gone
+   */
   async #endSilent(): Promise<boolean> {
     const found = await this.#store.entries('process/');
     const now = this.#clock.monotonic();

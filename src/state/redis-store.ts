@@ -16,7 +16,10 @@ import {
   type StoredEntry,
 } from './state-store';
 
-/** The part of `@redis/client` in use: the package is optional, so nothing else of it is known when this is compiled. */
+/**
+ * The part of `@redis/client` in use: the package is optional, so nothing else of it is known
+ * when this is compiled.
+ */
 export interface RedisModule {
   createClient(options: Record<string, unknown>): RedisClient;
 }
@@ -30,7 +33,10 @@ interface RedisClient {
 export interface RedisStateStoreOptions {
   /** `redis://user:password@host:port/database`, or `rediss://` for TLS. */
   url: string;
-  /** The first part of every key. Stores with different prefixes share nothing. Default `connected-vehicle`. */
+  /**
+   * The first part of every key. Stores with different prefixes share nothing. Default
+   * `connected-vehicle`.
+   */
   prefix?: string;
   /** Copies of the same flows have the same scope: only they share the values of nodes. */
   scope: string;
@@ -53,13 +59,19 @@ interface RedisReport {
   appendonly: boolean | null;
   appendfsync: string | null;
   maxmemoryPolicy: string | null;
-  /** Whether it has replicas and writes without them (`min-replicas-to-write 0`), also after one of them has taken its place. */
+  /**
+   * Whether it has replicas and writes without them (`min-replicas-to-write 0`), also after one of
+   * them has taken its place.
+   */
   writesWithoutReplicas: boolean;
   /** Other prefixes on the same database: Node-REDs with these share nothing with this one. */
   otherPrefixes: string[];
 }
 
-/** The collections that every process shares; the others belong to the nodes of one scope. Keys of these name hashes of VIN, API key and service. */
+/**
+ * The collections that every process shares; the others belong to the nodes of one scope. Keys of
+ * these name hashes of VIN, API key and service.
+ */
 const sharedCollections = new Set(['store', 'process', 'sign-in', 'quota', 'turn', 'car']);
 
 const format = 1;
@@ -108,8 +120,9 @@ const headSchema = z.lazy(() => z.object({ format: z.int() }));
 const runSchema = z.lazy(() => z.object({ runId: z.string(), since: z.number() }));
 
 /**
- * A store on Redis 6 or newer, or on Valkey, which several processes share. It connects at its first use, and again at the next use after
- * a connection was lost. Every fault is a StateFault `unavailable` with a sentence; nothing is kept elsewhere meanwhile.
+ * A store on Redis 6 or newer, or on Valkey, which several processes share. It connects at its
+ * first use, and again at the next use after a connection was lost. Every fault is a StateFault
+ * `unavailable` with a sentence; nothing is kept elsewhere meanwhile.
  */
 export class RedisStateStore implements SharedStore {
   /** For people: without user name and password. */
@@ -181,7 +194,8 @@ export class RedisStateStore implements SharedStore {
     const [version, replicas] = listOf(
       await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given, ...ofServer),
     );
-    // A replica that becomes the primary server must know which process has sent a command or refreshes a sign-in.
+    // A replica that becomes the primary server must know which process has sent a command or
+    // refreshes a sign-in.
     if (Number(replicas ?? 0) > 0 && (await this.#call('WAIT', '1', String(replicaMs))) === 0) {
       const fault = unavailable(isUnconfirmed(this.place));
       this.#set(fault);
@@ -256,7 +270,10 @@ export class RedisStateStore implements SharedStore {
     await connecting?.then(destroy, () => undefined);
   }
 
-  /** @throws StateFault `unavailable`; for a second after a failure the same one, without another try */
+  /**
+   * @throws StateFault `unavailable`; for a second after a failure the same
+   * one, without another try
+   */
   #connected(): Promise<RedisClient> {
     if (this.#connecting !== null) return this.#connecting;
     if (this.#isClosed) return Promise.reject(this.#unreachable('closed'));
@@ -316,7 +333,10 @@ export class RedisStateStore implements SharedStore {
     if (eviction !== null) throw eviction;
   }
 
-  /** The salt is the same in all processes, so that each derives the same key, and is not stored, so that the server cannot lose it. */
+  /**
+   * The salt is the same in all processes, so that each derives the same key, and is not stored, so
+   * that the server cannot lose it.
+   */
   async #checkSecret(send: Send): Promise<void> {
     const [hash, field] = [this.#hashOf('store'), 'secret'];
     const seal = new Seal(this.#options.secret(), this.#salt);
@@ -326,7 +346,10 @@ export class RedisStateStore implements SharedStore {
     [this.#seal, this.#keyId, this.#nameKey] = [seal, keyId, await seal.nameKey()];
   }
 
-  /** A server that was restarted, was a replica, has replaced another one, or was emptied may have lost the last writes. */
+  /**
+   * A server that was restarted, was a replica, has replaced another one, or was emptied may have
+   * lost the last writes.
+   */
   async #checkRun(send: Send): Promise<void> {
     const runId = `${this.#info.get('run_id') ?? ''}.${this.#replicationId()}`;
     const [hash, field] = [this.#hashOf('store'), 'run'];
@@ -345,7 +368,8 @@ export class RedisStateStore implements SharedStore {
         JSON.stringify({ runId, since: now, mark: randomBytes(9).toString('base64url') }),
       );
     const { text, record } = isNew ? await read() : before;
-    // A process that knew another run counts for itself, because the clock of the store may have been set.
+    // A process that knew another run counts for itself, because the clock of the
+    // store may have been set.
     if (text !== this.#run) {
       const passed = isNew || this.#run !== '' ? 0 : Math.max(0, now - (record?.since ?? now));
       this.#settledAt = this.#clock.monotonic() + settleMs - passed;
@@ -485,7 +509,9 @@ const isForbidden = (place: string): Sentence =>
 const isWrongPassword = (place: string): Sentence =>
   sentence`The shared store at ${place} does not accept the user name or the password. Correct them in CONNECTED_VEHICLE_STORE or settings.js.`;
 
-/** A server that evicts values when its memory is full may lose which process has sent a command. */
+/**
+ * A server that evicts values when its memory is full may lose which process has sent a command.
+ */
 const evictionOf = (place: string, info: ReadonlyMap<string, string>): StateFault | null => {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy === 'noeviction' || Number(info.get('maxmemory') ?? 0) === 0) return null;
@@ -542,7 +568,10 @@ const refusals: Readonly<Record<string, (place: string) => Sentence>> = {
 
 const unavailable = (problem: Sentence): StateFault => new StateFault('unavailable', problem);
 
-/** The client returns an error reply as an error without a code, whose text begins with a word in capitals. */
+/**
+ * The client returns an error reply as an error without a code, whose text begins
+ * with a word in capitals.
+ */
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && systemCodeOf(error) === '' && /^[A-Z]{3,} /.test(error.message);
 

@@ -51,7 +51,10 @@ export class Seal {
     };
   }
 
-  /** A key for the hashes of names, made from the same secret and salt, so that a name cannot be guessed without the secret. */
+  /**
+   * A key for the hashes of names, made from the same secret and salt, so that a name cannot be
+   * guessed without the secret.
+   */
   async nameKey(): Promise<string> {
     const { bytes } = await this.#key(this.#salt ?? '');
     return createHmac('sha256', bytes).update('names').digest('hex');
@@ -60,7 +63,8 @@ export class Seal {
   async open(sealed: Sealed, context: string): Promise<{ text: string } | { fault: 'foreign' | 'damaged' }> {
     const key = await this.#key(sealed.salt);
     if (key.id !== sealed.keyId) {
-      // The salt of another secret is not reused for sealing. The key of the own salt is kept, so that a forged text does not cost a derivation.
+      // The salt of another secret is not reused for sealing. The key of the own salt is kept, so
+      // that a forged text does not cost a derivation.
       if (sealed.salt !== this.#salt) this.#keys.delete(sealed.salt);
       return { fault: 'foreign' };
     }

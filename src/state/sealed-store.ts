@@ -20,7 +20,10 @@ interface SealedStateStoreOptions {
   warn?: (warning: Sentence) => void;
 }
 
-/** Encrypts every value of a store. A value that was encrypted with another secret is never overwritten. */
+/**
+ * Encrypts every value of a store. A value that was encrypted with another secret
+ * is never overwritten.
+ */
 export class SealedStateStore implements StateStore {
   readonly #options: SealedStateStoreOptions;
 

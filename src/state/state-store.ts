@@ -15,14 +15,17 @@ export interface StoredEntry extends Stored {
 }
 
 export interface WriteCondition {
-  /** Change only if this is the stored version, or, with `null`, only if nothing is stored. Default: change in any case. */
+  /**
+   * Change only if this is the stored version, or, with `null`, only if nothing is stored.
+   * Default: change in any case.
+   */
   expected?: string | null;
 }
 
 /**
- * Everything that outlives a restart: a small key-value store with compare-and-set. A key is a collection and a name,
- * `command/4f3c`; the collection is a fixed word of the pack, the name is any text. No two writes of a key get the same version,
- * not even when it was removed in between.
+ * Everything that outlives a restart: a small key-value store with compare-and-set. A key is a
+ * collection and a name, `command/4f3c`; the collection is a fixed word of the pack, the name is
+ * any text. No two writes of a key get the same version, not even when it was removed in between.
  */
 export interface StateStore {
   /**
@@ -32,7 +35,8 @@ export interface StateStore {
   read(key: string): Promise<Stored | null>;
   /**
    * Fulfilled when the value is durable.
-   * @returns the new version, or null if `expected` is not the stored version; then nothing was written
+   * @returns the new version, or null if `expected` is not the stored version;
+   * then nothing was written
    * @throws StateFault
    */
   write(key: string, value: unknown, condition?: WriteCondition): Promise<string | null>;
@@ -57,16 +61,23 @@ export interface StateStore {
 
 /** A store that several processes share. */
 export interface SharedStore extends StateStore {
-  /** Milliseconds since 1970 by the clock of the store, which is one clock for all processes. @throws StateFault `unavailable` */
+  /**
+   * Milliseconds since 1970 by the clock of the store, which is one clock for all processes.
+   * @throws StateFault `unavailable`
+   */
   now(): Promise<number>;
   /**
-   * Milliseconds for which no process may take a turn or refresh a sign-in, because the store was restarted, or replaced by a replica, and
-   * may have lost the last claims. 0 otherwise, Infinity before the store was reached.
+   * Milliseconds for which no process may take a turn or refresh a sign-in, because the store was
+   * restarted, or replaced by a replica, and may have lost the last claims. 0 otherwise, Infinity
+   * before the store was reached.
    */
   readonly settlesInMs: number;
   /** Why the store cannot be used now; null while all is well, and before its first use. */
   readonly fault: StateFault | null;
-  /** Calls back when `fault` has changed, or when the store may have lost its last writes. @returns ends the calls */
+  /**
+   * Calls back when `fault` has changed, or when the store may have lost its last writes.
+   * @returns ends the calls
+   */
   onChange(listener: () => void): () => void;
 }
 
@@ -79,7 +90,10 @@ const sentences = {
     sentence`The saved state “${collection}” was written by a newer version of this pack. Update the pack.`,
 } as const;
 
-/** A stored value that cannot be read, a place that cannot be read or written, or a shared store that is not available (STORE_UNAVAILABLE). */
+/**
+ * A stored value that cannot be read, a place that cannot be read or written, or a shared store
+ * that is not available (STORE_UNAVAILABLE).
+ */
 export class StateFault extends VehicleError {
   readonly fault: keyof typeof sentences | 'inaccessible' | 'unavailable';
   /** The code of the file system or network, such as ENOSPC; empty if there is none. */
@@ -105,7 +119,8 @@ export class StateFault extends VehicleError {
 }
 
 /**
- * For a change that a full disk must not stop: what files cannot keep stays in memory, but while a shared store is away, another process may act.
+ * For a change that a full disk must not stop: what files cannot keep stays in memory, but while a
+ * shared store is away, another process may act.
  * @throws StateFault `unavailable`; any error but a StateFault
  */
 export const unlessAway =
@@ -116,7 +131,8 @@ export const unlessAway =
   };
 
 /**
- * What is stored under a key, to be changed on condition of its version; in place of a damaged value, which is lost in any case, undefined.
+ * What is stored under a key, to be changed on condition of its version; in place of a damaged
+ * value, which is lost in any case, undefined.
  * @throws StateFault
  */
 export async function readForUpdate(store: Pick<StateStore, 'read'>, key: string): Promise<Stored | null> {
@@ -136,7 +152,8 @@ const maxTries = 100;
  * Changes what other processes also change.
  * @param change makes one try; null if another process was faster. `isAgain`: what is stored has to
  * be read again
- * @param clock pauses for a random time before each try but the first three, so that processes do not meet again and again
+ * @param clock pauses for a random time before each try but the first three, so that processes do
+ * not meet again and again
  * @throws StateFault `unavailable` if other processes were always faster
  */
 export async function retryOnConflict<T>(change: (isAgain: boolean) => Promise<T | null>, clock?: Clock): Promise<T> {
@@ -174,7 +191,9 @@ export const storedSentence: z.ZodMiniType<Sentence> = z.object({
   ),
 });
 
-/** A store in memory, which ends with the process: for tests, and for a process without a directory. */
+/**
+ * A store in memory, which ends with the process: for tests, and for a process without a directory.
+ */
 export class MemoryStateStore implements StateStore {
   readonly #entries = new Map<string, { text: string; version: string }>();
   #writes = 0;

@@ -2,13 +2,19 @@ import type { Clock } from './clock';
 import { VehicleError } from '../errors';
 import type { Signal } from './cancellation';
 
-/** The error of a caller that gave up: a signal's own VehicleError (a time limit) is more exact than "cancelled". */
+/**
+ * The error of a caller that gave up: a signal's own VehicleError (a time limit) is more
+ * exact than "cancelled".
+ */
 export const reasonOf = (signal: Pick<Signal, 'reason'>): VehicleError =>
   signal.reason instanceof VehicleError
     ? signal.reason
     : new VehicleError('CANCELLED', 'The request was cancelled before it was answered.', { cause: signal.reason });
 
-/** Stops waiting for `work` when the signal is aborted; the work itself continues. @throws the reason of the signal */
+/**
+ * Stops waiting for `work` when the signal is aborted; the work itself continues.
+ * @throws the reason of the signal
+ */
 export function raceAbort<Value>(work: Promise<Value>, signal: Signal | undefined): Promise<Value> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
@@ -28,8 +34,8 @@ export function raceAbort<Value>(work: Promise<Value>, signal: Signal | undefine
 
 /**
  * A signal that is aborted as soon as one of `signals` is, until `unlink` is called.
- * `AbortSignal.any` is not suitable: on Node 20 each call leaves a record behind that lives as long as
- * its signals, and the signal of a node lives for months.
+ * `AbortSignal.any` is not suitable: on Node 20 each call leaves a record behind that lives as long
+ * as its signals, and the signal of a node lives for months.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): { signal: AbortSignal; unlink(): void } {
   const linked = new AbortController();
@@ -66,7 +72,10 @@ export async function withSignals<Value>(
   }
 }
 
-/** Runs `work` with a signal that is also aborted at a moment of wall time: with `reason` if there is one. */
+/**
+ * Runs `work` with a signal that is also aborted at a moment of wall time: with
+ * `reason` if there is one.
+ */
 export async function endingAt<Value>(
   at: number,
   { clock, signal, reason }: { clock: Clock; signal?: AbortSignal | undefined; reason?: () => VehicleError },

@@ -24,8 +24,8 @@ export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): 
 const hourMs = 60 * 60_000;
 
 /**
- * The newest items, in the order of time. One with a time that is still to come, or with none, is from a clock that was wrong, and goes first;
- * two clocks may differ by an hour.
+ * The newest items, in the order of time. One with a time that is still to come, or with none, is
+ * from a clock that was wrong, and goes first; two clocks may differ by an hour.
  * @param timeOf in milliseconds since 1970, like `now`
  */
 export function newestAt<Item>(

@@ -34,7 +34,9 @@ export class Cancellation implements Signal {
     this.#listeners.delete(listener);
   }
 
-  /** Does nothing the second time. @param reason Default: the error of work whose owner is closed */
+  /**
+   * Does nothing the second time. @param reason Default: the error of work whose owner is closed
+   */
   abort(reason?: unknown): void {
     if (this.#isAborted) return;
     this.#isAborted = true;

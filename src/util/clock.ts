@@ -1,7 +1,10 @@
 import { uptime } from 'node:os';
 import type { Signal } from './cancellation';
 
-/** Time is a parameter: code that waits or reads the time has a `Clock` as a parameter, so that tests control it and never sleep. */
+/**
+ * Time is a parameter: code that waits or reads the time has a `Clock` as a parameter, so that
+ * tests control it and never sleep.
+ */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
@@ -11,7 +14,10 @@ export interface Clock {
    * shown, stored or compared with the service.
    */
   monotonic(): number;
-  /** Milliseconds since the machine was started. They count on while it sleeps, which those of `monotonic` need not. */
+  /**
+   * Milliseconds since the machine was started. They count on while it sleeps, which those of
+   * `monotonic` need not.
+   */
   uptime(): number;
   /** Calls back once after `ms`, unless the returned function is called first. */
   after(ms: number, callback: () => void): () => void;

@@ -26,9 +26,15 @@ export function parseRange(text: string): { from: number; to: number } | null {
 
 /** The hours in which a node sends messages without being asked. */
 export interface HoursSettings {
-  /** How the range is meant: `always` does not use it, `only` sends in it, `not` outside of it (`not`). */
+  /**
+   * How the range is meant: `always` does not use it, `only` sends in it, `not`
+   * outside of it (`not`).
+   */
   hours?: 'always' | 'only' | 'not';
-  /** `22:00-07:00`, over midnight too; the end is not part of it. Empty: messages at any time, an error with `only`. */
+  /**
+   * `22:00-07:00`, over midnight too; the end is not part of it. Empty: messages at any time,
+   * an error with `only`.
+   */
   quietHours?: string;
   /** IANA name in which the range is meant; empty: the machine's own. */
   timeZone?: string;
@@ -76,7 +82,8 @@ function quietHours({ from, to }: { from: number; to: number }, timeZone?: strin
     return Number(hours) * 60 + Number(minutes);
   };
   return {
-    // Intl has the local time of that instant, so a change to or from summer time needs no arithmetic.
+    // Intl has the local time of that instant, so a change to or from summer time
+    // needs no arithmetic.
     holdsAt(at) {
       const now = minuteOfDay(at);
       return from < to ? from <= now && now < to : from <= now || now < to;

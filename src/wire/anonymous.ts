@@ -3,7 +3,10 @@ import { parseJson } from '../util/json';
 import { vinPattern } from '../vin';
 import { toNumber, toTimestamp } from './schemas';
 
-/** An answer without the VIN, the position and other traces of the owner, in the form of `test/fixtures/answers`. */
+/**
+ * An answer without the VIN, the position and other traces of the owner, in the form of
+ * `test/fixtures/answers`.
+ */
 export interface AnonymousAnswer {
   method: string;
   /** `{vin}` replaces the VIN, here and in the body. */
@@ -18,8 +21,9 @@ const textMark = '[text]';
 const maxLevels = 12;
 
 /**
- * An answer that keeps only the values whose form shows nothing about the owner: words in capitals, booleans, times,
- * numbers and known units. The name of a member decides only about ids, times, units and links.
+ * An answer that keeps only the values whose form shows nothing about the owner: words in
+ * capitals, booleans, times, numbers and known units. The name of a member decides only about ids,
+ * times, units and links.
  */
 export function anonymousAnswer(method: string, path: string, status: number, body: string): AnonymousAnswer {
   const value = anonymous('', parseJson(body) ?? body, { levels: maxLevels, isMeasured: false });
@@ -29,7 +33,9 @@ export function anonymousAnswer(method: string, path: string, status: number, bo
 interface Place {
   /** How much deeper the answer may nest. */
   levels: number;
-  /** Whether a known unit stands beside the value: then it is no position, and its decimals stay. */
+  /**
+   * Whether a known unit stands beside the value: then it is no position, and its decimals stay.
+   */
   isMeasured: boolean;
 }
 

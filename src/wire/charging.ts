@@ -22,7 +22,10 @@ export type Charging = Record<string, ChargingMember>;
 /** An open map: the service can add members and limits. */
 type ChargingCapabilities = Record<string, unknown>;
 
-/** The energy state (docs/internals/vendor-api.md 12.2): an unreadable member does not affect the others. */
+/**
+ * The energy state (docs/internals/vendor-api.md 12.2): an unreadable member does
+ * not affect the others.
+ */
 export function parseCharging(body: unknown): Parsed<Charging> {
   const state = new Map(Object.entries(unwrap(body)));
   const members = new Map<string, ChargingMember>(
@@ -53,7 +56,9 @@ export function parseChargingMember(name: ChargingMemberName, body: unknown): Pa
 /** The longest time that the service reports. It also reports this value for any longer time. */
 const maxChargingMinutes = 1440;
 
-/** `reason` is that of the member that lacks; `NOT_CHARGING` for a car that is known not to charge. */
+/**
+ * `reason` is that of the member that lacks; `NOT_CHARGING` for a car that is known not to charge.
+ */
 function doneAt({ chargingStatus, estimatedChargingTimeToTargetBatteryChargeLevel: left }: Charging): ChargingMember {
   const status = chargingStatus?.value ?? null;
   if (status === null) return cannotTell(chargingStatus?.reason ?? null);
@@ -109,7 +114,10 @@ export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabil
   return { payload: Object.fromEntries(copies), measuredAt: null };
 }
 
-/** The service can add limits and children (docs/internals/vendor-api.md 12.4). No real answer is nested so deeply. */
+/**
+ * The service can add limits and children (docs/internals/vendor-api.md 12.4). No real answer
+ * is nested so deeply.
+ */
 const maxLevels = 20;
 
 /** A copy, because other readers hold the same body. */

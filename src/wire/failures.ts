@@ -283,7 +283,10 @@ function findTexts(body: object): Found {
   return found;
 }
 
-/** `VCC-API-OperationId` on the real service; another vendor has another prefix (docs/internals/vendor-api.md 0). */
+/**
+ * `VCC-API-OperationId` on the real service; another vendor has another prefix
+ * (docs/internals/vendor-api.md 0).
+ */
 export function operationIdOf(headers: FailedAnswer['headers']): string | null {
   const name = Object.keys(headers).find((header) => header.endsWith('operationid'));
   const value = name === undefined ? undefined : headers[name];
@@ -299,7 +302,10 @@ function retryTime(code: ErrorCode, answer: FailedAnswer, now: number): Date | n
 const second = 1000;
 const day = 24 * 60 * 60 * second;
 
-/** The default pauses: a sliding minute for the rate limit, and an hour for a quota that refills once a day. */
+/**
+ * The default pauses: a sliding minute for the rate limit, and an hour for a quota
+ * that refills once a day.
+ */
 const defaultPauses = { RATE_LIMITED: 60 * second, QUOTA_SPENT: 60 * 60 * second } as const;
 
 /** "Quota will be replenished in 03:30:56.", with days in front as 1.03:30:56; the words vary. */
@@ -336,5 +342,8 @@ export function retryAfter(
   return Number.isNaN(date) ? null : later(date - (Number.isNaN(answeredAt) ? now : answeredAt), now);
 }
 
-/** At least a second, so that a retry never comes at once; at most a day, the longest window of a limit. */
+/**
+ * At least a second, so that a retry never comes at once; at most a day, the
+ * longest window of a limit.
+ */
 const later = (ms: number, now: number): Date => new Date(now + Math.min(Math.max(ms, second), day));

@@ -36,7 +36,10 @@ const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResour
     ? { ...row, spellings: burnsFuel === null ? [] : (row.withoutFuel ?? []) }
     : row;
 
-/** A whole group of connected v2: each member with the service's name, word and unit (docs/internals/contract.md 3). */
+/**
+ * A whole group of connected v2: each member with the service's name, word and unit
+ * (docs/internals/contract.md 3).
+ */
 export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
   const members = Object.entries(unwrap(body)).flatMap(([name, input]) =>
     // Members of the envelope (`status`, `operationId`) are not measured values.
@@ -49,7 +52,9 @@ export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
   };
 }
 
-/** A value with a unit is a number, also if it is written as text (docs/internals/vendor-api.md 14). */
+/**
+ * A value with a unit is a number, also if it is written as text (docs/internals/vendor-api.md 14).
+ */
 const verbatim = (measured: Measured): Measured =>
   measured.unit === null ? measured : { ...measured, value: toNumber(measured.value) ?? measured.value };
 
@@ -68,7 +73,10 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
-/** A value in the type of docs/internals/service.md 2.8, and whether it contains all that the service reported. */
+/**
+ * A value in the type of docs/internals/service.md 2.8, and whether it contains all that
+ * the service reported.
+ */
 interface Converted {
   value: Scalar | null;
   isExact: boolean;
@@ -94,7 +102,10 @@ function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measure
   return { value: rounded + 0, isExact: factor === 1 && rounded === number };
 }
 
-/** A number without a unit is in the unit that the service's documentation names first, unless it may be in several. */
+/**
+ * A number without a unit is in the unit that the service's documentation names first, unless
+ * it may be in several.
+ */
 function factorOf({ mixedUnits }: GroupedNumber, resource: Resource, unit: string | null): number | null {
   if ((unit?.trim() ?? '') === '') return mixedUnits ? null : 1;
   return 'unit' in resource ? factorBetween(unitInWords(unit) ?? '', resource.unit) : null;

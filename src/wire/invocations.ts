@@ -21,7 +21,10 @@ const maxLength = { requestStatus: 100, message: 500 } as const;
 
 const cut = (text: string | null, length: number): string | null => text?.slice(0, length) ?? null;
 
-/** Values below are seconds from now, others Unix time (docs/internals/vendor-api.md 1.9: sources differ). */
+/**
+ * Values below are seconds from now, others Unix time
+ * (docs/internals/vendor-api.md 1.9: sources differ).
+ */
 const longestDuration = 1e9;
 
 type Layer = z.infer<typeof invocationShape>;

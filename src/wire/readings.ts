@@ -32,7 +32,10 @@ import {
  */
 export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
-/** A parsed answer: what goes into `msg.payload`, when the car measured it, and its summary for openings. */
+/**
+ * A parsed answer: what goes into `msg.payload`, when the car measured it, and its
+ * summary for openings.
+ */
 export interface Parsed<Payload> {
   payload: Payload;
   /** The oldest timestamp in it: nothing in the reading is older. Null if there is none. */
@@ -45,7 +48,9 @@ export interface Parsed<Payload> {
  * service; null for words and booleans.
  */
 export interface ResourceReading extends Measured {
-  /** The service's own value, if the type of docs/internals/service.md 2.8 cannot hold all of it. */
+  /**
+   * The service's own value, if the type of docs/internals/service.md 2.8 cannot hold all of it.
+   */
   raw?: { value: Scalar; unit: string | null };
 }
 
@@ -187,7 +192,9 @@ export function typedReading(type: Resource | MemberKind, { value: raw, unit, ti
   };
 }
 
-/** JSON booleans, their text, and the words of the specification for them; anything else is unknown. */
+/**
+ * JSON booleans, their text, and the words of the specification for them; anything else is unknown.
+ */
 function toBoolean(raw: Scalar, words: { true: string; false: string }): boolean | null {
   if (typeof raw === 'boolean') return raw;
   const word = typeof raw === 'string' ? raw.trim().toLowerCase() : '';
@@ -281,7 +288,10 @@ function unavailableReasonOf(input: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** The position of the car at the end of its last trip (docs/internals/contract.md 3); an unknown part is null. */
+/**
+ * The position of the car at the end of its last trip (docs/internals/contract.md 3); an
+ * unknown part is null.
+ */
 interface VehicleLocation {
   /** Degrees, WGS 84; null together with `longitude`. */
   latitude: number | null;

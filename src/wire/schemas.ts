@@ -19,16 +19,25 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** Unix times up to this are seconds (docs/internals/vendor-api.md 3.1), then milliseconds, then microseconds. */
+/**
+ * Unix times up to this are seconds (docs/internals/vendor-api.md 3.1), then
+ * milliseconds, then microseconds.
+ */
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
-/** The values of an answer mostly have one time, and a car that stands mostly reports the same ones again. */
+/**
+ * The values of an answer mostly have one time, and a car that stands mostly reports
+ * the same ones again.
+ */
 const parsedTimes = new Map<string, string | null>();
 const maxParsedTimes = 200;
 const longestTime = 40;
 
-/** ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix milliseconds, numbers as text. */
+/**
+ * ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix
+ * milliseconds, numbers as text.
+ */
 export function toTimestamp(input: unknown): string | null {
   if (typeof input !== 'string' || input.length > longestTime) return parseTime(input);
   const known = parsedTimes.get(input);
@@ -79,13 +88,18 @@ export function parseMeasured(input: unknown): Measured {
 /** `Number('')` is 0, which no empty tank may become. */
 const numberPattern = /^[+-]?\d+(\.\d+)?$/;
 
-/** A finite number, also one that is written as text; null for everything else. Never minus zero. */
+/**
+ * A finite number, also one that is written as text; null for everything else. Never minus zero.
+ */
 export function toNumber(input: unknown): number | null {
   const number = typeof input === 'string' && numberPattern.test(input.trim()) ? Number(input) : input;
   return typeof number === 'number' && Number.isFinite(number) ? number + 0 : null;
 }
 
-/** docs/internals/service.md 2.2: a member that a car does not report is null; `modelYear` comes as text from v1. */
+/**
+ * docs/internals/service.md 2.2: a member that a car does not report is null; `modelYear`
+ * comes as text from v1.
+ */
 const number = z.catch(z.pipe(z.unknown(), z.transform(toNumber)), null);
 
 /** docs/internals/vendor-api.md 1.4: a car can send the word "null" if it has no upholstery. */
@@ -127,7 +141,10 @@ export const detailsShape = z.lazy(() =>
   }),
 );
 
-/** docs/internals/service.md 2.1; the extended interface calls the number `id` (docs/internals/vendor-api.md 3.2). */
+/**
+ * docs/internals/service.md 2.1; the extended interface calls the number `id`
+ * (docs/internals/vendor-api.md 3.2).
+ */
 export const vehicleItem = z.object({ vin: text, id: text });
 
 /** docs/internals/service.md 2.6. */

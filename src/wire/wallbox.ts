@@ -5,7 +5,9 @@ import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
 import type { Invocation } from './invocations';
 import { identifier, toNumber, toTimestamp, type Measured } from './schemas';
 
-/** A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null. */
+/**
+ * A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null.
+ */
 export interface WallboxSession {
   id: string | null;
   /** ISO-8601. */
@@ -35,7 +37,10 @@ const maxOpenMs = 3 * 24 * 60 * 60_000;
 /** Whether an answer to a command of a wallbox contains its outcome, although it is no success. */
 export const isWallboxRefusal = (status: number): boolean => status === 409 || status === 422;
 
-/** Reads an answer to a command of a wallbox: any success accepts it, and a refusal has a code; its text does not state what to do. */
+/**
+ * Reads an answer to a command of a wallbox: any success accepts it, and a refusal has a code; its
+ * text does not state what to do.
+ */
 export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation {
   const { code } = isRecord(body) ? body : {};
   // A refusal with the word of a success, or of a command in progress, is unclear.
@@ -114,7 +119,10 @@ function chargingOf(sessions: readonly WallboxSession[], now: number): Found {
   return { value: null, reason: isReadable ? 'OPEN_FOR_DAYS' : 'UNREADABLE' };
 }
 
-/** The energy of the sessions that began at a time or later: the service does not report how a session is spread over its hours. */
+/**
+ * The energy of the sessions that began at a time or later: the service does not report how a
+ * session is spread over its hours.
+ */
 function energyOf(sessions: readonly WallboxSession[], begin: number): Found {
   const counted = sessions.filter(({ start }) => start === null || Date.parse(start) >= begin);
   const odd = counted.find(({ start, kWh }) => kWh === null || (start === null && begin > -Infinity));

@@ -3,7 +3,10 @@ import { embed, type BenchNode } from './embedded';
 import type { CommandCosts, CommandInput } from './command';
 import { inputOf } from './processes';
 
-/** The child of `command`: locks cars through a command node with a result node, and through five lines, in turns. */
+/**
+ * The child of `command`: locks cars through a command node with a result node, and through
+ * five lines, in turns.
+ */
 const undici = JSON.stringify(require.resolve('undici'));
 const nodes: readonly BenchNode[] = [
   {

@@ -11,7 +11,10 @@ export interface CommandInput {
 /** Milliseconds of CPU of Node-RED for each command, by round. */
 export type CommandCosts = Record<'command' | 'five lines', number[]>;
 
-/** What it costs to lock a car and to see that it is locked, beside a POST and a read of the doors without a record of anything. */
+/**
+ * What it costs to lock a car and to see that it is locked, beside a POST and a read of the doors
+ * without a record of anything.
+ */
 export async function command({ rounds = 3 } = {}): Promise<Row[]> {
   const service = await startService(40 * (rounds + 1));
   try {

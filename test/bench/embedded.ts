@@ -18,7 +18,10 @@ export interface Embedded {
   userDir: string;
 }
 
-/** A real Node-RED in this process, with the pack as installed and nodes of the benchmark's own. Goes with the process. */
+/**
+ * A real Node-RED in this process, with the pack as installed and nodes of the benchmark's own.
+ * Goes with the process.
+ */
 export async function embed(
   flows: readonly object[],
   nodes: readonly BenchNode[] = [],

@@ -4,7 +4,10 @@ import type { Row } from './table';
 
 const counts = [1_000, 10_000] as const;
 
-/** Ten nodes on each of many vehicles, and many watches of one node: what each costs while nothing happens. */
+/**
+ * Ten nodes on each of many vehicles, and many watches of one node: what each costs
+ * while nothing happens.
+ */
 export async function growth(): Promise<Row[]> {
   const service = await startService(1_000);
   try {

@@ -2,7 +2,10 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inputOf } from './processes';
 
-/** The child of `start`: what a thing costs in a process that has loaded what every Node-RED has, or nothing yet. */
+/**
+ * The child of `start`: what a thing costs in a process that has loaded what every Node-RED
+ * has, or nothing yet.
+ */
 export interface LoadInput {
   what:
     | 'packages'

@@ -2,7 +2,10 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A module of the benchmarks in its own process; it is given `input` as JSON and answers with one message. */
+/**
+ * A module of the benchmarks in its own process; it is given `input` as JSON and
+ * answers with one message.
+ */
 export async function measured<Result>(
   name: string,
   input: unknown = {},
@@ -34,7 +37,10 @@ export interface Counts {
   sockets: number;
 }
 
-/** The simulated service in its own process, as every benchmark needs it: it must not share a core's time with what is measured. */
+/**
+ * The simulated service in its own process, as every benchmark needs it: it must not share a core's
+ * time with what is measured.
+ */
 export async function startService(cars = 1): Promise<ServiceProcess> {
   const child = start('service-process', { cars });
   const { url, vins } = await answerOf<{ url: string; vins: string[] }>(child, 'the simulated service');

@@ -4,7 +4,10 @@ import { reads, resourceNames } from '../../src/catalogue/reads';
 import { startService, type ServiceProcess } from './processes';
 import type { Row } from './table';
 
-/** One for each group of connected v2, and one for each of the six that only the extended interface has. */
+/**
+ * One for each group of connected v2, and one for each of the six that only the
+ * extended interface has.
+ */
 const requestsForAll = new Set(resourceNames.map((name) => reads[name].routes[0]?.request)).size;
 
 /** What an account asks of the service, counted by the service. */

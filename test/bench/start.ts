@@ -4,7 +4,10 @@ import type { Cost, LoadInput } from './load-process';
 import { measured, median, startService, type ServiceProcess } from './processes';
 import type { Row } from './table';
 
-/** What the installed pack costs a Node-RED that has no vehicle, what its first vehicle costs, and what each editor loads. */
+/**
+ * What the installed pack costs a Node-RED that has no vehicle, what its first vehicle costs, and
+ * what each editor loads.
+ */
 export async function start({ rounds = 11 } = {}): Promise<Row[]> {
   return [...(await empty(rounds)), ...(await first(rounds)), ...browser()];
 }
@@ -70,7 +73,10 @@ function limitsOf(what: What, base: What, pick: keyof Cost): Pick<Row, 'atMost' 
   return pick === 'ms' ? { atMost: 0.8, aim: 0.6 } : { atMost: 0.85, aim: 0.75 };
 }
 
-/** Time and resident memory, in a process that has loaded Node-RED and in one that has loaded nothing: there, parts of Node itself come in too. */
+/**
+ * Time and resident memory, in a process that has loaded Node-RED and in one that has loaded
+ * nothing: there, parts of Node itself come in too.
+ */
 async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds: number): Promise<Row[]> {
   const costs: Record<What, Cost>[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -99,7 +105,10 @@ async function firstIn({ url, vin }: ServiceProcess, inNodeRed: boolean, rounds:
   ];
 }
 
-/** The bytes that each editor loads in a language. One that is not English gets the English words as well, to fall back on: Node-RED asks for them. */
+/**
+ * The bytes that each editor loads in a language. One that is not English gets the English words as
+ * well, to fall back on: Node-RED asks for them.
+ */
 function browser(): Row[] {
   const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(1);
   const atStart = languages.map((language): Row => {
@@ -108,7 +117,8 @@ function browser(): Row[] {
     return {
       what: `browser, ${language}: ${parts.map(([part, bytes]) => `${part} ${kilobytes(bytes)}`).join(', ')}`,
       value: all / 1024,
-      // Two bytes of a language with accents are one letter, so the others get a little more, as the spec of the definitions holds.
+      // Two bytes of a language with accents are one letter, so the others get a little more, as
+      // the spec of the definitions holds.
       atMost: language === 'en-US' ? 130 : 140,
       unit: 'KB',
     };

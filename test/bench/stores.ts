@@ -61,7 +61,10 @@ class Counted {
   }
 }
 
-/** What a read and a command of the interface v2 cost with a shared store on Redis, and the time of the command against files. */
+/**
+ * What a read and a command of the interface v2 cost with a shared store on Redis, and the time of
+ * the command against files.
+ */
 export async function stores({ rounds = 40 } = {}): Promise<Row[]> {
   const service = await startSimulator();
   service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'COMPLETED' }], answerAfterMs: 0 } });
@@ -125,7 +128,10 @@ export async function stores({ rounds = 40 } = {}): Promise<Row[]> {
   }
 }
 
-/** What processes with 10 API keys ask of one store together, in virtual time (docs/several-node-reds.md). */
+/**
+ * What processes with 10 API keys ask of one store together, in virtual time
+ * (docs/several-node-reds.md).
+ */
 export async function fleets(): Promise<Row[]> {
   const rows: Row[] = [];
   for (const count of [10, 50, 200])

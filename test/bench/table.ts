@@ -2,7 +2,10 @@
 export interface Row {
   what: string;
   value: number | string;
-  /** What is held now. The ratios of `throughput` vary by a factor of two on a machine that is busy, so their limits are wide. */
+  /**
+   * What is held now. The ratios of `throughput` vary by a factor of two on a machine that is busy,
+   * so their limits are wide.
+   */
   atMost?: number;
   atLeast?: number;
   /** What the limit is to become, in the same direction. */

@@ -6,7 +6,10 @@ import type { Row } from './table';
 
 export interface ThroughputInput {
   url: string;
-  /** One for each message in flight, no two the same, because equal reads at the same time are one request. */
+  /**
+   * One for each message in flight, no two the same, because equal reads at the same
+   * time are one request.
+   */
   asked: readonly Asked[];
   rounds: number;
   msPerRound: number;
@@ -20,7 +23,9 @@ export interface Asked {
   url: string;
 }
 
-/** A home with many cars: no more of them than the tab "Cars" keeps, and of each what a home polls. */
+/**
+ * A home with many cars: no more of them than the tab "Cars" keeps, and of each what a home polls.
+ */
 const readsOfCar = ['windows', 'doors', 'engineRunning', 'odometer', 'tyres'] as const satisfies ReadName[];
 
 export const contestants = ['status', 'http request', 'five lines', 'five lines, six connections'] as const;
@@ -36,7 +41,10 @@ export interface Pace {
 
 export type Throughput = Record<Contestant, Pace[]>;
 
-/** Reads through deployed nodes, one after the other in the same runtime: ours, Node-RED's own, and five lines around undici. */
+/**
+ * Reads through deployed nodes, one after the other in the same runtime: ours, Node-RED's own, and
+ * five lines around undici.
+ */
 export async function throughput({ rounds = 7, msPerRound = 1_500 } = {}): Promise<Row[]> {
   return [...(await atOnce(50, rounds, msPerRound)), ...(await atOnce(1, rounds, msPerRound))];
 }
@@ -70,7 +78,8 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
       {
         what: `${title}: times the http request node`,
         value: ratio('http request', speed),
-        // Six connections to the service; the other two open fifty. With one read in flight, the latency below has the limit.
+        // Six connections to the service; the other two open fifty. With one read in flight, the
+        // latency below has the limit.
         ...(inFlight > 1 && { atLeast: 1.7, aim: 4.8 }),
       },
       // The pace that is possible without anything that a reading needs.

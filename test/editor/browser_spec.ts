@@ -286,7 +286,8 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await page.locator('#node-config-input-service').selectOption('custom');
     await type('#node-config-input-baseUrl', 'http://api.example.com');
     await invalid('#node-config-input-baseUrl').waitFor();
-    // The editor replaces the hint when it checks the field again, and shows it when the mouse comes from outside.
+    // The editor replaces the hint when it checks the field again, and shows it when the
+    // mouse comes from outside.
     const hint = page.getByText('Must begin with https:// (http:// only on this machine)');
     while (!(await hint.isVisible())) {
       await page.mouse.move(0, 0);

@@ -264,7 +264,8 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
       return 0.2126 * (parts[0] ?? NaN) + 0.7152 * (parts[1] ?? NaN) + 0.0722 * (parts[2] ?? NaN);
     };
     const [darker = NaN, lighter = NaN] = tones.map(luminance).sort((one, other) => one - other);
-    // On any ground, one of two tones that differ by 9 : 1 differs by 3 : 1; Node-RED's text and background differ by 7.
+    // On any ground, one of two tones that differ by 9 : 1 differs by 3 : 1; Node-RED's text and
+    // background differ by 7.
     assert.ok((lighter + 0.05) / (darker + 0.05) > 6.9, tones.join(' and '));
   });
 

@@ -114,7 +114,8 @@ describe('The editor halves', () => {
       const defaults = structuredClone(defaultsOf(type));
       assert.deepEqual(shape.parse(defaults), defaults);
       // Empty, these two are the profile's own; the form shows what that is for `custom`.
-      // A new configuration also reads charging and position; one that is older than the property does not.
+      // A new configuration also reads charging and position; one that is older than
+      // the property does not.
       const access = ['lock', 'unlock', 'honk-flash'];
       const profile = type === 'connected-vehicle' ? { apiKeyHeader: '', mediaTypeVendor: '', access } : {};
       // A new command node locks; a flow that names no command takes it from the message.
@@ -191,7 +192,10 @@ const insecureAddresses = addresses(`http://example.com http://localhost.example
 const redirects = addresses(`https://red.example/a/connected-vehicle/callback?b=c
   http://localhost/red/connected-vehicle/callback`);
 
-/** The answer of a validator for values of a property: true, or the key of its reason; one without a dot is shared by the forms. */
+/**
+ * The answer of a validator for values of a property: true, or the key of its reason; one without a
+ * dot is shared by the forms.
+ */
 const verdicts: Record<string, Verdict[]> = {
   'take a VIN of 17 letters and digits in either case, blanks around it, and none at all': [
     ofCar,
@@ -389,7 +393,8 @@ describe('The validators', () => {
     assert.equal(judge([ofWindows], ofWindows, '29'), true, 'a guard of windows alone reads no doors');
     const ofAll = { ...guard, watch: ['window', 'door'] };
     assert.equal(judge([ofAll], ofAll, '29'), `${shared}calls`);
-    // In the adaptive profile, the doors are also read at their own seconds; what they keep watch for, more rarely.
+    // In the adaptive profile, the doors are also read at their own seconds; what they keep
+    // watch for, more rarely.
     assert.equal(judge([doors], doors, '20', { polling: 'adaptive' }), `${shared}calls`);
     assert.equal(judge([doors, status('windows', 'windows', 60), fuel], doors, '60', { polling: 'adaptive' }), true);
     assert.equal(
@@ -414,7 +419,8 @@ describe('The validators', () => {
     assert.equal(judge([guard], guard, '60'), true);
     const parkedGuard = { ...guard, onlyWhileNotInUse: true };
     assert.equal(judge([parkedGuard], parkedGuard, '60'), `${shared}calls`);
-    // Resources of one group are one request; version 1 asks the extended interface for each of them.
+    // Resources of one group are one request; version 1 asks the extended
+    // interface for each of them.
     const both = [status('hood', 'hoodOpen', 60), status('tailgate', 'tailGateOpen', 60)];
     const bothOfV1 = both.map((node) => ({ ...node, interface: 'v1' }));
     for (const service of ['custom', 'volvo-cars'])

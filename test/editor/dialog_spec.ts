@@ -23,7 +23,8 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     [],
     {
       height: 1200,
-      // Chromium reports this for a window that cannot be closed because it shows the browser's own error page.
+      // Chromium reports this for a window that cannot be closed because it shows the
+      // browser's own error page.
       isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
       prepare: (opened) => opened.addInitScript(askOften),
     },

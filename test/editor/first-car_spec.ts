@@ -11,7 +11,10 @@ import {
   useEditors,
 } from '../support/editor-browser';
 
-/** Each step by mouse, in an editor on another machine than Node-RED, from empty flows to a signed-in car. */
+/**
+ * Each step by mouse, in an editor on another machine than Node-RED, from empty
+ * flows to a signed-in car.
+ */
 describe(`The first car in a browser${pendingNote}`, function () {
   skipAfterFailure(this);
   let service: Simulator;
@@ -56,7 +59,8 @@ describe(`The first car in a browser${pendingNote}`, function () {
     page = await openEditor(started.browser, `http://garage:${port}/`, {
       height: 1000,
       complaints,
-      // Chromium reports this for a window that cannot be closed because it shows the browser's own error page.
+      // Chromium reports this for a window that cannot be closed because it shows the
+      // browser's own error page.
       isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
     });
   });

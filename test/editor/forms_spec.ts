@@ -24,7 +24,10 @@ const hundredRows = Array.from({ length: 100 }, (_, at) =>
   ].at(at % 4),
 );
 
-/** A flow as an older version or a person wrote it: properties are missing, lists are in their own order. */
+/**
+ * A flow as an older version or a person wrote it: properties are missing, lists
+ * are in their own order.
+ */
 const flow: ({ id: string; type: string } & Record<string, unknown>)[] = [
   { id: 'tab', type: 'tab', label: 'Car' },
   { id: 'demo-car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' },
@@ -145,12 +148,13 @@ describe(`The forms in a browser${pendingNote}`, () => {
   const openFolds = (on: Page = page, isOpen = true): Promise<unknown> =>
     on.evaluate(`document.querySelectorAll('.car-form details').forEach((fold) => (fold.open = ${isOpen}))`);
 
-  // One form of each type is looked at in both themes, and in another language, which has the same fields with other words.
+  // One form of each type is looked at in both themes, and in another language, which has the same
+  // fields with other words.
   const ofEachType = ['volvo', 'one', 'unlock', 'result', 'guard', 'event', 'condition'];
   // Forms with a warning, which has its own color.
   const withWarning = ['nothing-sent', 'not-served', 'unset'];
-  // In the short form of the test, a form of each type, those with a warning and one with a number out of the environment are opened;
-  // axe looks at three, and at the colors of two.
+  // In the short form of the test, a form of each type, those with a warning and one with a number
+  // out of the environment are opened; axe looks at three, and at the colors of two.
   const inShort = new Set([...ofEachType, ...withWarning, 'environment']);
   const openedForms = [...nodes, ...configs].filter((id) => isLong || inShort.has(id));
   const inColors = everyNth(8, [...ofEachType, ...withWarning]);
@@ -159,7 +163,8 @@ describe(`The forms in a browser${pendingNote}`, () => {
   const findings: Record<string, string[]> = {};
 
   it('fit into their width, and change nothing where they are opened and closed, also in flows that lack properties', async () => {
-    // Node-RED adds empty credentials to a configuration that has none yet, and marks it as changed.
+    // Node-RED adds empty credentials to a configuration that has none yet, and
+    // marks it as changed.
     const asSaved = (id: string): Promise<unknown> =>
       page.evaluate(`JSON.stringify({ ...RED.nodes.convertNode(RED.nodes.node('${id}')), credentials: undefined })`);
     for (const id of openedForms) {

@@ -23,7 +23,10 @@ const flow = [
   { id: 'debug', type: 'debug', z: 'tab', x: 500, y: 40, wires: [] },
 ];
 
-/** In the editor, before any of its scripts: keeps account of what is begun, by name, until it is ended. */
+/**
+ * In the editor, before any of its scripts: keeps account of what is begun, by
+ * name, until it is ended.
+ */
 function keepAccount(): void {
   interface Begun {
     name: string;
@@ -159,12 +162,16 @@ function keepAccountOfNodeRed(): void {
 
 describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, function () {
   const started = useEditor(flow, {
-    // Forms that open faster than a person opens them ask more often than the addresses of the pack answer in a minute.
+    // Forms that open faster than a person opens them ask more often than the addresses of the
+    // pack answer in a minute.
     isKnown: (text) => text.includes('status of 429 (Too Many Requests)'),
     prepare: (opened) => opened.addInitScript(keepAccount),
   });
   let page: Page;
-  /** Begun and not ended by each opening of a form of Node-RED's own. Node-RED 5 keeps the links of each form that it has opened. */
+  /**
+   * Begun and not ended by each opening of a form of Node-RED's own. Node-RED 5 keeps the links of
+   * each form that it has opened.
+   */
   let leftByNodeRed: string[] = [];
 
   before(async () => {
@@ -183,7 +190,10 @@ describeLong(`What forms and the tab "Cars" begin in a browser${pendingNote}`, f
     await page.evaluate("RED.sidebar.show('info')");
   };
   const count = (): Promise<Record<string, number>> => page.evaluate('countBegun()');
-  /** What each opening begins and does not end: the names that grow with the openings. A timer that has begun may end without a call. */
+  /**
+   * What each opening begins and does not end: the names that grow with the openings. A timer that
+   * has begun may end without a call.
+   */
   const leftOver = async (open: () => Promise<void>): Promise<{ name: string; counts: string }[]> => {
     const times = async (openings: number): Promise<void> => {
       for (let opened = 0; opened < openings; opened += 1) await open();

@@ -26,7 +26,10 @@ import {
 /** Titles that a language may leave out: the words of the name are then used. */
 const isTitle = (key: string): boolean => key.startsWith('read.');
 
-/** Each line of a help that describes a property: the line, the name of the property and its description. */
+/**
+ * Each line of a help that describes a property: the line, the name of the property
+ * and its description.
+ */
 const propertiesOf = (language: string, type: string): [line: string, name: string, text: string][] =>
   [
     ...readFileSync(join(root, 'nodes/locales', language, `${type}.html`), 'utf8').matchAll(
@@ -212,7 +215,8 @@ describe('The words of the editor', () => {
 
   it('are all asked for: no text is left that nothing shows', () => {
     const quoted = new Set(allSources.match(/(?<=(["'`]))[\w.-]+(?=\1)/g));
-    // A key is asked for as a whole, by its last part, or by `prefix.${…}` or `${…}.last`. Node-RED itself asks for the category.
+    // A key is asked for as a whole, by its last part, or by `prefix.${…}` or `${…}.last`. Node-RED
+    // itself asks for the category.
     const isAsked = (key: string, mayBeBuilt: boolean): boolean => {
       const whole = key.replace(/_(one|other)$/, '');
       const last = whole.slice(whole.lastIndexOf('.') + 1);

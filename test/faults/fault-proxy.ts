@@ -41,7 +41,10 @@ export const faults: readonly Fault[] = [
 /** A proxy with TLS in front of the simulated service that injects faults. */
 export interface FaultProxy {
   url: string;
-  /** The next requests about a car meet this fault, each of them; null for none. `mute TLS` holds for the next connection of anybody. */
+  /**
+   * The next requests about a car meet this fault, each of them; null for none. `mute TLS` holds
+   * for the next connection of anybody.
+   */
   inject(vin: string, fault: Fault | null, times: number): void;
   injected: number;
   /** How many commands about a car have arrived here. */

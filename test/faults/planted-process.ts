@@ -1,5 +1,5 @@
-// Runs the tests that planted.json names: first on the pack as it is, then each on a pack with its fault. It writes the faults into the compiled
-// files beside it, so it runs in a copy.
+// Runs the tests that planted.json names: first on the pack as it is, then each on a pack with its
+// fault. It writes the faults into the compiled files beside it, so it runs in a copy.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mochaPackage = require('mocha');
@@ -10,7 +10,10 @@ const { Mocha } = mochaPackage as unknown as { Mocha: typeof mochaPackage };
 
 const dist = join(__dirname, '../..');
 
-/** Runs tests with all modules of the pack loaded again. @returns the titles of those that passed and failed */
+/**
+ * Runs tests with all modules of the pack loaded again.
+ * @returns the titles of those that passed and failed
+ */
 async function run(tests: readonly { spec: string; test: string }[]): Promise<{ passed: string[]; failed: string[] }> {
   for (const file of Object.keys(require.cache))
     if (file.startsWith(dist) && file !== __filename) delete require.cache[file];

@@ -7,8 +7,9 @@ import { Random } from '../support/random';
 import { faults, startFaultProxy, type Fault, type FaultProxy } from './fault-proxy';
 
 /**
- * Random faults between real nodes and the simulated service. Arguments: the least number of faults and the seed. It needs
- * NODE_EXTRA_CA_CERTS with the certificate of the proxy; test/faults/faults_spec.ts sets it.
+ * Random faults between real nodes and the simulated service. Arguments: the least number of faults
+ * and the seed. It needs NODE_EXTRA_CA_CERTS with the certificate of the proxy;
+ * test/faults/faults_spec.ts sets it.
  */
 interface FaultReport {
   seed: number;
@@ -31,7 +32,9 @@ const extraKinds: readonly Kind[][] = [
 ];
 const vins = Array.from({ length: lanes }, (_, lane) => `FAULTS00000CAR0${String(lane).padStart(2, '0')}`);
 const commandsToSend = ['lock', 'flash', 'honk'] as const;
-/** More real time than this, with virtual time running all along, is a message that is never done. */
+/**
+ * More real time than this, with virtual time running all along, is a message that is never done.
+ */
 const doneWithinMs = 60_000;
 
 class FaultRun {

@@ -20,7 +20,10 @@ import { ServiceInProcess, type Mishap } from './service-in-process';
 const { vin } = demoCar;
 const second = 1_000;
 const minute = 60 * second;
-/** What a command may take besides its wait: its turn at the budget, connecting, and the answer of the car. */
+/**
+ * What a command may take besides its wait: its turn at the budget, connecting, and
+ * the answer of the car.
+ */
 const afterwardsMs = 300 * second;
 /** After this no command is still in progress (docs/internals/vendor-api.md 5). */
 const longestMs = 150 * second;
@@ -53,8 +56,9 @@ interface Asked {
 }
 
 /**
- * Some minutes of a car that several nodes of one or two configurations send commands to: they queue, wait for the car, are called off,
- * lose their arming, meet a bad line and deploys. Throws if a command leaves that must not, or two are in progress at once.
+ * Some minutes of a car that several nodes of one or two configurations send commands to: they
+ * queue, wait for the car, are called off, lose their arming, meet a bad line and deploys. Throws
+ * if a command leaves that must not, or two are in progress at once.
  */
 export async function sendAround(random: Random): Promise<DispatchesMet> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));

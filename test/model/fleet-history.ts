@@ -30,8 +30,10 @@ interface Left {
 }
 
 /**
- * Ten minutes of one car that several processes with the same flows read and command over one store, while processes are killed, and cut off
- * from the store, and answers of the store are lost. Throws if two commands to the car are in progress at once, one is sent twice, or the quota of the key is exceeded.
+ * Ten minutes of one car that several processes with the same flows read and command over one
+ * store, while processes are killed, and cut off from the store, and answers of the store are
+ * lost. Throws if two commands to the car are in progress at once, one is sent twice, or the quota
+ * of the key is exceeded.
  */
 export async function runFleet(random: Random, count: number): Promise<FleetMet> {
   const badLine = random.chance(0.5) ? 0.2 : 0;
@@ -156,8 +158,9 @@ export async function runFleet(random: Random, count: number): Promise<FleetMet>
 const cars = Array.from({ length: 1_000 }, (_, index) => ({ ...demoCar, vin: `YV4952NA4F1${100_000 + index}` }));
 
 /**
- * What processes ask of one store, with 10 API keys: while nothing happens, with 1,000 cars that are read every two minutes and locked once an
- * hour, and while each process reads as often as the keys allow.
+ * What processes ask of one store, with 10 API keys: while nothing happens, with 1,000 cars
+ * that are read every two minutes and locked once an hour, and while each process reads as
+ * often as the keys allow.
  */
 export async function askOfStore(count: number): Promise<Record<string, { operations: number; bytes: number }>> {
   const all = new Processes(() => null, { cars: [demoCar, ...cars] });

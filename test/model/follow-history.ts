@@ -35,14 +35,17 @@ export interface Met {
   lostPolls: number;
   expired: boolean;
   unknownWord: boolean;
-  /** How often its result was sent after a restart, because the process ended before the sending was noted. */
+  /**
+   * How often its result was sent after a restart, because the process ended before
+   * the sending was noted.
+   */
   toldAgain: number;
 }
 
 /**
- * One command in the life of a car, with all that can happen to it: states in any order, unknown words, polls that are
- * lost, restarts, links that expire, doors that are opened and locks that are turned meanwhile. Throws if the result differs
- * from docs/internals/contract.md 5.
+ * One command in the life of a car, with all that can happen to it: states in any order, unknown
+ * words, polls that are lost, restarts, links that expire, doors that are opened and locks that are
+ * turned meanwhile. Throws if the result differs from docs/internals/contract.md 5.
  */
 export async function liveThrough(random: Random): Promise<Met> {
   const clock = new ManualClock(Date.UTC(2026, 5, 1) + random.between(0, 1e6));
@@ -155,7 +158,9 @@ export async function liveThrough(random: Random): Promise<Met> {
     assert.ok(clock.now() <= end, `it took ${clock.now() - end} ms too long`);
   };
 
-  /** What the node does with a command that it follows, until its result or until its process ends. */
+  /**
+   * What the node does with a command that it follows, until its result or until its process ends.
+   */
   const followOnce = async (
     open: FollowedCommand,
     commands: FollowedCommands,
@@ -165,7 +170,8 @@ export async function liveThrough(random: Random): Promise<Met> {
     let verdict: FollowReport | null = null;
     try {
       const updates = followCommand(open.command, { ...open, client, clock, signal, ...settings });
-      // A result that ended its process three times is dropped, so it does not happen so often here.
+      // A result that ended its process three times is dropped, so it does not
+      // happen so often here.
       const dies = (): boolean => cut.times < 2 && random.chance(0.1) && (cut.times += 1) > 0;
       for await (const update of updates) {
         const { settled, report } = update;
@@ -229,7 +235,10 @@ export async function liveThrough(random: Random): Promise<Met> {
     assert.equal(verdict.elapsedMs, Math.floor(clock.now()) - Date.parse(record.sentAt));
   };
 
-  /** The proof of the last answer about the doors or the engine, if any: from the car itself, not from the wire. */
+  /**
+   * The proof of the last answer about the doors or the engine, if any: from the car
+   * itself, not from the wire.
+   */
   const truthOf = (record: CommandRecord, heardBefore: number): boolean | null => {
     const isEngine = record.command.startsWith('engine-');
     const path = isEngine ? '/engine-status' : '/doors';
@@ -264,7 +273,10 @@ export async function liveThrough(random: Random): Promise<Met> {
   return met;
 }
 
-/** A car in any state, a plan for its next command, and people who open doors and turn locks meanwhile. */
+/**
+ * A car in any state, a plan for its next command, and people who open doors and
+ * turn locks meanwhile.
+ */
 function prepare(random: Random, { car }: ServiceInProcess, clock: ManualClock): void {
   const doorWord = (): string => random.pick(['OPEN', 'CLOSED', 'CLOSED', 'CLOSED', 'AJAR', 'UNSPECIFIED']);
   const lockWord = (): string | null => random.pick(['LOCKED', 'UNLOCKED', 'UNLOCKED', 'UNSPECIFIED', null]);

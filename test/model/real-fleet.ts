@@ -17,7 +17,10 @@ const second = 1_000;
 const minute = 60 * second;
 /** A process that was killed is missed, and what it read is read by another one, within this. */
 const takeOverMs = 20 * second;
-/** The same command in two copies of the flow is one command within this (docs/several-node-reds.md). */
+/**
+ * The same command in two copies of the flow is one command within this
+ * (docs/several-node-reds.md).
+ */
 const joinedMs = 10 * second;
 const limits = { requestsPerMinute: 1_500, commandsPerMinute: 450 };
 const vins = Array.from({ length: 40 }, (_, index) => `${demoCar.vin.slice(0, -2)}${String(10 + index)}`);
@@ -76,7 +79,10 @@ const codesOf = ({ codes }: Asked): string[] => codes.map(({ code }) => code);
 type Said =
   { entered: number } | { result: number; outcome: string } | { failed: number; code: string } | { read: string };
 
-/** A Node-RED that is killed, stopped and started again in its user directory, with its own connection to the store. */
+/**
+ * A Node-RED that is killed, stopped and started again in its user directory, with its own
+ * connection to the store.
+ */
 class Copy {
   life: Life | null = null;
   isPaused = false;
@@ -241,8 +247,9 @@ const flowsFor = (url: string): object[] => {
 };
 
 /**
- * Real Node-REDs with the same flows and one account, on one store, command 40 cars of one service, while they are killed, paused and cut off
- * from the store, and the store is restarted. What counts is what the service saw.
+ * Real Node-REDs with the same flows and one account, on one store, command 40 cars of one service,
+ * while they are killed, paused and cut off from the store, and the store is restarted. What counts
+ * is what the service saw.
  */
 export async function runRealFleet(random: Random, options: RealFleetOptions): Promise<RealFleetReport> {
   const fleet = new RealFleet(random, options);
@@ -325,7 +332,10 @@ class RealFleet {
     this.#watch();
   }
 
-  /** The second part of the run has kills only, so that take-overs can be measured; it begins when all are well. */
+  /**
+   * The second part of the run has kills only, so that take-overs can be measured; it
+   * begins when all are well.
+   */
   #events(): string[] {
     const { kills, pauses, cuts, restarts, losses, commands } = this.#options;
     const repeat = (count: number, name: string): string[] => Array.from({ length: count }, () => name);
@@ -476,8 +486,8 @@ class RealFleet {
   }
 
   /**
-   * A process that may be killed: another one, whose turn changes every 45 s, lives on for some time. If there is no other one, it has sent
-   * commands again after its last start.
+   * A process that may be killed: another one, whose turn changes every 45 s, lives on for some
+   * time. If there is no other one, it has sent commands again after its last start.
    */
   async #victim(until: AbortSignal): Promise<Copy | null> {
     for (; !until.aborted; await this.#pause(50)) {

@@ -5,7 +5,10 @@ import { Service } from '../../src/simulator/service/service';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/http/transport';
 import type { ManualClock } from '../support/manual-clock';
 
-/** The fate of a request on its way. `unheard`: everything is done, nothing is answered. `connecting`: the first byte leaves late. */
+/**
+ * The fate of a request on its way. `unheard`: everything is done, nothing is answered.
+ * `connecting`: the first byte leaves late.
+ */
 export type Mishap = 'lost' | 'unheard' | 'error' | 'html' | 'slow' | 'connecting' | null;
 
 /** What the service really answered, and the real state of the car at that time. */
@@ -20,7 +23,10 @@ export interface Said {
 
 const url = 'http://127.0.0.1:1';
 
-/** The simulated service itself, without sockets between it and the client: what ten thousand histories have time for. */
+/**
+ * The simulated service itself, without sockets between it and the client: what ten thousand
+ * histories have time for.
+ */
 export class ServiceInProcess implements Transport {
   readonly car: Car;
   readonly requests: TransportRequest[] = [];

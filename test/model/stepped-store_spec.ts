@@ -27,8 +27,9 @@ type Said = { node: 'one' | 'other'; outcome?: string; code?: string };
 const atOnce = 5;
 
 /**
- * Two real Node-REDs share a real Redis that forgets, or whose wall clock is set, while the car acts on a command of the first one. The
- * second one asks for another command, which may not reach the car before the first one is over. The service counts.
+ * Two real Node-REDs share a real Redis that forgets, or whose wall clock is set, while the car
+ * acts on a command of the first one. The second one asks for another command, which may not reach
+ * the car before the first one is over. The service counts.
  */
 class Scene {
   readonly clock = new OwnClock();

@@ -14,7 +14,10 @@ describe('A Complete node', () => {
 
   const load = (config: Record<string, unknown>): Promise<void> =>
     flow.load(config, customVehicle(service), demoCredentials);
-  /** What the Complete node got of the message with this mark, without the source that Node-RED adds. */
+  /**
+   * What the Complete node got of the message with this mark, without the
+   * source that Node-RED adds.
+   */
   const completed = async (mark: number): Promise<Received> => {
     const found = (): Received | undefined => flow.completed.find(({ mine }) => mine === mark);
     await clock.advanceUntil(() => found() !== undefined);

@@ -36,7 +36,9 @@ describe(type, () => {
       vin: service.car().vin,
       interface: 'v1',
     });
-  /** Lets time pass until it is so. The watch has an hour, so that no slow machine makes it run out. */
+  /**
+   * Lets time pass until it is so. The watch has an hour, so that no slow machine makes it run out.
+   */
   const pass = (look: () => boolean): Promise<void> => clock.advanceUntil(look);
   const verdicts = (): Record<string, unknown>[] =>
     (flow.outputs[0] ?? []).map(({ payload }) => payload as Record<string, unknown>);

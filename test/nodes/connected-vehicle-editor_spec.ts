@@ -201,7 +201,8 @@ describe('What the dialogs ask of the runtime', () => {
 
     it('says that the service is not reached', async () => {
       await load();
-      // No process listens on port 1; the port of a server that has closed can be that of another test.
+      // No process listens on port 1; the port of a server that has closed can be
+      // that of another test.
       const findings = await check(formOf(vehicle({ baseUrl: 'http://127.0.0.1:1' }), demoCredentials));
       assert.deepEqual(summary(findings), ['service bad NETWORK']);
     });

@@ -430,7 +430,8 @@ describe(type, () => {
     const kept = await flow.until(() => flow.outputs[0]?.[1]);
     assert.equal(kept.vehicle?.['source'], 'kept');
     assert.deepEqual(kept.payload, first.payload);
-    // Half an interval after the first poll at the earliest, whose answer may have come up to 10 s later.
+    // Half an interval after the first poll at the earliest, whose answer may have
+    // come up to 10 s later.
     assert.ok((kept.vehicle?.['ageSeconds'] as number) >= 20);
     await flow.until(() => flow.caught.length > 0);
     await flow.until(() =>

@@ -54,7 +54,10 @@ const listenersOf = (counts: Counts, whose: string, emitter: NodeJS.EventEmitter
     add(counts, `listeners of ${whose}: ${String(name)}`, emitter.listenerCount(name));
 };
 
-/** The nodes that are in the memory, by type: a closed one stays there as long as a listener, a loop or a timer knows it. */
+/**
+ * The nodes that are in the memory, by type: a closed one stays there as long as a listener, a loop
+ * or a timer knows it.
+ */
 function countNodes(flow: Flow): Map<string, number> {
   flow.forgetCalls();
   // Of each type the prototype of the prototype is that of Node-RED's class `Node`.

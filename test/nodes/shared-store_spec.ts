@@ -242,7 +242,8 @@ describeOnRedis('A Node-RED with a shared store', () => {
         // It reads nothing else of Node-RED.
         return chooseSharedStore({ settings } as unknown as NodeAPI, systemClock)?.group;
       } finally {
-        // The object itself stays: only it sets the environment, for example the time zone of later tests.
+        // The object itself stays: only it sets the environment, for example the time
+        // zone of later tests.
         for (const name of Object.keys(env)) {
           if (before[name] === undefined) delete process.env[name];
           else process.env[name] = before[name];

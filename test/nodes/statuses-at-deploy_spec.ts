@@ -3,7 +3,10 @@ import { fewNodes, startNodeRed, type RealNodeRed } from '../support/real-node-r
 
 type Shown = { code?: string };
 
-/** The first tab: a node that cannot work, because its car has no API key. The second one: 50 nodes that are created after it. */
+/**
+ * The first tab: a node that cannot work, because its car has no API key. The second one: 50 nodes
+ * that are created after it.
+ */
 const flows = [
   { id: 'tab', type: 'tab', label: 'one' },
   { id: 'others', type: 'tab', label: 'others' },

@@ -6,7 +6,10 @@ import { askEditor, formOf, signInAtPage } from '../support/editor-client';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 
-/** What each released version has stored, in a folder of its name, and what the next one stores. `UPDATE_STORED=1` writes that one. */
+/**
+ * What each released version has stored, in a folder of its name, and what the next one stores.
+ * `UPDATE_STORED=1` writes that one.
+ */
 const fixtures = resolve(__dirname, '../../../test/fixtures/state');
 const next = join(fixtures, '2.0.0');
 
@@ -36,7 +39,9 @@ describe('The stored state of a Node-RED', () => {
   const load = (credentials: Record<string, string>, vehicle: Record<string, unknown>): Promise<void> =>
     flow.load({ type: 'connected-vehicle-command-status', timeout: 3600, interval: 10 }, vehicle, credentials, nodes());
   const commands = (): number => service.requests.filter(({ path }) => path.endsWith('/commands/lock')).length;
-  /** Each collection with the members of its values; of an encrypted one, with those of the seal. */
+  /**
+   * Each collection with the members of its values; of an encrypted one, with those of the seal.
+   */
   const shapeOf = (folder: string): Record<string, string[]> =>
     Object.fromEntries(
       readdirSync(join(folder, 'state'))

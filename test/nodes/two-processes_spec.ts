@@ -109,7 +109,8 @@ describe('two Node-RED processes on one user directory', () => {
     it(`are one after the other: when the first ${how}, the second begins within a second, with what the first one began`, async function () {
       await pass(() => shown().filter((text) => text === inUse).length === nodes.length);
       await end();
-      // No time passes meanwhile: the second process learns the end of the first one from the system.
+      // No time passes meanwhile: the second process learns the end of the first
+      // one from the system.
       await flow.until(() => nodes.every(isFree));
       await pass(() => flow.outputs[0]?.length === 1);
       assert.equal((flow.outputs[0]?.[0]?.payload as CommandRecord | undefined)?.id, record.id);

@@ -18,7 +18,9 @@ export function anchorsOf(document: string): string[] {
   return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)];
 }
 
-/** Every file below a folder of the checkout, as paths from its root, with slashes on each system. */
+/**
+ * Every file below a folder of the checkout, as paths from its root, with slashes on each system.
+ */
 export const filesBelow = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -65,7 +65,8 @@ describe('The documents', () => {
     const cited = files
       .filter((file) => file !== 'test/package/citations_spec.ts')
       .flatMap((file) => citationsIn(readText(file)).map(([document, number]) => ({ file, document, number })));
-    // The code cites more than a hundred sections: a pattern that finds hardly any would prove nothing.
+    // The code cites more than a hundred sections: a pattern that finds hardly any
+    // would prove nothing.
     assert.ok(cited.length > 100, `${cited.length} citations`);
     const missing = cited.filter(({ document, number }) => !headings[document]?.includes(number));
     assert.deepEqual(

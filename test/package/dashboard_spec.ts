@@ -55,7 +55,8 @@ describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pe
 
   it('shows the car as the tab draws it, what is open, and the battery with its line', async () => {
     const lock = page.locator('.car h2', { hasText: /^Locked$/ });
-    // A read that was over before the page listened, or failed while the demo car started, is repeated.
+    // A read that was over before the page listened, or failed while the demo car
+    // started, is repeated.
     for (let tries = 1; tries < 5 && !(await lock.isVisible()); tries += 1) {
       await lock
         .waitFor({ timeout: 5_000 })

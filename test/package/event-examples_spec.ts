@@ -27,7 +27,8 @@ describe('The examples with events', function () {
     await nodeRed?.stop();
   });
   beforeEach(() => {
-    // Behind the clock of Node-RED, so that what the car reports after a drive is still in the past.
+    // Behind the clock of Node-RED, so that what the car reports after a drive
+    // is still in the past.
     clock = new ManualClock(Date.now() - 60 * minute);
     sidebar.clear();
   });

@@ -43,7 +43,10 @@ async function requestsOf(
   return sums;
 }
 
-/** One node for those of each vehicle that a message reaches at the same moment, because they share their answers. */
+/**
+ * One node for those of each vehicle that a message reaches at the same moment, because they
+ * share their answers.
+ */
 const together = (nodes: readonly FlowNode[]): FlowNode[] =>
   [...new Set(nodes.map(({ vehicle }) => vehicle))].flatMap((vehicle) => {
     const [first, ...others] = nodes.filter((node) => node['vehicle'] === vehicle);

@@ -32,7 +32,10 @@ describe('The examples in trouble', function () {
   afterEach(() => service.close());
 
   const press = (name: string): Promise<void> => pressButton(nodeRed, buttonOf(nodes, name));
-  /** Of the debug nodes of the deployed example: those of others have the same names, and their messages may come late. */
+  /**
+   * Of the debug nodes of the deployed example: those of others have the same names, and their
+   * messages may come late.
+   */
   const all = (name: string): unknown[] => sidebar.all(name, ...nodes.map(({ id }) => id));
   const next = (name: string): Promise<unknown> => sidebar.next(name, ...nodes.map(({ id }) => id));
 

@@ -18,7 +18,8 @@ export async function untilAsked(service: Simulator, least: number, part = ''): 
 }
 
 /**
- * Deploys an example with its demo car replaced by one that can be held, for what never goes wrong in the demo.
+ * Deploys an example with its demo car replaced by one that can be held, for what never
+ * goes wrong in the demo.
  * @param name without its number
  * @param change of each node
  * @param credentials of further cars than the first one, by node id

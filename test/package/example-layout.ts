@@ -23,7 +23,10 @@ const smallest = 100;
 const statusDot = 20;
 const statusLetter = 5;
 
-/** The widths of Arial in thousandths of its size, by the letters that have them; all others have that of a digit. */
+/**
+ * The widths of Arial in thousandths of its size, by the letters that have them; all others
+ * have that of a digit.
+ */
 const widthsOfLetters = Object.entries({
   'ijl’': 222,
   "'": 191,
@@ -81,7 +84,10 @@ export function boxOf(node: FlowNode): Box {
   };
 }
 
-/** Where the editor draws the status of a node, which is below it; null for a node without one. A status has up to 32 characters, that of MQTT one word. */
+/**
+ * Where the editor draws the status of a node, which is below it; null for a node without one. A
+ * status has up to 32 characters, that of MQTT one word.
+ */
 export function statusOf(node: FlowNode): Box | null {
   const letters =
     node.type.startsWith('connected-vehicle-') || node['tostatus'] === true

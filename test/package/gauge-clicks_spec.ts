@@ -4,7 +4,10 @@ import { importExample, openEditor, pendingNote, picture, useEditors } from '../
 import { describeLong } from '../support/long';
 import { linkDashboard } from '../support/real-node-red';
 
-/** The job "show battery and range on a dashboard gauge" of a new user, who has the pack and Dashboard 2 and no flow. */
+/**
+ * The job "show battery and range on a dashboard gauge" of a new user, who has the pack and
+ * Dashboard 2 and no flow.
+ */
 describeLong(`Battery and range on a gauge, by mouse${pendingNote}`, function () {
   const started = useEditors([], { install: linkDashboard, settings: {} });
   let page: Page;

@@ -13,7 +13,10 @@ interface Answer {
   body: string;
 }
 
-/** npm and the flow library, each as its source or its documents describe it; npm shows the version when it was asked twice. */
+/**
+ * npm and the flow library, each as its source or its documents describe it; npm shows the version
+ * when it was asked twice.
+ */
 class Services {
   readonly asked: string[] = [];
   readonly server: Server;

@@ -35,7 +35,9 @@ const pairs = <Value>(list: string[], valueOf: (text: string) => Value): Record<
     }),
   );
 
-/** A line as the reference of the line protocol has it, with fields of numbers and booleans only. */
+/**
+ * A line as the reference of the line protocol has it, with fields of numbers and booleans only.
+ */
 function pointOf(line: string): Point {
   const [series = '', fields = '', time = '', ...more] = split(line, ' ');
   assert.deepEqual(more, [], line);
@@ -78,7 +80,8 @@ describe('The example “Logbook to CSV and InfluxDB”', function () {
     await once(influx, 'listening');
     nodeRed = await startNodeRed();
     sidebar = await DebugSidebar.open(nodeRed.url);
-    // Behind the clock of Node-RED, so that what the car reports after a drive is still in the past.
+    // Behind the clock of Node-RED, so that what the car reports after a drive
+    // is still in the past.
     const clock = new ManualClock(Date.now() - 60 * minute);
     service = await startSimulator({ clock, cars: [{ ...electricCar, location: position }] });
     const { port } = influx.address() as AddressInfo;

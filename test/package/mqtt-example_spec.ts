@@ -88,7 +88,10 @@ describe('The example “Home Assistant through MQTT”', function () {
     broker.publish({ cmd: 'publish', qos: 0, dup: false, retain, topic, payload }, () => undefined);
   const press = (command: string): void => publish('connected-vehicle/car/set', command);
   const sent = (): number => service.requests.filter(({ method }) => method === 'POST').length;
-  /** The birth message of the connection. A reading that waited for the connection, or was in progress when the broker ended, can come before it. */
+  /**
+   * The birth message of the connection. A reading that waited for the connection, or was in
+   * progress when the broker ended, can come before it.
+   */
   const begunOffline = (): Promise<unknown> =>
     until(() => published.some(({ topic, text }) => topic.endsWith('/online') && text === 'offline'));
 

@@ -20,7 +20,10 @@ describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () 
   });
 
   let ahead = 0;
-  /** Sets the clock of Node-RED, of the demo car and of the browser ahead by so many minutes more. It never goes back, however slow the machine is. */
+  /**
+   * Sets the clock of Node-RED, of the demo car and of the browser ahead by so many minutes more.
+   * It never goes back, however slow the machine is.
+   */
   const pass = async (minutes: number): Promise<void> => {
     ahead += minutes * 60;
     clock?.setAhead(ahead);
@@ -39,7 +42,7 @@ describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () 
   const press = async (name: string): Promise<void> => {
     await page.locator(`[id="${await idOf(name)}"] .red-ui-flow-node-button-button`).click();
   };
-  /** Waits until the tab says whether the car charges, which the flow reads after each command. */
+  /** Waits until the tab shows whether the car charges, which the flow reads after each command. */
   const shows = async (charging: 'charging' | 'not charging'): Promise<void> => {
     await page
       .locator('.cars-list td')
@@ -52,7 +55,10 @@ describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () 
     const result = page.locator(`[id="${await idOf('Does it charge?')}"] .red-ui-flow-node-status-label`);
     await result.filter({ hasText: `${command} the wallbox: done` }).waitFor();
   };
-  /** Presses a button whose name begins with the command, and waits until the command has worked and the tab shows it. */
+  /**
+   * Presses a button whose name begins with the command, and waits until the command has worked
+   * and the tab shows it.
+   */
   const act = async (button: string, charging: 'charging' | 'not charging', name: string): Promise<void> => {
     await press(button);
     await isDone(button.split(' ')[0] ?? '');
@@ -98,7 +104,8 @@ describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () 
     await picture(page, 'night-6-logbook');
     const text = (await line.innerText()).replaceAll(/\s+/g, ' ');
     const [, to, kWh, cost] = (/53 → (\d+) % ([\d.]+) kWh €([\d.]+) /.exec(text) ?? []).map(Number);
-    // 50 minutes with 16 A and two hours with 10 A; on a slow machine it is more, up to the target of the car.
+    // 50 minutes with 16 A and two hours with 10 A; on a slow machine it is more, up to
+    // the target of the car.
     assert.ok(to !== undefined && to >= 82 && to <= 90, text);
     const energy = ((to - 53) / 100) * 82;
     assert.deepEqual([kWh, cost], [energy.toFixed(1), (energy * 0.15).toFixed(2)].map(Number), text);

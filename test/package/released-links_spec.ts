@@ -32,7 +32,9 @@ const faultsOf = (addresses: string[]): string[] =>
     return fault === undefined ? [] : [`${address} ${fault}`];
   });
 
-/** A document as flows.nodered.org shows it: what is relative is looked for in the branch `master`. */
+/**
+ * A document as flows.nodered.org shows it: what is relative is looked for in the branch `master`.
+ */
 const asLibraryShows = (markdown: string): string =>
   marked
     .parse(markdown)

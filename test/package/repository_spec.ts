@@ -17,7 +17,11 @@ function imports(file: string): string[] {
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 
-/** The order of dependencies in src/ and in nodes/, each from the top, as docs/internals/architecture.md lists it. A module is a folder, or a file directly below src/ or nodes/. */
+/**
+ * The order of dependencies in src/ and in nodes/, each from the top, as
+ * docs/internals/architecture.md lists it. A module is a folder, or a file directly
+ * below src/ or nodes/.
+ */
 const order = /## Order of dependencies\n(.*?)\n## /s.exec(readText('docs/internals/architecture.md'))?.[1] ?? '';
 const layers = [...order.matchAll(/^ {4}(.+)$/gm)]
   .map(([, line = '']) => line.split(', ').map((name) => (name.includes('/') ? name : `src/${name}`)))

@@ -4,7 +4,10 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { nodeTypes, packageJson, readText, root } from './checkout';
 
-/** What the scorecard of the flow library looks at, checked without its network: the names of its rules come first. */
+/**
+ * What the scorecard of the flow library looks at, checked without its network: the names of
+ * its rules come first.
+ */
 describe('The scorecard of the flow library', () => {
   const engines = packageJson['engines'] as { node: string };
   const { keywords } = packageJson as typeof packageJson & { keywords: string[] };

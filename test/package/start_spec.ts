@@ -9,7 +9,10 @@ import { isLong } from '../support/long';
 import { npm } from '../support/npm';
 import { removeFolder } from '../support/remove-folder';
 
-/** What a fresh clone does not have. The short form of the test takes what is built here, and builds nothing. */
+/**
+ * What a fresh clone does not have. The short form of the test takes what is built
+ * here, and builds nothing.
+ */
 const notCloned = new Set(['.git', '.cache', '.node-red', 'node_modules', ...(isLong ? ['dist'] : [])]);
 
 const isWindows = process.platform === 'win32';

@@ -17,7 +17,10 @@ export interface Tarball {
   paths: string[];
 }
 
-/** `npm pack` of what is built. Its scripts are left out: they would build again under the feet of the tests. */
+/**
+ * `npm pack` of what is built. Its scripts are left out: they would build again under
+ * the feet of the tests.
+ */
 export async function packTarball(folder: string): Promise<Tarball> {
   const { stdout } = await runNpm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: root,

@@ -20,10 +20,16 @@ async function isShown(expected: Expected, sidebar: DebugSidebar, debug: string,
   else while (!expected(sidebar.all(debug, ...ids))) await sidebar.more();
 }
 
-/** What the demo car does not report: no warning has a trigger, and a sensor is missing, as in the vendor's demo car. */
+/**
+ * What the demo car does not report: no warning has a trigger, and a sensor is missing, as in
+ * the vendor's demo car.
+ */
 const neverReported = ['serviceWarningTrigger', 'frontLeftTyrePressure', 'washerFluidLevel'];
 
-/** Every read of the service once, none of them missing, and each with a value but those that the car does not report. */
+/**
+ * Every read of the service once, none of them missing, and each with a value but those that the
+ * car does not report.
+ */
 function isWholeCar(shown: unknown[]): boolean {
   const parts = shown as { values: Record<string, unknown>; missing: unknown[] }[];
   const values = new Map(parts.flatMap((part) => Object.entries(part.values)));
@@ -38,7 +44,10 @@ function isWholeCar(shown: unknown[]): boolean {
   return true;
 }
 
-/** What a click on an inject node of an example makes a debug node show. Null: no further click, or what the start shows; nothing to show. */
+/**
+ * What a click on an inject node of an example makes a debug node show. Null: no further click, or
+ * what the start shows; nothing to show.
+ */
 const clicks: Record<string, readonly [inject: string | null, debug: string | null, expected: Expected][]> = {
   'Start here': [['Read now', 'Answer', /^"Rear-right window is open"$/]],
   'Read the windows': [
@@ -63,7 +72,8 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
   // One message for each of its three nodes.
   'The whole car': [['Read everything', 'The whole car', isWholeCar]],
   'Window open and rain coming': [['Rain is coming', 'Notify', /rear-right window/i]],
-  // Deployed without an error. Its events, and those of the other examples with events: event-examples_spec.
+  // Deployed without an error. Its events, and those of the other examples with events:
+  // event-examples_spec.
   'Tell me when something happens': [],
   'Unlock the tailgate for a parcel': [
     ['Unlock the tailgate', 'Notify', /not armed/],
@@ -125,7 +135,8 @@ const clicks: Record<string, readonly [inject: string | null, debug: string | nu
     ['Button: flash', 'Last command', /^"Flash: succeeded"$/],
     [null, 'Page', (pages) => /"lock":"Locked".*"outcome":"Flash: succeeded"/.test(JSON.stringify(pages))],
   ],
-  // With a server for its messages, and with a car that somebody forgets to lock: example-faults_spec.
+  // With a server for its messages, and with a car that somebody forgets to lock:
+  // example-faults_spec.
   'Push to the phone with ntfy': [['Try it', 'Not sent: no topic', /^"A test from Node-RED"$/]],
   'Lock it when I forgot': [],
   // With a broker: mqtt-example_spec.

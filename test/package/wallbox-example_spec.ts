@@ -8,7 +8,9 @@ import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
 import { buttonOf, deployExample, pressButton } from './example-flow';
 
-/** The topics are those of the MQTT interface of a go-e charger, and of a custom vehicle of evcc. */
+/**
+ * The topics are those of the MQTT interface of a go-e charger, and of a custom vehicle of evcc.
+ */
 describe('The example “Solar surplus through a wallbox”', function () {
   let broker: Aedes;
   let server: Server;

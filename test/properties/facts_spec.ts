@@ -10,7 +10,10 @@ const start = Date.parse('2026-06-01T12:00:30Z');
 const hourMs = 60 * 60_000;
 const answer = (value: unknown): object => ({ value, unit: null, timestamp: null });
 
-/** What one of two Node-REDs on one store does, some minutes after the step before; or the store cannot be written from now on, or again. */
+/**
+ * What one of two Node-REDs on one store does, some minutes after the step before; or the store
+ * cannot be written from now on, or again.
+ */
 interface Step {
   minutes: number;
   by: 0 | 1;

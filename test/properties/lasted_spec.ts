@@ -41,7 +41,10 @@ const answersOf = (values: fc.Arbitrary<string | number>): fc.Arbitrary<Answer[]
       return answers;
     });
 
-/** Paints each minute: what is known of it from the answers. Minutes between two equal answers at most an hour apart count as they do. */
+/**
+ * Paints each minute: what is known of it from the answers. Minutes between two equal answers at
+ * most an hour apart count as they do.
+ */
 function painted(answers: readonly Answer[], isMet: (value: string | number) => boolean): Map<number, boolean> {
   const known = new Map<number, boolean>();
   answers.forEach(({ value, stamp, received }, index) => {

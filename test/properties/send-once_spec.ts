@@ -7,8 +7,8 @@ import { ManualClock } from '../support/manual-clock';
 import { tried } from '../support/property';
 
 /**
- * `race`: a deploy begins when the next message was just sent. `pause`: the process stands still until another one has taken over what it
- * left, and continues then.
+ * `race`: a deploy begins when the next message was just sent. `pause`: the process stands still
+ * until another one has taken over what it left, and continues then.
  */
 const happenings = ['message', 'deploy', 'race', 'deployed', 'close', 'kill', 'pause', 'away', 'back', 'time'] as const;
 type Happening = (typeof happenings)[number];
@@ -32,7 +32,10 @@ class World {
   #begun = 0;
   #isOver = false;
 
-  /** Node-RED gives a message to the next node later; a node that a deploy replaces meanwhile does not get it. */
+  /**
+   * Node-RED gives a message to the next node later; a node that a deploy replaces
+   * meanwhile does not get it.
+   */
   pass(message: string): void {
     const begun = this.#begun;
     setImmediate(() => begun === this.#begun && this.#isOver && this.received.push(message));

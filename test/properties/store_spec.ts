@@ -23,7 +23,10 @@ interface Step {
   version: 'any' | 'none' | 'last' | 'first';
 }
 
-/** A step with its times, in the order of what happened, and its result; one that a crash cut off has no end. */
+/**
+ * A step with its times, in the order of what happened, and its result; one that a
+ * crash cut off has no end.
+ */
 interface Done {
   step: Step;
   value: number;
@@ -84,7 +87,10 @@ class History {
     return kind === 'remove' ? store.remove(key, condition) : store.entries('grant/');
   }
 
-  /** Whether there is an order of the steps, each at one moment between its begin and its end, in which a store without concurrency gives these results. */
+  /**
+   * Whether there is an order of the steps, each at one moment between its begin and its end, in
+   * which a store without concurrency gives these results.
+   */
   get isLinearizable(): boolean {
     const seenStates = new Set<string>();
     const search = (left: readonly Done[], held: Held): boolean => {
@@ -107,7 +113,10 @@ class History {
 /** What a store holds. */
 type Held = ReadonlyMap<string, { value: number; version: string }>;
 
-/** Entries in one order: writes at the same time have none, and the contract of the store checks the others. */
+/**
+ * Entries in one order: writes at the same time have none, and the contract of the
+ * store checks the others.
+ */
 const inOrder = (entries: unknown): string =>
   JSON.stringify([...(entries as { key: string }[])].sort((one, other) => one.key.localeCompare(other.key)));
 

@@ -54,7 +54,10 @@ describe('An answer of a real car', () => {
   after(() => new Promise((closed) => server.close(closed)));
   afterEach(() => account?.close());
 
-  /** An account that knows nothing of the car yet. @param signsIn it has a refresh token, else an access token */
+  /**
+   * An account that knows nothing of the car yet.
+   * @param signsIn it has a refresh token, else an access token
+   */
   const open = async (interfaces: readonly InterfaceName[], signsIn: boolean): Promise<Account> => {
     const session = openSession({ state: new MemoryStateStore(), clock });
     const client = { audience: base, tokenUrl: `${base}${tokenPath}`, clientId: 'application', clientSecret: 'secret' };
@@ -140,7 +143,10 @@ describe('An answer of a real car', () => {
       respond = (method, path) =>
         answers.find((one) => one.method === method && one.path === path) ?? { status: 404, body: '{}' };
     };
-    /** Sends the commands, and reads. @returns what *Copy diagnostics* has of the answers, and the messages */
+    /**
+     * Sends the commands, and reads.
+     * @returns what *Copy diagnostics* has of the answers, and the messages
+     */
     const ask = async (answers: readonly Answer[]): Promise<{ shared: Answer[]; messages: Map<string, unknown> }> => {
       serve(answers);
       const interfaces = new Set(answers.flatMap(({ path }) => interfaceOf(path) ?? []));
@@ -196,7 +202,10 @@ describe('An answer of a real car', () => {
       'a telephone number': '+46311234567',
       'a token': 'eyJhbGciOiJub25lIn0.eyJwcml2YXRlIjoxfQ.c2lnbmF0dXJl',
     };
-    /** A copy with some canaries instead of each value, in a sentence there, or as a name beside each name. */
+    /**
+     * A copy with some canaries instead of each value, in a sentence there, or as a
+     * name beside each name.
+     */
     const filled = (value: unknown, where: 'values' | 'sentences' | 'names', all: readonly unknown[]): unknown => {
       if (Array.isArray(value)) return value.map((item) => filled(item, where, all));
       if (typeof value === 'object' && value !== null)

@@ -80,7 +80,10 @@ type Changes = Partial<Omit<AccountOptions, 'service' | 'pack'>> &
     interfaces?: readonly InterfaceName[];
   };
 
-/** An account on a simulated service, as a `custom` configuration gives it; limits out of the way unless asked for. */
+/**
+ * An account on a simulated service, as a `custom` configuration gives it; limits out of the
+ * way unless asked for.
+ */
 export function openTestAccount(
   simulator: Pick<Simulator, 'url'>,
   {

@@ -6,12 +6,16 @@ interface AxeResult {
   violations: { id: string; nodes: { html: string }[] }[];
 }
 
-/** What axe looks for: the contrast of the colors, which is most of its work, everything else, or both. */
+/**
+ * What axe looks for: the contrast of the colors, which is most of its work,
+ * everything else, or both.
+ */
 type Rules = 'all' | 'colors' | 'all but colors';
 
 /**
  * Accessibility faults that axe finds below a selector, one line each.
- * @param rules default: all but colors in the short form of a test, because few tests show colors that no other one shows
+ * @param rules default: all but colors in the short form of a test, because few tests show colors
+ * that no other one shows
  */
 export async function axeFindings(
   page: Page,

@@ -26,14 +26,18 @@ const callback = 'http://localhost:1880/connected-vehicle/callback';
 const unique = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
 const uniqueVin = (): string => `CN${randomBytes(8).toString('hex').toUpperCase().slice(0, 15)}`;
 
-/** Members of a message that hold a whole VIN by contract (docs/internals/contract.md 3, 4 and 6): itself, and the addresses that the service gave. */
+/**
+ * Members of a message that hold a whole VIN by contract (docs/internals/contract.md 3, 4 and 6):
+ * itself, and the addresses that the service gave.
+ */
 const mayHoldVin = new Set(['vin', 'href', 'exteriorImageUrl', 'internalImageUrl']);
 
 /**
- * A separate process that sends secrets and VINs that exist nowhere else through every success and every failure, and searches logs,
- * messages, statuses, answers to the editor and files. Arguments: `whole` for every read, every command and every fault, `some` for some
- * of each, `leak` to leak a secret of each kind in every way; the folder that the process works in. It sends a `CanaryRun` to its parent,
- * which searches what the process wrote to stdout and stderr.
+ * A separate process that sends secrets and VINs that exist nowhere else through every success and
+ * every failure, and searches logs, messages, statuses, answers to the editor and files. Arguments:
+ * `whole` for every read, every command and every fault, `some` for some of each, `leak` to leak a
+ * secret of each kind in every way; the folder that the process works in. It sends a `CanaryRun` to
+ * its parent, which searches what the process wrote to stdout and stderr.
  */
 async function main([scenario, folder = '']: readonly string[]): Promise<CanaryRun> {
   process.chdir(folder);
@@ -399,7 +403,10 @@ class Run {
     this.#search();
   }
 
-  /** Every file below the folder of this process: its user directory, home, folder for temporary files and working directory. */
+  /**
+   * Every file below the folder of this process: its user directory, home, folder for temporary
+   * files and working directory.
+   */
   #files(): string[] {
     return (readdirSync(process.cwd(), { recursive: true }) as string[])
       .map((name) => join(process.cwd(), name))
@@ -420,7 +427,8 @@ class Run {
       this.#searched[place] = this.#heap[place].length;
     }
     for (const file of this.#heap.files.slice(this.#searched.files)) {
-      // A file that is being replaced exists for a moment under its new name, and then is searched under its own.
+      // A file that is being replaced exists for a moment under its new name, and then is
+      // searched under its own.
       const text = textOf(file);
       if (text === null) continue;
       // The pack's own memory of commands in progress names the vehicle, for the owner's eyes only.

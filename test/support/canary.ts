@@ -22,8 +22,8 @@ export interface CanaryReport {
 const timeLimitMs = { whole: 20 * 60_000, some: 230_000, leak: 230_000 };
 
 /**
- * Runs the canary in its own process, whose home, working directory and temporary files are in its own folder, and searches
- * everything that it wrote.
+ * Runs the canary in its own process, whose home, working directory and temporary files are in its
+ * own folder, and searches everything that it wrote.
  * @throws Error with its output if it ended without a report
  */
 export async function runCanary(scenario: keyof typeof timeLimitMs): Promise<CanaryReport> {

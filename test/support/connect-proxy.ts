@@ -7,7 +7,10 @@ export interface ConnectProxy {
   url: string;
   /** The target of each CONNECT request, in order. */
   targets: string[];
-  /** Answers with this status instead of connecting; null connects; 201 to 299 connects and answers with it; 0 never answers; -1 hangs up; 200 hangs up after the tunnel is open. */
+  /**
+   * Answers with this status instead of connecting; null connects; 201 to 299 connects and answers
+   * with it; 0 never answers; -1 hangs up; 200 hangs up after the tunnel is open.
+   */
   status: number | null;
   authorization: string | undefined;
   /** The names and values of the headers of the last request. */

@@ -9,8 +9,9 @@ import {
 import { nextPoll } from '../../src/polling/schedule';
 
 /**
- * A car, its day and its reader, in time that is only a number: how many requests a schedule costs and when it
- * notices what happened. The service reports the state that the car last pushed, with the time of that push.
+ * A car, its day and its reader, in time that is only a number: how many requests a schedule costs
+ * and when it notices what happened. The service reports the state that the car last pushed, with
+ * the time of that push.
  */
 export const second = 1_000;
 export const minute = 60 * second;
@@ -71,7 +72,10 @@ export interface Breakage {
   lasting: boolean;
 }
 
-/** What the fixed schedule reads in one request each: doors and windows every minute, engine and energy every two, 5,592 a day. */
+/**
+ * What the fixed schedule reads in one request each: doors and windows every minute, engine and
+ * energy every two, 5,592 a day.
+ */
 export const requests: readonly ReadName[] = [
   'doors',
   'windows',
@@ -93,13 +97,19 @@ export const requests: readonly ReadName[] = [
 
 export type Kind = 'door' | 'unlock' | 'window' | 'engine' | 'closed' | 'charging' | 'charged' | 'arrived';
 
-/** These are never noticed later, also when other reads fail. The start and end of charging are not either, while the doors answer. */
+/**
+ * These are never noticed later, also when other reads fail. The start and end of charging are not
+ * either, while the doors answer.
+ */
 export const securityKinds: readonly Kind[] = ['door', 'unlock', 'window'];
 
 export interface Notice {
   kind: Kind;
   happening: Happening;
-  /** Ms from the happening to the first reading that shows it; null: it was over before anybody looked. */
+  /**
+   * Ms from the happening to the first reading that shows it; null: it was over
+   * before anybody looked.
+   */
   delay: number | null;
 }
 

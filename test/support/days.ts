@@ -7,7 +7,9 @@ const at = (time: string, day = 1): number => {
   return Date.UTC(2026, 5, day, hours, minutes, seconds);
 };
 
-/** From six to six: two trips, an outage, a charging evening, a window left open at 22:10, a night. */
+/**
+ * From six to six: two trips, an outage, a charging evening, a window left open at 22:10, a night.
+ */
 export const ordinaryDay: Day = {
   start: at('06:00:00'),
   end: at('06:00:00', 2),
@@ -67,7 +69,10 @@ function randomOf(seed: number): () => number {
 const doorNames = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight', 'tailGate', 'hood'];
 const windowNames = ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'];
 
-/** Up to seven outings with doors, windows and drives, things forgotten open or unlocked, and up to two outages. */
+/**
+ * Up to seven outings with doors, windows and drives, things forgotten open or unlocked,
+ * and up to two outages.
+ */
 export function randomDay(seed: number): Day {
   const random = randomOf(seed * 7_919 + 13);
   for (let i = 0; i < 3; i += 1) random();
@@ -150,7 +155,10 @@ export function randomDay(seed: number): Day {
 
 const watched = ['doors', 'windows', 'engineRunning', 'accessibility'] as const;
 
-/** The same with endpoints that fail alone, for a blip or for hours, with messages that ask beside the polls, and with doors that are read more rarely. */
+/**
+ * The same with endpoints that fail alone, for a blip or for hours, with messages that ask beside
+ * the polls, and with doors that are read more rarely.
+ */
 export function troubledDay(seed: number): Day {
   const day = randomDay(seed);
   const random = randomOf(seed * 104_729 + 7);

@@ -5,7 +5,10 @@ import { clock, vendorDemoCar } from './answers';
 
 export type DemoCar = keyof typeof demoCars;
 
-/** A member of an answer: what the vendor's demo car gives, and what each car of the demo gives. Undefined: it lacks the member. */
+/**
+ * A member of an answer: what the vendor's demo car gives, and what each car of the demo gives.
+ * Undefined: it lacks the member.
+ */
 export interface MemberRow extends Record<DemoCar, unknown> {
   /** The end of the path: `/doors`. */
   path: string;
@@ -61,7 +64,10 @@ function membersOf(value: unknown, name = '', found = new Map<string, unknown>()
   return found;
 }
 
-/** What a member is made of, without its value: the names, the kinds of values, the units and the digits of times. */
+/**
+ * What a member is made of, without its value: the names, the kinds of values, the units and
+ * the digits of times.
+ */
 export function formOf(value: unknown): string {
   if (Array.isArray(value)) return `[${[...new Set(value.map(formOf))].join(', ')}]`;
   if (isFields(value)) {

@@ -14,8 +14,9 @@ const missing = existsSync(executablePath)
 export const pendingNote = missing && ` (pending: ${missing})`;
 
 /**
- * What a test does not need: a process for the graphics card, and the popups of the address bar, which each new window would load. The last
- * list of features replaces that of Playwright, of which the other names are.
+ * What a test does not need: a process for the graphics card, and the popups of the address bar,
+ * which each new window would load. The last list of features replaces that of Playwright, of which
+ * the other names are.
  */
 const spared = [
   '--in-process-gpu',
@@ -41,7 +42,10 @@ export interface Started {
   nodeRed: RealNodeRed;
 }
 
-/** Starts a browser, with more arguments, and a Node-RED with few nodes, both at the same time, and ends them after the suite. */
+/**
+ * Starts a browser, with more arguments, and a Node-RED with few nodes, both at the same time, and
+ * ends them after the suite.
+ */
 export function useEditors(
   flows: readonly object[] = [],
   {
@@ -74,7 +78,10 @@ export interface Opened extends Started {
   complaints: string[];
 }
 
-/** The same, and opens an editor before the hooks of the suite run. A test fails if the page complains. */
+/**
+ * The same, and opens an editor before the hooks of the suite run. A test fails
+ * if the page complains.
+ */
 export function useEditor(
   flows: readonly object[],
   editor: Omit<EditorOptions, 'complaints'> = {},
@@ -89,7 +96,10 @@ export function useEditor(
   return opened;
 }
 
-/** For a suite whose tests work on one page, one after the other. The `bail` of Mocha would also skip them after a failure of another suite. */
+/**
+ * For a suite whose tests work on one page, one after the other. The `bail` of Mocha would also
+ * skip them after a failure of another suite.
+ */
 export function skipAfterFailure(suite: Mocha.Suite): void {
   let hasFailed = false;
   suite.beforeEach(function () {
@@ -103,7 +113,9 @@ export function skipAfterFailure(suite: Mocha.Suite): void {
 export interface EditorOptions {
   locale?: string;
   height?: number;
-  /** Gets every complaint of the page, of its console and of Node-RED's check of the definitions. */
+  /**
+   * Gets every complaint of the page, of its console and of Node-RED's check of the definitions.
+   */
   complaints: string[];
   /** An error in the console that does not come from the pack. */
   isKnown?(text: string): boolean;
@@ -155,7 +167,10 @@ export async function loadEditor(page: Page, url: string): Promise<void> {
   await page.evaluate(markOpenForms);
 }
 
-/** In the editor: marks a form when Node-RED has shown it, which is after it gave its size and before it gives the focus to the first field. */
+/**
+ * In the editor: marks a form when Node-RED has shown it, which is after it gave its size and
+ * before it gives the focus to the first field.
+ */
 function markOpenForms(): void {
   interface Tray {
     show?: (...given: unknown[]) => unknown;
@@ -191,7 +206,10 @@ export async function importExample(
   await click(page.locator('#red-ui-clipboard-dialog-ok'));
 }
 
-/** Before Node-RED has finished a form, it moves the focus, which closes a menu. The code of the form may come later. */
+/**
+ * Before Node-RED has finished a form, it moves the focus, which closes a menu. The code of the
+ * form may come later.
+ */
 export const formIsOpen = (page: Page): Promise<unknown> =>
   page.waitForSelector('.red-ui-tray[data-shown]:not(:has([aria-busy=true]))');
 
@@ -231,7 +249,10 @@ export async function closeForm(page: Page, button: 'ok' | 'cancel' = 'cancel'):
   await page.waitForSelector('.red-ui-tray', { state: 'detached' });
 }
 
-/** Shows other flows in an open editor, as it shows those of another project, and deploys them: it is not loaded again. */
+/**
+ * Shows other flows in an open editor, as it shows those of another project, and deploys them: it
+ * is not loaded again.
+ */
 export async function showFlows(page: Page, nodeRed: RealNodeRed, flows: readonly object[]): Promise<void> {
   // First: it forgets the status of a node that it does not have.
   await page.evaluate(
@@ -282,7 +303,8 @@ export interface HeldAnswer {
 }
 
 /**
- * Holds back the next answer to an action of a form or of the tab "Cars", as if the network or the car were slow.
+ * Holds back the next answer to an action of a form or of the tab "Cars", as if the network
+ * or the car were slow.
  * @param body default: what the runtime answers
  */
 export async function holdAnswer(page: Page, action: string, body?: object): Promise<HeldAnswer> {

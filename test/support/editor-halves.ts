@@ -66,7 +66,10 @@ const filesOf = (type: string, names: readonly string[]): string =>
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
 
-/** The code of the form and of its dialog as it is written; the dialog of the configuration is in `sharedSources`. */
+/**
+ * The code of the form and of its dialog as it is written; the dialog of the configuration
+ * is in `sharedSources`.
+ */
 export const source = (type: string): string =>
   filesOf(type, ['form.ts', 'common.ts', ...(type === 'connected-vehicle' ? [] : ['dialog.ts'])]);
 
@@ -172,7 +175,8 @@ const holding = (held: readonly HeldNode[]) => ({
 });
 
 /**
- * The functions that the forms share, and those that show what was read, run in an editor that holds these nodes.
+ * The functions that the forms share, and those that show what was read, run in an editor
+ * that holds these nodes.
  * @returns also the requests that they sent, and every text that they showed
  */
 export function sharedEditor(
@@ -229,8 +233,8 @@ export function sharedEditor(
 }
 
 /**
- * The definition of a type, run in an editor that has no other type, whose texts are their keys, whose forms are closed, and
- * which holds these nodes.
+ * The definition of a type, run in an editor that has no other type, whose texts are their keys,
+ * whose forms are closed, and which holds these nodes.
  */
 export function definition(type: string, held: readonly HeldNode[] = []): EditorDefinition {
   const registered: Record<string, EditorDefinition> = {};
@@ -274,7 +278,10 @@ export function propertiesOf(object: ObjectExpression): Map<string, Expression> 
   );
 }
 
-/** The value of a literal, of a list or an object of them; throws at anything that would have to be run. */
+/**
+ * The value of a literal, of a list or an object of them; throws at anything that
+ * would have to be run.
+ */
 export function literal(expression: Expression): unknown {
   if (expression.type === 'Literal') return expression.value;
   if (expression.type === 'ArrayExpression')

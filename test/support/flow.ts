@@ -22,8 +22,8 @@ const nodeTypes = types.map((type) => require(`../../nodes/connected-vehicle${ty
 export type NodeConfig = { id: string; type: string } & Record<string, unknown>;
 
 /**
- * A flow in a real runtime: one vehicle node (`v`), one node under test (`n`), everything it sends recorded by output, and what
- * a Catch, a Status and a Complete node see of it.
+ * A flow in a real runtime: one vehicle node (`v`), one node under test (`n`), everything it sends
+ * recorded by output, and what a Catch, a Status and a Complete node see of it.
  */
 export class Flow {
   readonly userDir = mkdtempSync(join(tmpdir(), 'connected-vehicle-'));
@@ -140,7 +140,10 @@ export class Flow {
     await helper.setFlows(this.#flow as never, 'nodes');
   }
 
-  /** A deploy of everything, or of all nodes that are not configurations: these are kept, with their accounts. */
+  /**
+   * A deploy of everything, or of all nodes that are not configurations: these are kept,
+   * with their accounts.
+   */
   async deploy(kind: 'full' | 'nodes', credentials: Record<string, string>): Promise<void> {
     this.#deploys += 1;
     const note = { info: `deploy ${this.#deploys}` };
@@ -154,7 +157,10 @@ export class Flow {
     await started;
   }
 
-  /** The helper records each call of a method of a node, with the node: closed nodes stay in the memory until this is called. */
+  /**
+   * The helper records each call of a method of a node, with the node: closed nodes stay in the
+   * memory until this is called.
+   */
   forgetCalls(): void {
     // The types leave it out.
     (helper as unknown as { _sandbox: { resetHistory(): void } })._sandbox.resetHistory();
@@ -185,7 +191,10 @@ export class Flow {
     if (this.#RED !== undefined) await endPack(this.#RED);
   }
 
-  /** Keeps what is on disk now. The returned function ends the process, with that on disk, as if it had been killed at this moment. */
+  /**
+   * Keeps what is on disk now. The returned function ends the process, with that on disk, as if it
+   * had been killed at this moment.
+   */
   killedNow(): () => Promise<void> {
     const state = join(this.userDir, 'connected-vehicle');
     const killed = `${state}-killed`;
@@ -203,7 +212,9 @@ export class Flow {
   }
 }
 
-/** What a test of a node works with: both the flow and the service take their time from the clock. */
+/**
+ * What a test of a node works with: both the flow and the service take their time from the clock.
+ */
 interface FlowSetUp {
   clock: ManualClock;
   service: Simulator;

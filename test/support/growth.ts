@@ -5,8 +5,9 @@ const cpuOf = (work: () => unknown): number => {
 };
 
 /**
- * True if much more work takes no more than `factor` times the processor time of the less, on a machine of any speed. What else runs on it
- * can only lengthen one of the measurements, so one round in which it holds is enough; work that grows faster fails in each.
+ * True if much more work takes no more than `factor` times the processor time of the less, on a
+ * machine of any speed. What else runs on it can only lengthen one of the measurements, so one
+ * round in which it holds is enough; work that grows faster fails in each.
  */
 export function growsLessThan(factor: number, less: () => unknown, more: () => unknown): boolean {
   const best = (work: () => unknown): number => Math.min(...[1, 2, 3].map(() => cpuOf(work)));

@@ -25,7 +25,9 @@ const plainKeys = [
   'cannotTellAndLock',
 ] as const;
 
-/** One text for each plural of the language: the key, `_`, and the category of CLDR, as in i18next. */
+/**
+ * One text for each plural of the language: the key, `_`, and the category of CLDR, as in i18next.
+ */
 const pluralKeys = [
   /** `{openings} open for {time}`, by the number of openings */
   'open',
@@ -38,8 +40,8 @@ const pluralKeys = [
 ] as const;
 
 /**
- * Every key of the guard's sentences that a table of words in this language needs: of the plurals, those of whole numbers below a million,
- * and the one for all others.
+ * Every key of the guard's sentences that a table of words in this language needs: of the plurals,
+ * those of whole numbers below a million, and the one for all others.
  */
 export function guardWordKeys(language: string): string[] {
   const rules = new Intl.PluralRules(language);

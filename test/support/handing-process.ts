@@ -3,8 +3,9 @@ import { FileStateStore } from '../../src/state/file-state-store';
 import { DirectoryOwner } from '../../src/state/owner';
 
 /**
- * The child of the proof of hand-overs: as soon as it may use the directory, it counts up in one key, on condition of the version, and
- * writes each number into a log that all processes share. It reports when it waits, and when it has counted first.
+ * The child of the proof of hand-overs: as soon as it may use the directory, it counts up in one
+ * key, on condition of the version, and writes each number into a log that all processes share. It
+ * reports when it waits, and when it has counted first.
  */
 const [, , directory = '', log = '', name = ''] = process.argv;
 

@@ -8,7 +8,9 @@ export type Entity = Record<string, unknown>;
 const sensors = new Map(Object.entries<{ units: readonly (string | null)[]; state_classes: string[] }>(facts.sensor));
 const platforms = new Map(Object.entries<{ required: string[]; optional: string[] }>(facts.platforms));
 
-/** Whether a device class is one of Home Assistant's, and goes with the unit and the state class. */
+/**
+ * Whether a device class is one of Home Assistant's, and goes with the unit and the state class.
+ */
 export function assertClasses(platform: string, { device_class, state_class, unit_of_measurement }: Entity): void {
   const named = device_class as string | undefined;
   if (platform === 'binary_sensor') {

@@ -11,8 +11,9 @@ import { withSend } from './account';
 import { saveSignIn } from './saved-sign-in';
 
 /**
- * A separate process, for what Node reads from its environment at the start (certificates, proxies). It reads, sends a command and
- * refreshes a token at the service with this base URL, and prints what each of them gave: `ok` or the sentence of the error.
+ * A separate process, for what Node reads from its environment at the start (certificates,
+ * proxies). It reads, sends a command and refreshes a token at the service with this base URL, and
+ * prints what each of them gave: `ok` or the sentence of the error.
  */
 const baseUrl = process.argv[2] ?? '';
 const account = withSend(

@@ -13,7 +13,10 @@ export async function keepIn(userDir: string, keep: (store: FileStateStore) => P
   await owner.end();
 }
 
-/** Twelve days of the electric car, each with a trip and a charge at noon, and a day of the petrol car without a price. */
+/**
+ * Twelve days of the electric car, each with a trip and a charge at noon, and a day of the petrol
+ * car without a price.
+ */
 export async function keepLog(store: FileStateStore): Promise<void> {
   const day = 24 * 3_600_000;
   const start = Date.now() - 12 * day;

@@ -1,7 +1,9 @@
 /**
- * Whether a test has its long form. `npm test` runs the short forms, which take a fraction of the time, and `npm run test:slow` the long ones:
- * scripts/test-slow.mjs finds a spec by its import of this file.
- * Stored transcripts are written from all of their cases, so `UPDATE_TRANSCRIPTS=1` also chooses the long forms.
+ * Whether a test has its long form. `npm test` runs the short forms, which take a fraction of
+ * the time, and `npm run test:slow` the long ones: scripts/test-slow.mjs finds a spec by its
+ * import of this file.
+ * Stored transcripts are written from all of their cases, so `UPDATE_TRANSCRIPTS=1` also
+ * chooses the long forms.
  */
 export const isLong = process.env['LONG'] === 'true' || process.env['UPDATE_TRANSCRIPTS'] === '1';
 

@@ -9,8 +9,9 @@ interface Timer {
 }
 
 /**
- * Each request on the wire, and for how many more milliseconds its answer is waited for: a server that answers later, by the clock of the test,
- * is not waited for. Milliseconds in which this process did not run do not count.
+ * Each request on the wire, and for how many more milliseconds its answer is waited for: a server
+ * that answers later, by the clock of the test, is not waited for. Milliseconds in which this
+ * process did not run do not count.
  */
 const requests = new Map<unknown, number>();
 const requestOf = (message: unknown): unknown => (message as { request: unknown }).request;
@@ -18,7 +19,8 @@ const requestOf = (message: unknown): unknown => (message as { request: unknown 
 subscribe('undici:request:create', (message) => void requests.set(requestOf(message), 200));
 for (const end of ['undici:request:trailers', 'undici:request:error'])
   subscribe(end, (message) => void requests.delete(requestOf(message)));
-// The client of a shared store: its messages of a call are one object. Its server waits for its disk, and up to a second for a replica.
+// The client of a shared store: its messages of a call are one object. Its server waits for its
+// disk, and up to a second for a replica.
 for (const call of ['command', 'connect']) {
   subscribe(`tracing:node-redis:${call}:start`, (message) => void requests.set(message, 1_500));
   subscribe(`tracing:node-redis:${call}:asyncEnd`, (message) => void requests.delete(message));
@@ -29,7 +31,10 @@ const derivations = new Set<unknown>();
 /** Whether a key is being derived: the system does not report it. */
 export const isDeriving = (): boolean => derivations.size > 0;
 const { scrypt } = crypto;
-/** By the arguments: the stores of the tests have few secrets and salts, and each derivation takes 60 ms. */
+/**
+ * By the arguments: the stores of the tests have few secrets and salts, and each
+ * derivation takes 60 ms.
+ */
 const derived = new Map<string, unknown[]>();
 crypto.scrypt = ((...args: unknown[]) => {
   const done = args.pop() as (...results: unknown[]) => void;
@@ -48,7 +53,10 @@ crypto.scrypt = ((...args: unknown[]) => {
   // A cast: all its overloads end with a callback.
 }) as typeof scrypt;
 
-/** What the system was asked to do in another thread: files, their end, and look-ups of names. It ends without the clock of the test. */
+/**
+ * What the system was asked to do in another thread: files, their end, and look-ups of names. It
+ * ends without the clock of the test.
+ */
 const systemRequest = /^(FSReq|CloseReq|GetAddrInfoReq)/;
 
 /** Whether this process waits for its disk or for another thread. */
@@ -73,7 +81,10 @@ async function whenDone(): Promise<void> {
 }
 const quietTurns = 4;
 
-/** How many steps `advanceUntil` takes at most. A minute of waiting has 120, the longest of a test 1,200. */
+/**
+ * How many steps `advanceUntil` takes at most. A minute of waiting has 120, the
+ * longest of a test 1,200.
+ */
 const mostSteps = 10_000;
 
 /** A clock that a test moves by hand: nothing passes until `advance` is called. */
@@ -103,7 +114,10 @@ export class ManualClock implements Clock {
     return this.#now + this.#slept;
   }
 
-  /** The machine sleeps: wall time and the time since it was started continue, monotonic time does not. */
+  /**
+   * The machine sleeps: wall time and the time since it was started continue,
+   * monotonic time does not.
+   */
   sleepMachine(ms: number): void {
     this.#slept += ms;
     this.#set += ms;
@@ -114,7 +128,10 @@ export class ManualClock implements Clock {
     this.#set = now - this.#now;
   }
 
-  /** Lets time pass at once: everything that is due in it happens late, as on a machine that was busy. */
+  /**
+   * Lets time pass at once: everything that is due in it happens late, as on a
+   * machine that was busy.
+   */
   skip(ms: number): void {
     this.#now += ms;
   }
@@ -134,7 +151,10 @@ export class ManualClock implements Clock {
     return sleepOn(this, ms, signal);
   }
 
-  /** Moves time on, firing timers in the order they are due and letting each one's work run before the next. */
+  /**
+   * Moves time on, firing timers in the order they are due and letting each one's work
+   * run before the next.
+   */
   async advance(ms: number, whenReady = settled): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -150,7 +170,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves time on in steps until it is so. Each step leaves real time to what is on the wire or on disk.
+   * Moves time on in steps until it is so. Each step leaves real time to what is on
+   * the wire or on disk.
    * @throws Error with what happened instead
    */
   async advanceUntil(isSo: () => boolean, stepMs = 500): Promise<void> {

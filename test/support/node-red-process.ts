@@ -7,11 +7,14 @@ import type { Node, NodeMessage, NodeRedApp } from 'node-red';
 const RED = require(process.env['NODE_RED_PATH'] ?? 'node-red') as NodeRedApp;
 
 /**
- * The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user directory and with the settings of its arguments.
- * A message `{ node, msg }` of the parent goes into that node, and `global.get('report')(value)` of a function node sends the value to the parent.
+ * The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user
+ * directory and with the settings of its arguments. A message `{ node, msg }` of the
+ * parent goes into that node, and `global.get('report')(value)` of a function node sends
+ * the value to the parent.
  */
 async function main(userDir: string, settings: object): Promise<void> {
-  // Before the flows start: Dashboard 2 wraps the listeners that exist then, and takes its own requests from them.
+  // Before the flows start: Dashboard 2 wraps the listeners that exist then, and takes its
+  // own requests from them.
   const server = createServer((request, response) => {
     const { httpAdmin, httpNode } = RED as unknown as Record<'httpAdmin' | 'httpNode', (...handed: unknown[]) => void>;
     httpAdmin(request, response, () => httpNode(request, response));

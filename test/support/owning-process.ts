@@ -2,8 +2,8 @@ import { DirectoryOwner } from '../../src/state/owner';
 import { systemClock } from '../../src/util/clock';
 
 /**
- * The child of a test with two processes: uses a directory, stores a command that is followed in it, and lives until it is killed or
- * asked to end. It reports each state of its use.
+ * The child of a test with two processes: uses a directory, stores a command that is followed in
+ * it, and lives until it is killed or asked to end. It reports each state of its use.
  */
 const [, , directory = '', record = ''] = process.argv;
 

@@ -98,7 +98,8 @@ export class Processes {
   ) {
     this.service = new ServiceInProcess({ dialect: 'real', cars: [demoCar], ...options, clock: this.clock }, mishap);
     const { baseUrl } = resolveService('custom', { baseUrl: this.service.url });
-    // The car was commanded before: the first command of all waits for processes that may have sent one.
+    // The car was commanded before: the first command of all waits for processes
+    // that may have sent one.
     void this.store.write(`turn/${hashed(`${baseUrl}\n${demoCar.vin}`)}`, { holder: null, recent: [] });
   }
 

@@ -1,9 +1,15 @@
 import { strict as assert } from 'node:assert';
 
-/** How often a test tries what is random: `few` times in `npm test`, FACTOR times as often in `npm run test:slow`. */
+/**
+ * How often a test tries what is random: `few` times in `npm test`, FACTOR times as often in
+ * `npm run test:slow`.
+ */
 export const times = (few: number): number => Math.max(1, Math.ceil(few * Number(process.env['FACTOR'] ?? 1)));
 
-/** The seed of the first random history, or of the random cases. A failure names the seed that repeats it. */
+/**
+ * The seed of the first random history, or of the random cases. A failure names the
+ * seed that repeats it.
+ */
 export const firstSeed = Number(process.env['SEED'] ?? 1);
 
 /** Repeatable chance: the same seed gives the same numbers on every machine (mulberry32). */
@@ -37,7 +43,10 @@ export class Random {
   }
 }
 
-/** Declares a test that lives through random histories. A failure names the seed that repeats its history alone. */
+/**
+ * Declares a test that lives through random histories. A failure names the seed that
+ * repeats its history alone.
+ */
 export function itOnHistories(title: string, histories: number, live: (random: Random, seed: number) => unknown): void {
   it(`${title} (${histories} histories from seed ${firstSeed})`, async function () {
     this.timeout(0);
@@ -50,7 +59,10 @@ export function itOnHistories(title: string, histories: number, live: (random: R
   });
 }
 
-/** Declares the test that the histories met each thing more often than `least` times; few of them meet not everything. */
+/**
+ * Declares the test that the histories met each thing more often than `least` times; few of them
+ * meet not everything.
+ */
 export function itMetEverything(isEnough: boolean, least: number, count: () => Record<string, number>): void {
   it('met everything on the way', function () {
     if (!isEnough) this.skip();

@@ -12,7 +12,10 @@ export interface RealNodeRed {
   userDir: string;
   /** Asks the admin API. `POST flows` ends when the new flows have started. */
   admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<unknown>;
-  /** The end of the next deploy, also of one by an editor. Node-RED answers a deploy before it has started the new flows. */
+  /**
+   * The end of the next deploy, also of one by an editor. Node-RED answers a deploy before it has
+   * started the new flows.
+   */
   deployed(): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -41,7 +44,10 @@ export const linkDashboard = link({
   '@flowfuse/node-red-dashboard': join(root, 'node_modules/@flowfuse/node-red-dashboard'),
 });
 
-/** Settings that leave out most of Node-RED's own nodes: each Node-RED would load their modules, and each editor their forms and texts. */
+/**
+ * Settings that leave out most of Node-RED's own nodes: each Node-RED would load their modules, and
+ * each editor their forms and texts.
+ */
 export const fewNodes = {
   nodesExcludes: [
     '16-range.js',
@@ -76,7 +82,10 @@ export const fewNodesAnd = (...names: string[]): typeof fewNodes => ({
   nodesExcludes: fewNodes.nodesExcludes.filter((name) => !names.includes(name)),
 });
 
-/** A Node-RED in an existing user directory. Its first message is `{ port }`, when the flows have started. */
+/**
+ * A Node-RED in an existing user directory. Its first message is `{ port }`, when
+ * the flows have started.
+ */
 export const forkNodeRed = (
   userDir: string,
   settings: object,
@@ -88,7 +97,8 @@ export const forkNodeRed = (
   });
 
 /**
- * A real Node-RED in its own process, with the pack installed, and a user directory that goes with it.
+ * A real Node-RED in its own process, with the pack installed, and a user
+ * directory that goes with it.
  * @param settings more of settings.js, as far as JSON can express it
  * @param environment variables that only this process has
  */

@@ -20,8 +20,8 @@ interface WholeModule {
 let prepared: ReturnType<WholeModule['createClient']> | undefined;
 
 /**
- * The client as a user installs it beside the pack. A new client defines all commands of Redis, which takes longer than most tests; a
- * duplicate of a client has them.
+ * The client as a user installs it beside the pack. A new client defines all commands of Redis,
+ * which takes longer than most tests; a duplicate of a client has them.
  */
 export const loadRedis = (): RedisModule => ({
   createClient(options) {
@@ -72,7 +72,11 @@ export class RedisServer {
     return server;
   }
 
-  /** One that speaks TLS. @param options of the command line: `--tls-auth-clients`, `no`, if it asks for no certificate of a client */
+  /**
+   * One that speaks TLS.
+   * @param options of the command line: `--tls-auth-clients`, `no`, if it asks for no
+   * certificate of a client
+   */
   static async startTls(certificate: { key: string; cert: string }, ...options: string[]): Promise<RedisServer> {
     const port = await freePort();
     const files = ['--tls-key-file', 'key.pem', '--tls-cert-file', 'cert.pem', '--tls-ca-cert-file', 'ca.pem'];

@@ -36,8 +36,9 @@ export function openVirtualSession({ directory, now }: Pick<Keeper, 'directory' 
 export const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
- * A separate process that refreshes a sign-in again and again, in virtual time, until it is killed. It prints a line for each token:
- * `token` and the time, `without` and why, or at the end `lost` and the digest of the refresh token that is stored. Argument: a `Keeper` as JSON.
+ * A separate process that refreshes a sign-in again and again, in virtual time, until it is killed.
+ * It prints a line for each token: `token` and the time, `without` and why, or at the end `lost`
+ * and the digest of the refresh token that is stored. Argument: a `Keeper` as JSON.
  */
 async function keep({ directory, client, configNodeId, now }: Keeper): Promise<void> {
   const { clock, session, store } = openVirtualSession({ directory, now });

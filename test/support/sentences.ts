@@ -7,7 +7,10 @@ import { errorCodes } from '../../src/errors';
 
 const root = resolve(__dirname, '../../..');
 
-/** The code of the runtime: what runs in a browser has its texts in the message catalogues, and the simulated service has no driver. */
+/**
+ * The code of the runtime: what runs in a browser has its texts in the message catalogues, and the
+ * simulated service has no driver.
+ */
 const sources = ['src', 'nodes']
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
@@ -21,7 +24,10 @@ const sources = ['src', 'nodes']
 /** Only a developer meets it: a wrong key of the store. */
 const notForDrivers = /does not begin with a collection/;
 
-/** It may end in a part that is filled in, such as another sentence, and begin with the name of a property of the message. */
+/**
+ * It may end in a part that is filled in, such as another sentence, and begin with the name of a
+ * property of the message.
+ */
 const isSentence = (text: string): boolean =>
   /^(?:[A-Z“{]|msg\.)\S* .* .*(?:[.?]|\{\d+\})$/s.test(text) && /[a-z]{3}/.test(text) && !notForDrivers.test(text);
 

@@ -2,7 +2,10 @@ import { MemoryStateStore } from '../../src/index';
 import type { SharedStore, StateFault } from '../../src/state/state-store';
 import type { Clock } from '../../src/util/clock';
 
-/** A store in memory that several packs of one process share, as processes share a server. A test sets its fault. */
+/**
+ * A store in memory that several packs of one process share, as processes share a server. A
+ * test sets its fault.
+ */
 export class SharedMemory extends MemoryStateStore implements SharedStore {
   settlesInMs = 0;
   /** How far the clock of the store was set forward. */

@@ -1,7 +1,10 @@
 import { htmlPage, refuse, type Answer, type Exchange, type Middleware } from '../../src/simulator/service/answer';
 import { withMembers, type FaultList, type FaultOptions as Simple } from '../../src/simulator/service/faults';
 
-/** What else can go wrong at a service than the faults of the simulator itself: odd answers, and ends of connections. */
+/**
+ * What else can go wrong at a service than the faults of the simulator itself: odd answers, and
+ * ends of connections.
+ */
 
 export interface FaultOptions extends Omit<Simple, 'cut'> {
   /** In place of that of `error`. */
@@ -20,16 +23,28 @@ export interface FaultOptions extends Omit<Simple, 'cut'> {
   hugeBytes?: number;
   redirect?: string;
 
-  /** The answer as it would be, with null for each value, or for each member that has a value (docs/internals/vendor-api.md 6.1). */
+  /**
+   * The answer as it would be, with null for each value, or for each member that has a value
+   * (docs/internals/vendor-api.md 6.1).
+   */
   nulls?: 'values' | 'members';
   /** The answer as it would be, with this word for each word. */
   words?: string;
 
-  /** The point at which the connection ends. `after-effect`: the request takes effect and is not answered. */
+  /**
+   * The point at which the connection ends. `after-effect`: the request takes effect
+   * and is not answered.
+   */
   cut?: 'before-headers' | 'after-headers' | 'mid-body' | 'after-effect' | undefined;
-  /** The next request on the same connection finds it closed, as an idle one behind a gateway may be (docs/internals/vendor-api.md 6.2). */
+  /**
+   * The next request on the same connection finds it closed, as an idle one behind a gateway may be
+   * (docs/internals/vendor-api.md 6.2).
+   */
   dropKeepAlive?: true;
-  /** The answer is replaced after the request took effect, and `latencyMs` passes then: the car acted, and the service reports that it failed (docs/internals/vendor-api.md 6.2). */
+  /**
+   * The answer is replaced after the request took effect, and `latencyMs` passes then: the car
+   * acted, and the service reports that it failed (docs/internals/vendor-api.md 6.2).
+   */
   afterEffect?: true;
 }
 
@@ -107,7 +122,10 @@ function distort(answer: Answer, fault: FaultOptions): Answer {
   return { ...answer, body: withMembers(body, members) };
 }
 
-/** Members that hold a word of the car or of a request (docs/internals/service.md 2, docs/internals/vendor-api.md 1.9). */
+/**
+ * Members that hold a word of the car or of a request (docs/internals/service.md 2,
+ * docs/internals/vendor-api.md 1.9).
+ */
 const wordMembers = new Set(['value', 'status', 'invokeStatus', 'unavailableReason']);
 
 function walk(node: unknown, fault: FaultOptions): unknown {

@@ -6,8 +6,8 @@ import { escapeHtml, htmlPage, type Answer, type ServiceRequest } from '../../sr
 import { systemClock, type Clock } from '../../src/util/clock';
 
 /**
- * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that rotate (docs/internals/vendor-api.md 4.1,
- * 4.2). docs/internals/service.md leaves all of it open.
+ * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that
+ * rotate (docs/internals/vendor-api.md 4.1, 4.2). docs/internals/service.md leaves all of it open.
  */
 
 /** The path of the page at the real identity service (docs/internals/vendor-api.md 4.1). */
@@ -20,7 +20,10 @@ const refreshLife = 7 * 86_400_000;
 /** The whole grant ends after 6 months (docs/internals/vendor-api.md 4.2). */
 const grantMonths = 6;
 
-/** Every scope that the simulated service knows (docs/internals/service.md 5.2, docs/internals/vendor-api.md 4.4). */
+/**
+ * Every scope that the simulated service knows (docs/internals/service.md 5.2,
+ * docs/internals/vendor-api.md 4.4).
+ */
 export const everyScope: readonly string[] = [
   ...new Set([
     'openid',
@@ -37,21 +40,30 @@ export interface IdentityOptions {
   dialect?: 'plain' | 'real';
   /** A token with every scope that never expires. Default `demo-token`. */
   accessToken?: string;
-  /** The client id and the client secret at the identity service. Defaults `demo-client` and `demo-secret`. */
+  /**
+   * The client id and the client secret at the identity service. Defaults
+   * `demo-client` and `demo-secret`.
+   */
   clientId?: string;
   clientSecret?: string;
   /**
-   * The redirect URLs that the application was published with, compared as text. Default: any that begins with `https://` or
-   * `http://localhost` (docs/internals/vendor-api.md 4.3), in the dialect `plain` also those on another loopback host.
+   * The redirect URLs that the application was published with, compared as text. Default: any that
+   * begins with `https://` or `http://localhost` (docs/internals/vendor-api.md 4.3), in the dialect
+   * `plain` also those on another loopback host.
    */
   redirectUris?: readonly string[] | null;
-  /** The scopes that the application was published with. A sign-in that asks for another one ends with `invalid_scope`. Default: every one. */
+  /**
+   * The scopes that the application was published with. A sign-in that asks for another one ends
+   * with `invalid_scope`. Default: every one.
+   */
   scopes?: readonly string[];
   /** A sign-in without this scope gets no refresh token. Default: each one gets one. */
   refreshTokenScope?: string | null;
   /** Default 299 (docs/internals/vendor-api.md 4.2). */
   accessTokenLifeSeconds?: number;
-  /** Seconds that a rotated refresh token still works. Default 0 (docs/internals/vendor-api.md 4.2). */
+  /**
+   * Seconds that a rotated refresh token still works. Default 0 (docs/internals/vendor-api.md 4.2).
+   */
   refreshGraceSeconds?: number;
 }
 
@@ -161,7 +173,10 @@ export class Identity {
     this.#grants.clear();
   }
 
-  /** Validates the request for a sign-in. A wrong client or redirect URL is answered without a redirect. */
+  /**
+   * Validates the request for a sign-in. A wrong client or redirect URL is
+   * answered without a redirect.
+   */
   #authorize(parameters: URLSearchParams, proceed: (parameters: URLSearchParams) => Answer): Answer {
     const redirectUri = parameters.get('redirect_uri') ?? '';
     if (parameters.get('client_id') !== this.#settings.clientId) return htmlPage(400, 'This application is not known');
@@ -243,7 +258,10 @@ export class Identity {
     return this.#granted(grant.scopes, this.#rotate(grant, now));
   }
 
-  /** Each refresh gives a new refresh token; the old one stops working (docs/internals/vendor-api.md 4.2). */
+  /**
+   * Each refresh gives a new refresh token; the old one stops working
+   * (docs/internals/vendor-api.md 4.2).
+   */
   #rotate(grant: Grant, now: number): string {
     for (const [token, { until }] of this.#grants) if (until <= now) this.#grants.delete(token);
     const until = now + this.#settings.refreshGraceSeconds * 1000;

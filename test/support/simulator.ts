@@ -10,18 +10,24 @@ import { FaultList } from '../../src/simulator/service/faults';
 import { failing, type FaultOptions } from './simulated-faults';
 import { everyScope, Identity, type IdentityOptions } from './simulated-identity';
 
-/** The simulated service with what tests need besides: an identity service, every fault, other keys and interfaces, and counts. */
+/**
+ * The simulated service with what tests need besides: an identity service, every fault, other keys
+ * and interfaces, and counts.
+ */
 
 export * from '../../src/simulator';
 export { everyScope };
 export type { FaultOptions };
 
 export interface SimulatorOptions extends Omit<Options, 'middleware' | 'scopesOf'>, Omit<IdentityOptions, 'clock'> {
-  /** The other key of the application, with the same rights and quota (docs/internals/vendor-api.md 4.3). Default: none. */
+  /**
+   * The other key of the application, with the same rights and quota
+   * (docs/internals/vendor-api.md 4.3). Default: none.
+   */
   secondaryApiKey?: string;
   /**
-   * The interfaces that the service has. Default: every one. Paths of extended v1 answer 410 if it is left out, as the
-   * real service does since it was retired; paths of another one 404.
+   * The interfaces that the service has. Default: every one. Paths of extended v1 answer 410 if it
+   * is left out, as the real service does since it was retired; paths of another one 404.
    */
   interfaces?: readonly InterfaceName[];
 }
@@ -45,7 +51,10 @@ export interface Simulator extends Omit<Plain, 'faults'> {
   readonly connections: Readonly<Count>;
   /** Requests, without those of the control interface. */
   readonly inFlight: Readonly<Count>;
-  /** An access token with just these scopes (default: every one; name `openid` too), good for 299 s, in the form of a JWT. */
+  /**
+   * An access token with just these scopes (default: every one; name `openid` too), good for 299 s,
+   * in the form of a JWT.
+   */
   issueToken(options?: { scopes?: readonly string[]; lifeSeconds?: number }): string;
   /** A refresh token as if a driver had signed in (default: with every scope). */
   issueRefreshToken(scopes?: readonly string[]): string;

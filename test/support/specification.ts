@@ -1,13 +1,19 @@
 import specification from '../fixtures/specification.json';
 
-/** A row of `test/fixtures/specification.json`, which was typed by hand from the documents that `source` names; nothing of it is generated. */
+/**
+ * A row of `test/fixtures/specification.json`, which was typed by hand from the documents that
+ * `source` names; nothing of it is generated.
+ */
 export interface Endpoint {
   /** Of the read or the command. */
   name: string;
   interface: 'connected-v1' | 'connected-v2' | 'extended-v1' | 'energy-v2' | 'location-v1';
   method: 'GET' | 'POST';
   path: string;
-  /** Value of the header `accept` of a GET, `content-type` of a POST, for the media type vendor `vendor`. */
+  /**
+   * Value of the header `accept` of a GET, `content-type` of a POST, for the media
+   * type vendor `vendor`.
+   */
   type: string;
   scopes: readonly string[];
   /** The JSON of a POST; null: empty. */
@@ -21,7 +27,10 @@ interface Row extends Omit<Endpoint, 'type' | 'body'> {
   body?: Record<string, number>;
 }
 
-/** The type of a resource: a number with its unit, the words of a boolean, or the list of its values. */
+/**
+ * The type of a resource: a number with its unit, the words of a boolean, or
+ * the list of its values.
+ */
 export interface SpecifiedResource {
   scope: string;
   type?: string;

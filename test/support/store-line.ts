@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** The connection of one process to a server on this machine: it can be cut, and it can hold back what was sent. */
+/**
+ * The connection of one process to a server on this machine: it can be cut, and it can
+ * hold back what was sent.
+ */
 export class StoreLine {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -42,7 +45,10 @@ export class StoreLine {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** `cut`: connections end and none begins. `held`: what is sent waits, in both directions, until the line is open again. */
+  /**
+   * `cut`: connections end and none begins. `held`: what is sent waits, in both directions, until
+   * the line is open again.
+   */
   set(state: 'open' | 'cut' | 'held'): void {
     this.#state = state;
     for (const socket of this.#sockets) {

@@ -1,4 +1,7 @@
-/** A certificate for `localhost`, 127.0.0.1 and `service.test` that no machine trusts: for local TLS servers of the tests. Valid until 2126. */
+/**
+ * A certificate for `localhost`, 127.0.0.1 and `service.test` that no machine trusts: for local TLS
+ * servers of the tests. Valid until 2126.
+ */
 export const testCertificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrLhVf3qje/pmYcNU
@@ -18,7 +21,10 @@ J5Yfbr5bUL6bkdcCIQCqMgGaWOhhIp+u0PMAilpdo934iSmseyDoDZP5Kp0IwA==
 -----END CERTIFICATE-----`,
 };
 
-/** A certificate for `other.test` alone, that no machine trusts: what a server sends to clients that do not name their host. Valid until 2126. */
+/**
+ * A certificate for `other.test` alone, that no machine trusts: what a server sends to clients that
+ * do not name their host. Valid until 2126.
+ */
 export const otherCertificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgDWxUcOf3m3ES8oPB

@@ -1,4 +1,7 @@
-/** For a suite whose sentences hold local times: each of its tests is in a time zone, whatever that of this machine is. */
+/**
+ * For a suite whose sentences hold local times: each of its tests is in a time zone, whatever
+ * that of this machine is.
+ */
 export function useTimeZone(zone: string): void {
   let ofMachine: string | undefined;
   beforeEach(() => {

@@ -4,7 +4,9 @@ export interface Watched {
   error: unknown;
 }
 
-/** Both members change a moment after the promise is settled; `error` stays null if it is fulfilled. */
+/**
+ * Both members change a moment after the promise is settled; `error` stays null if it is fulfilled.
+ */
 export function watched(promise: Promise<unknown>): Watched {
   const seen: Watched = { done: false, error: null };
   promise.then(

@@ -16,7 +16,10 @@ const command = (name: string, version: 'v1' | 'v2', more: Record<string, unknow
   ...more,
 });
 
-/** How the state of a command changes: its words, and the seconds after it was sent. A v2 answer has the last word. */
+/**
+ * How the state of a command changes: its words, and the seconds after it was sent. A v2
+ * answer has the last word.
+ */
 const states =
   (...steps: [word: string, after: number][]) =>
   ({ service }: TimedFlow): void => {
@@ -79,7 +82,8 @@ const link = { method: 'GET', path: '/requests/' };
 
 /** From docs/internals/contract.md 4 to 6: each value of each dimension, and most pairs of them. */
 export const cases: Case[] = [
-  // The end of a command, on both interfaces, with and without a proof, and with one and two result nodes.
+  // The end of a command, on both interfaces, with and without a proof, and with one
+  // and two result nodes.
   {
     title: 'v1 lock, completed after two changes',
     setup: { node: command('lock', 'v1'), results: [{}] },

@@ -10,12 +10,14 @@ interface Arrival {
 }
 
 /**
- * A clock that stops until nothing is on the wire or on the way to the disk, and then jumps to the next timer. So the same flow
- * has the same times in each run, and a day passes in a second.
+ * A clock that stops until nothing is on the wire or on the way to the disk, and then jumps to the
+ * next timer. So the same flow has the same times in each run, and a day passes in a second.
  */
 export class QuietClock extends ManualClock {
   readonly #due = new Set<{ at: number }>();
-  /** Requests that a client has begun and not ended, and those that a server has and did not end. */
+  /**
+   * Requests that a client has begun and not ended, and those that a server has and did not end.
+   */
   readonly #sent = new Set<unknown>();
   readonly #arrived = new Set<unknown>();
   readonly #listeners: [string, (message: unknown) => void][] = [
@@ -68,7 +70,10 @@ export class QuietClock extends ManualClock {
     await this.quiet();
   }
 
-  /** Lets timers fire, one moment after the other, until it is so. @throws Error if an hour is not enough */
+  /**
+   * Lets timers fire, one moment after the other, until it is so.
+   * @throws Error if an hour is not enough
+   */
   async passUntil(isSo: () => boolean): Promise<void> {
     const end = this.monotonic() + 3_600_000;
     for (;;) {

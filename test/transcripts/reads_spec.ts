@@ -23,7 +23,10 @@ const reads = [
   .join(' ')
   .split(' ');
 
-/** Of one car: what the node sends or how it fails, its status, and the requests, by read and interface. */
+/**
+ * Of one car: what the node sends or how it fails, its status, and the requests,
+ * by read and interface.
+ */
 async function readAll(
   timedFlow: TimedFlow,
   names: readonly (readonly [read: string, version: string])[],

@@ -5,8 +5,8 @@ const folder = resolve(__dirname, '../../../test/transcripts');
 const isUpdate = process.env['UPDATE_TRANSCRIPTS'] === '1';
 
 /**
- * Transcripts that a person has read, in a file beside this one. `UPDATE_TRANSCRIPTS=1` writes the file from a run; read its
- * difference before it is committed.
+ * Transcripts that a person has read, in a file beside this one. `UPDATE_TRANSCRIPTS=1` writes the
+ * file from a run; read its difference before it is committed.
  */
 export class StoredTranscripts {
   readonly #path: string;
@@ -20,7 +20,10 @@ export class StoredTranscripts {
       : {};
   }
 
-  /** @returns what differs, as two texts to compare; two equal ones if nothing does. Differences of a few seconds do not count. */
+  /**
+   * @returns what differs, as two texts to compare; two equal ones if nothing does. Differences of
+   * a few seconds do not count.
+   */
   compare(title: string, found: unknown): { found: string; stored: string } {
     const plain: unknown = JSON.parse(JSON.stringify(found));
     this.#found[title] = plain;
@@ -55,7 +58,10 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** As Prettier writes JSON: what fits into a line is written in one, except lists of several objects. */
+/**
+ * As Prettier writes JSON: what fits into a line is written in one, except
+ * lists of several objects.
+ */
 function text(value: unknown, indentation = '', around = 0): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const inner = `${indentation}  `;

@@ -4,7 +4,10 @@ import { isRecord } from '../../src/index';
 
 const locales = resolve(__dirname, '../../nodes/locales');
 
-/** The texts of the message catalogues as Node-RED gives them; a key that no catalogue has is its own text. */
+/**
+ * The texts of the message catalogues as Node-RED gives them; a key that no catalogue
+ * has is its own text.
+ */
 export function textsOf(language: string): (key: string, values?: Record<string, string>) => string {
   const catalogues = new Map<string, unknown>();
   return (key, values = {}) => {

@@ -23,7 +23,10 @@ interface Source {
   source: { id: string };
 }
 
-/** The part of Node-RED's hooks that a transcript needs. A Complete node gets what `onComplete` reports without an error. */
+/**
+ * The part of Node-RED's hooks that a transcript needs. A Complete node gets what `onComplete`
+ * reports without an error.
+ */
 interface Hooks {
   add(hook: 'onReceive.transcript', listener: (event: { msg: Message; destination: { id: string } }) => void): void;
   add(
@@ -123,7 +126,9 @@ export class TimedFlow {
     await this.start();
   }
 
-  /** Sends a message into the node, or into a result node. A member that is undefined is left out. */
+  /**
+   * Sends a message into the node, or into a result node. A member that is undefined is left out.
+   */
   async send(msg: Message = {}, into = 'n'): Promise<void> {
     this.#sent += 1;
     const sent: Message = { _msgid: `m${this.#sent}`, topic: 'garage', mine: { deep: [1] }, ...msg };
@@ -149,7 +154,10 @@ export class TimedFlow {
     return this.#transcript.all(this.#requests);
   }
 
-  /** The same of a long time: each status once, the number of completed messages, and the requests by the hour. */
+  /**
+   * The same of a long time: each status once, the number of completed messages, and the
+   * requests by the hour.
+   */
   heardInShort(): Heard {
     const { requests: _, ...nodes } = this.heard();
     const short = Object.entries(nodes).map(([node, { complete, status, ...others }]) => [

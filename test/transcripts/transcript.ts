@@ -8,7 +8,9 @@ export type Channel = 'output 1' | 'output 2' | 'catch' | 'complete' | 'status';
 type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
 type Message = Record<string, unknown>;
 
-/** Everything that a flow hears of its nodes, by node and channel, and the requests that it cost. */
+/**
+ * Everything that a flow hears of its nodes, by node and channel, and the requests that it cost.
+ */
 export type Heard = Record<string, Record<string, Json>>;
 
 /** What no two runs have in common, and the word for it. */
@@ -22,8 +24,8 @@ export interface Names {
 }
 
 /**
- * Keeps what a flow hears in a form that two runs have in common: times since the beginning (`T+31s`), names for ids, addresses and the
- * VIN, and of each message only what the node changed.
+ * Keeps what a flow hears in a form that two runs have in common: times since the beginning
+ * (`T+31s`), names for ids, addresses and the VIN, and of each message only what the node changed.
  */
 export class Transcript {
   readonly #names: Names;
@@ -99,7 +101,10 @@ export class Transcript {
     };
   }
 
-  /** Only what is not as it came, and the names of the rest. @param within members that are compared member by member */
+  /**
+   * Only what is not as it came, and the names of the rest.
+   * @param within members that are compared member by member
+   */
   #changed(now: Message, before: Message, within: readonly string[] = []): { [key: string]: Json } {
     const isKept = (key: string): boolean => key in before && isDeepStrictEqual(now[key], before[key]);
     const kept = Object.keys(now).filter(isKept);

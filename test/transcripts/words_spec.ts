@@ -5,7 +5,10 @@ import { TimedFlow, type FlowSetup } from './timed-flow';
 
 const languages = ['en-US', 'de'] as const;
 
-/** How a flow gets each code of docs/internals/contract.md 6; nothing a service or a user does gives `INTERNAL`. */
+/**
+ * How a flow gets each code of docs/internals/contract.md 6; nothing a service or a user
+ * does gives `INTERNAL`.
+ */
 const status = { type: 'connected-vehicle-status' };
 const lock = { type: 'connected-vehicle-command', command: 'lock' };
 const read: FlowSetup = { node: status };

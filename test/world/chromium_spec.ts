@@ -105,7 +105,8 @@ describe('Chromium at an editor behind nginx', function () {
       await page.evaluate('RED.sidebar.show("connected-vehicle-cars")');
       const window = service.car().state.windows.frontLeft === 'OPEN' ? 'CLOSED' : 'OPEN';
       service.car().set({ windows: { frontLeft: window } });
-      // The button of the inject node. What the flow reads comes to the tab over the connection of the editor.
+      // The button of the inject node. What the flow reads comes to the tab over the
+      // connection of the editor.
       const pressed = await fetch(`${nodeRed.url}inject/read`, { method: 'POST' });
       assert.ok(pressed.ok);
       await page

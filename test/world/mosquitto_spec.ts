@@ -8,7 +8,10 @@ import { startMosquitto } from './support/mosquitto';
 import { endWithLogs, freePort, type Program } from './support/program';
 import { Subscriber } from './support/subscriber';
 
-/** The entities of each discovery message that a subscriber saw, each message as Home Assistant's schema wants it. */
+/**
+ * The entities of each discovery message that a subscriber saw, each message as Home
+ * Assistant's schema wants it.
+ */
 const announcedTo = (home: Subscriber | undefined): Map<string, Entity>[] =>
   home?.got.flatMap(({ topic, text }) =>
     topic.startsWith('homeassistant/') && topic.endsWith('/config') ? [checkedDiscovery(topic, text)] : [],
@@ -122,7 +125,8 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
       known.filter((id) => !found.has(id)),
       [],
     );
-    // The pack's own table of values: each that an owner of this car can read alone is in one of the groups.
+    // The pack's own table of values: each that an owner of this car can read alone is
+    // in one of the groups.
     const asked = new Set(service.requests.map(({ path }) => path.replace(/^.*\/([^/]+)$/, '$1')));
     for (const name of readNames) {
       const route = routeOf(name, ['connected-v2', 'energy-v2', 'location-v1']);

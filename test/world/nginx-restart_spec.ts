@@ -8,10 +8,15 @@ import { startNginx, type Nginx } from './support/nginx';
 import { endWithLogs, newFolder } from './support/program';
 import { printTable } from './support/table';
 
-/** Milliseconds after the command began: it connects at first, and the car answers 200 ms after it got the command. The last one is the arrival of the command. */
+/**
+ * Milliseconds after the command began: it connects at first, and the car answers 200 ms after it
+ * got the command. The last one is the arrival of the command.
+ */
 const moments = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60, 100, 140, 180, 200, 210, Infinity];
 
-/** What the restart does: a fast end, a crash, and a reload, which lets requests in progress end. */
+/**
+ * What the restart does: a fast end, a crash, and a reload, which lets requests in progress end.
+ */
 const ends = ['SIGTERM', 'SIGKILL', 'SIGHUP'] as const;
 
 describe('A command while nginx restarts', function () {
@@ -38,7 +43,10 @@ describe('A command while nginx restarts', function () {
 
   endWithLogs();
 
-  /** The result of one command with a restart at one moment: how often it arrived, whether the car acted, what the pack reports. */
+  /**
+   * The result of one command with a restart at one moment: how often it arrived, whether the car
+   * acted, what the pack reports.
+   */
   async function commandAt(moment: number, end: (typeof ends)[number], vin: string) {
     const account = openTestAccount(service, { settings: { baseUrl: `https://service.test:${nginx.port}` } });
     const sent = account.dispatcher.send('lock', { vin }).then(

@@ -84,7 +84,9 @@ describe('nginx as the TLS front of the service', () => {
     return reason;
   };
 
-  /** The lines of a log of nginx, which has ended: it writes the line of a request after its answer. */
+  /**
+   * The lines of a log of nginx, which has ended: it writes the line of a request after its answer.
+   */
   const finalLog = async (name: string): Promise<string[]> => {
     await nginx.stop();
     return (await readFile(join(nginx.folder, name), 'utf8')).split('\n').slice(0, -1);
@@ -92,7 +94,8 @@ describe('nginx as the TLS front of the service', () => {
 
   /** How many requests nginx has answered, itself or with the answer of the service. */
   const accessLog = async (): Promise<number> => {
-    // Its one worker process writes the line of each request before it answers the next one. This one speaks no TLS.
+    // Its one worker process writes the line of each request before it answers the next one.
+    // This one speaks no TLS.
     await fetch(`http://127.0.0.1:${nginx.port}`, { headers: { connection: 'close' } });
     const log = await readFile(join(nginx.folder, 'access.log'), 'utf8');
     return log.split('\n').filter((line) => line !== '' && !line.includes('" 400 ')).length;

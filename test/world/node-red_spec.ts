@@ -107,7 +107,10 @@ describe('Node-RED as a service manager runs it, with the packed tarball', funct
 
   endWithLogs();
 
-  /** How often a command to this car arrived. Only the last 1000 requests are kept, so this is asked soon. */
+  /**
+   * How often a command to this car arrived. Only the last 1000 requests are kept,
+   * so this is asked soon.
+   */
   const arrivedAt = (vin: string): number =>
     service.requests.filter(({ method, path }) => method === 'POST' && path.includes(vin)).length;
   const resultsOf = (recorded: Recorded[], vin: string): Recorded[] =>
@@ -183,7 +186,8 @@ describe('Node-RED as a service manager runs it, with the packed tarball', funct
     type Entry = { vin: string; outcome: string; settledAt: string | null };
     const unsettled = ({ outcome, settledAt }: Entry): boolean => outcome === 'pending' || settledAt === null;
     let journal: Entry[] = [];
-    // A command that never arrived gets its result when the doors have been read several times; each start begins that again.
+    // A command that never arrived gets its result when the doors have been read several times;
+    // each start begins that again.
     for (const since = Date.now(); Date.now() - since < 90_000; await sleep(500)) {
       journal = (await nodeRed.send('journal', {})) as Entry[];
       if (!journal.some(unsettled)) break;
@@ -210,8 +214,8 @@ describe('Node-RED as a service manager runs it, with the packed tarball', funct
       () => false,
       () => true,
     );
-    // In the deploy, the result node gets the result of the first command, the event node sees the window, and the command node
-    // gets the answer to the second command.
+    // In the deploy, the result node gets the result of the first command, the event node sees the
+    // window, and the command node gets the answer to the second command.
     await sleep(1_000);
     changeCar();
     await send(unfollowed);

@@ -16,20 +16,29 @@ import {
 import { endWithLogs, newFolder } from './support/program';
 
 const program = resolve(__dirname, '../support/refreshing-process.js');
-/** Access tokens live for two hours, so that a kill costs some 8 refreshes, as in a year with 500 kills. */
+/**
+ * Access tokens live for two hours, so that a kill costs some 8 refreshes, as in a
+ * year with 500 kills.
+ */
 const lifeSeconds = 7_200;
 const refreshesForKill = 8;
 /** FACTOR: so many times as many kills. */
 const factor = Number(process.env['FACTOR'] ?? 1);
 
-/** The process that keeps the sign-in is killed (SIGKILL) at any moment of a refresh, and started again within 20 seconds of virtual time. */
+/**
+ * The process that keeps the sign-in is killed (SIGKILL) at any moment of a refresh, and started
+ * again within 20 seconds of virtual time.
+ */
 describe('A sign-in at oidc-provider whose process is killed', function () {
   this.timeout(120_000 * factor);
   endWithLogs();
 
   let provider: IdentityProvider;
   let keeper: Omit<Keeper, 'now'>;
-  /** `lost`: the stored refresh token was the newest. `lostUnheard`: the provider had rotated it, and no process heard of that. */
+  /**
+   * `lost`: the stored refresh token was the newest. `lostUnheard`: the provider had rotated it,
+   * and no process heard of that.
+   */
   let report: { tokens: number; kills: number; lost: string[]; lostUnheard: string[] };
 
   const start = async (graceSeconds: number): Promise<void> => {
@@ -51,7 +60,10 @@ describe('A sign-in at oidc-provider whose process is killed', function () {
     await close();
   };
 
-  /** One life of the process: until it is killed, or until the sign-in is lost. @returns whether it was lost */
+  /**
+   * One life of the process: until it is killed, or until the sign-in is lost.
+   * @returns whether it was lost
+   */
   const live = async (): Promise<boolean> => {
     const now = (await provider.control('now')) + 1_000 + 19_000 * Math.random();
     const child = spawn(process.execPath, [program, JSON.stringify({ ...keeper, now })], {

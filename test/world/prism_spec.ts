@@ -22,7 +22,8 @@ describe('Prism, with the document of the wallbox', () => {
     const folder = await newFolder('prism');
     const fixture = resolve(__dirname, '../../../test/fixtures/energy-device-v1-openapi.json');
     const document = JSON.parse(await readFile(fixture, 'utf8')) as { paths: Record<string, unknown> };
-    // Prism does not look at the path of a server, and refuses to answer with the examples: their times are none.
+    // Prism does not look at the path of a server, and refuses to answer with the examples:
+    // their times are none.
     const paths = Object.fromEntries(Object.entries(document.paths).map(([path, item]) => [basePath + path, item]));
     await writeFile(join(folder, 'document.json'), withoutExamples({ ...document, paths, servers: undefined }));
     const port = await freePort();

@@ -29,7 +29,10 @@ interface Compose {
 const recipe = join(root, 'docs/several-node-reds');
 const credentials = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
 
-/** The files of the recipe, with servers of this machine instead of containers: redis-server takes the arguments of valkey-server. */
+/**
+ * The files of the recipe, with servers of this machine instead of containers: redis-server takes
+ * the arguments of valkey-server.
+ */
 describe('Two Node-REDs, redis-server and nginx, as the compose file starts them', function () {
   let service: Simulator;
   let nginx: Nginx;

@@ -50,7 +50,10 @@ const groups: readonly (readonly [title: string, names: readonly ShownName[]])[]
 const isAlwaysShown = (name: ShownName): boolean =>
   name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
 
-/** The read of a *car status* node that has the value of a line; a door is read together with the others. */
+/**
+ * The read of a *car status* node that has the value of a line; a door is read
+ * together with the others.
+ */
 export const readFor = (name: ShownName): string =>
   name === 'availability'
     ? 'accessibility'
@@ -75,7 +78,8 @@ function rowOf(name: ShownName, facts: ShownValues): CarRow[] {
   const { text, tone } = meaningOf(name, fact, facts);
   if (name !== 'distanceToEmpty' || typeof facts.electricRange?.value !== 'number')
     return [{ name, label: say(`name.${name}`), text, tone, fact }];
-  // Beside the electric range it is the range of the tank. A car without a tank repeats the electric range here.
+  // Beside the electric range it is the range of the tank. A car without a tank repeats the
+  // electric range here.
   const liters = facts.fuelAmount?.value;
   const hasTank = typeof liters === 'number' && liters > 0;
   return hasTank ? [{ name, label: say('name.tankRange'), text, tone, fact }] : [];

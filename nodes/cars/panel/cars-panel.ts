@@ -228,7 +228,10 @@ export class CarsPanel {
     fail();
   }
 
-  /** A line of the list, with a link to a map for the position, and a button that puts its node into the flow. */
+  /**
+   * A line of the list, with a link to a map for the position, and a button that puts
+   * its node into the flow.
+   */
   #row({ name, label, text, tone, fact }: CarRow): HTMLElement {
     const value = element('td', {}, text);
     const car = this.#car;
@@ -263,7 +266,9 @@ export class CarsPanel {
   }
 }
 
-/** @param onFailure called when the picture could not be loaded: not every car has one of each side */
+/**
+ * @param onFailure called when the picture could not be loaded: not every car has one of each side
+ */
 function pictureElement({ side, url }: CarPicture, onFailure: () => void): HTMLElement {
   const label = say(side === null ? 'label.car' : `side.${side}`);
   // The service offers pictures of up to 1,920 pixels.

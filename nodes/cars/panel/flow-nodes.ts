@@ -33,14 +33,18 @@ function addToFlow(nodes: object[]): void {
   RED.nodes.dirty(true);
 }
 
-/** The key of the text about why nothing can be changed in the flow: all are hidden, or this one is locked. */
+/**
+ * The key of the text about why nothing can be changed in the flow: all are hidden,
+ * or this one is locked.
+ */
 function whyClosed(): string | null {
   if (!RED.workspaces.active()) return 'use.noFlow';
   return RED.workspaces.isLocked() ? 'use.locked' : null;
 }
 
 /**
- * Adds a configuration, and a node that reads the windows: the editor warns of a configuration that no node uses.
+ * Adds a configuration, and a node that reads the windows: the editor warns of a
+ * configuration that no node uses.
  * @returns the key of the reason why nothing was added
  */
 export function addCar(service: 'demo' | 'volvo-cars'): string | null {
@@ -71,7 +75,10 @@ function openNew(vehicle: string): void {
   openConfiguration(vehicle);
 }
 
-/** Adds the node that reads what a line of the list shows. @returns the key of the text about the outcome */
+/**
+ * Adds the node that reads what a line of the list shows.
+ * @returns the key of the text about the outcome
+ */
 export function addNode(car: CarSummary | undefined, name: ShownName): string {
   const vin = car && vinFor(car);
   if (vin === undefined) return 'use.noVin';
@@ -81,7 +88,10 @@ export function addNode(car: CarSummary | undefined, name: ShownName): string {
   return 'use.added';
 }
 
-/** The property `vin` of a node of this car: the browser gets no whole VIN, but a node of the flows may have it. */
+/**
+ * The property `vin` of a node of this car: the browser gets no whole VIN, but a node of
+ * the flows may have it.
+ */
 export function vinFor({ config, vin, isDefault }: CarSummary): string | undefined {
   if (isDefault) return '';
   let found: string | undefined;

@@ -55,7 +55,10 @@ interface CarReport {
   session: ReturnType<Account['token']> | null;
   /** Why no account could be opened; null if one is open. */
   problem: Sentence | null;
-  /** The dialog in which a person corrects the problem; null without a problem, or if it ends without a person. */
+  /**
+   * The dialog in which a person corrects the problem; null without a problem, or if it
+   * ends without a person.
+   */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
@@ -116,7 +119,8 @@ export async function readCar(
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
   const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
-  // What the car does not have follows from it. It comes last, because the values are what a person waits for.
+  // What the car does not have follows from it. It comes last, because the values are
+  // what a person waits for.
   await client.fuelType(vin, options);
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }

@@ -2,7 +2,8 @@ import { inSystem, unitOf, type Lines, type LogSummary, type UnitSystem } from '
 import type { DemoView } from '../../vehicle/demo-car';
 import type { ShownValue, ShownValues } from '../../vehicle/shown-values';
 
-// These functions convert what the tab "Cars" shows into the units of a vehicle configuration. Several configurations can show one car.
+// These functions convert what the tab "Cars" shows into the units of a vehicle configuration.
+// Several configurations can show one car.
 
 /** The units of a record, in words. */
 const unitsOfRecord = {

@@ -31,7 +31,10 @@ function powerAt(level: number, { power }: CarState['battery']): number {
 
 export const nextPercent = (level: number): number => Math.floor(level) + 1;
 
-/** Milliseconds from a level to the next whole percent. The power of the beginning holds for the whole step. */
+/**
+ * Milliseconds from a level to the next whole percent. The power of the beginning
+ * holds for the whole step.
+ */
 export function stepMs(level: number, { battery }: CarState): number {
   const wattHours = ((nextPercent(level) - level) / 100) * battery.capacityKWH * 1000;
   return ((wattHours / powerAt(level, battery)) * 3_600_000) / battery.timeLapse;

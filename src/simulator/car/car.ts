@@ -10,7 +10,10 @@ import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 import { Wallbox } from './wallbox';
 
-/** A car remembers this many invocations; the service keeps its log for a year (docs/internals/service.md 2.5). */
+/**
+ * A car remembers this many invocations; the service keeps its log for a year
+ * (docs/internals/service.md 2.5).
+ */
 const logLength = 20_000;
 
 const minute = 60_000;
@@ -71,7 +74,10 @@ export class Car {
     return this.invocations.filter((invocation) => invocation.actedAt !== null).map((invocation) => invocation.command);
   }
 
-  /** The time at which the climatization ends automatically, milliseconds since 1970. Null: none runs. No read shows it. */
+  /**
+   * The time at which the climatization ends automatically, milliseconds since 1970. Null: none
+   * runs. No read shows it.
+   */
   get climateUntil(): number | null {
     this.#runDue();
     return this.#climateUntil;
@@ -83,7 +89,10 @@ export class Car {
     return this.#trip !== null;
   }
 
-  /** When the car next changes without a request, milliseconds since 1970; null if nothing is planned. */
+  /**
+   * When the car next changes without a request, milliseconds since 1970; null
+   * if nothing is planned.
+   */
   get nextEventAt(): number | null {
     this.#runDue();
     return this.#events[0]?.at ?? null;
@@ -108,7 +117,8 @@ export class Car {
   }
 
   /**
-   * A locked and closed car again, then the changes. Commands on their way stay on their way; a trip ends.
+   * A locked and closed car again, then the changes. Commands on their way stay on
+   * their way; a trip ends.
    * @throws VehicleError INPUT_INVALID
    */
   replace(input: CarChanges): this {
@@ -147,8 +157,8 @@ export class Car {
   }
 
   /**
-   * Drives somewhere. The car reports its status at the start, each minute and at the end; its position only at the end
-   * (docs/internals/vendor-api.md 13, 16).
+   * Drives somewhere. The car reports its status at the start, each minute and at the end; its
+   * position only at the end (docs/internals/vendor-api.md 13, 16).
    * @throws VehicleError INPUT_INVALID
    */
   drive(input: Trip): this {
@@ -210,7 +220,10 @@ export class Car {
     return this.measuredAt(modelPathOf(name) ?? `resources.${name}`);
   }
 
-  /** The answer of accessibility (docs/internals/service.md 2.7). An asleep car looks like one in power saving mode. */
+  /**
+   * The answer of accessibility (docs/internals/service.md 2.7). An asleep car looks like one
+   * in power saving mode.
+   */
   get availability(): { value: string; unavailableReason: string | null } {
     const { reachable, inUse, asleep, powerSaving } = this.state;
     if (!reachable) return { value: 'UNAVAILABLE', unavailableReason: 'NO_INTERNET' };
@@ -253,7 +266,8 @@ export class Car {
     const act = (): void => this.#at(at + lag, (then) => this.#act(invocation, then));
     if (invocation.isRuledAt(at)) {
       invocation.ruling = outcomeOf(this.#state, invocation.command);
-      // The car answered with the state of its doors: the open one that made it refuse was measured just now.
+      // The car answered with the state of its doors: the open one that made it refuse
+      // was measured just now.
       if (invocation.ruling === 'UNABLE_TO_LOCK_DOOR_OPEN') this.#touch(doorPaths, at);
       if (acts ?? invocation.ruling === 'COMPLETED') act();
     } else if (acts ?? invocation.succeedsAt(at)) act();
@@ -280,7 +294,9 @@ export class Car {
     if (invocation.command.startsWith('engine-')) this.#touch(['engineRunning'], at);
   }
 
-  /** The climatization ends after its time, when the engine starts, or when the driver's door opens. */
+  /**
+   * The climatization ends after its time, when the engine starts, or when the driver's door opens.
+   */
   #startClimate(at: number): void {
     const until = at + climateMinutes * minute;
     this.#climateUntil = until;
@@ -441,7 +457,10 @@ const advanced = (meters: Record<string, ResourceValue>, km: number): Record<str
 /** v2 waits for a car for at most so long (docs/internals/vendor-api.md 1.9). */
 const longestWait = 150_000;
 
-/** How long v2 waits for a car that does not answer: 150 s, or scaled down like the time of one that does. */
+/**
+ * How long v2 waits for a car that does not answer: 150 s, or scaled down like the
+ * time of one that does.
+ */
 const limitOf = (answerAfterMs: number): number => Math.max(answerAfterMs, Math.min(answerAfterMs * 5, longestWait));
 
 const isReached = ({ reachable, asleep, powerSaving }: CarState): boolean => reachable && !asleep && !powerSaving;

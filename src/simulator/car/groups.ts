@@ -7,8 +7,9 @@ import { modelPathOf, type ResourceValue } from './resources';
 import { parts, type CarState, type StatisticName } from './state';
 
 /**
- * A member of a group of connected v2 (docs/internals/vendor-api.md 1.10, 14). It shows a resource of the car, or
- * a part that no resource shows, in the words and units of v2, so both interfaces always agree.
+ * A member of a group of connected v2 (docs/internals/vendor-api.md 1.10, 14). It shows a
+ * resource of the car, or a part that no resource shows, in the words and units of v2, so both
+ * interfaces always agree.
  */
 interface GroupMember {
   /** What it shows; the time of the member is that of this path. */

@@ -7,7 +7,10 @@ export interface InvocationRequest {
   operationId: string;
   command: string;
   interface: 'connected-v1' | 'connected-v2';
-  /** Seconds that the tailgate can be opened for (docs/internals/service.md 4.2 rule 1). Default 120. */
+  /**
+   * Seconds that the tailgate can be opened for (docs/internals/service.md 4.2
+   * rule 1). Default 120.
+   */
   unlockDuration?: number;
   /** Minutes that the engine runs (docs/internals/vendor-api.md 15.2). Default 15. */
   runtimeMinutes?: number;
@@ -82,7 +85,9 @@ export class Invocation implements InvocationRequest {
     return successes.has(this.#stepAt(now)?.status ?? '');
   }
 
-  /** The handle is released: from now on the tailgate can be opened for `unlockDuration` seconds. */
+  /**
+   * The handle is released: from now on the tailgate can be opened for `unlockDuration` seconds.
+   */
   release(now: number): void {
     this.#releasedUntil = now + this.unlockDuration * 1000;
   }

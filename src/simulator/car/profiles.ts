@@ -1,13 +1,16 @@
 import type { CarChanges, CarOptions } from './changes';
 
-/** Commands that only some cars accept, so each car names its own (docs/internals/vendor-api.md 15). */
+/**
+ * Commands that only some cars accept, so each car names its own (docs/internals/vendor-api.md 15).
+ */
 export const optionalCommands = ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'] as const;
 
 const climate = ['climatization-start', 'climatization-stop'];
 
 /**
- * The petrol car of the demo: locked and closed, but a window was left open. Cars of 2019 list every command
- * (docs/internals/vendor-api.md 15). The vendor's demo car does not report its washer fluid and a tire either (14.4, 14.5).
+ * The petrol car of the demo: locked and closed, but a window was left open. Cars of 2019 list
+ * every command (docs/internals/vendor-api.md 15). The vendor's demo car does not report its washer
+ * fluid and a tire either (14.4, 14.5).
  */
 export const demoCar: CarOptions = {
   vin: 'YV4952NA4F120DEMO',
@@ -91,7 +94,10 @@ export const milesCar: CarOptions = {
   },
 };
 
-/** A plug-in hybrid of the classic platform, which has three of the ten members (docs/internals/vendor-api.md 12.5). */
+/**
+ * A plug-in hybrid of the classic platform, which has three of the ten members
+ * (docs/internals/vendor-api.md 12.5).
+ */
 export const classicHybridCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1CLASS1CPLUGDM5',
@@ -111,7 +117,10 @@ export const classicHybridCar: CarOptions = {
   },
 };
 
-/** A small electric car with the oddities of the EX30 (docs/internals/vendor-api.md 12.3 to 12.5, 15.1). */
+/**
+ * A small electric car with the oddities of the EX30
+ * (docs/internals/vendor-api.md 12.3 to 12.5, 15.1).
+ */
 export const quirkyCar: CarOptions = {
   ...electricCar,
   vin: 'YV1EX30QU1RKDEMO6',

@@ -4,7 +4,10 @@ import { isResourceName, resources, type Resource, type ResourceName } from '../
 /** The value of an extended resource of a simulated car (docs/internals/service.md 2.8). */
 export type ResourceValue = number | string | boolean | null;
 
-/** The resources that follow from the modelled car, with the path that each follows from, so that all views agree. */
+/**
+ * The resources that follow from the modelled car, with the path that each follows from, so
+ * that all views agree.
+ */
 const modelled: Partial<Record<string, string>> = {
   carLocked: 'lock',
   engineRunning: 'engineRunning',

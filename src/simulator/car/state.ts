@@ -1,4 +1,7 @@
-/** The state of a simulated car: the schema of each part of it, and the car that is there by default. */
+/**
+ * The state of a simulated car: the schema of each part of it, and the car that
+ * is there by default.
+ */
 
 import * as z from 'zod/mini';
 import { openingsOf, type OpeningKey, type OpeningRead, type openings } from '../../catalogue/openings';
@@ -57,7 +60,9 @@ export const position = {
 
 /** Parts of `details` that have their own members. */
 export const detailParts = {
-  /** Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2). */
+  /**
+   * Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2).
+   */
   images: { exteriorImageUrl: first(text, null), internalImageUrl: first(text, null) },
   descriptions: { model: first(text, 'XC60'), steering: first(text, 'LEFT'), upholstery: first(text, 'R310') },
 };
@@ -98,9 +103,15 @@ export const parts = {
     /** Whether the car waits for the time that its driver set. */
     scheduled: first(flag, false),
   },
-  /** How the energy interface reports the battery, with oddities of real cars (docs/internals/vendor-api.md 12.5). */
+  /**
+   * How the energy interface reports the battery, with oddities of real cars
+   * (docs/internals/vendor-api.md 12.5).
+   */
   energy: {
-    /** Members that answer with an error, by its code: `NOT_SUPPORTED`. Null: the member has a value. */
+    /**
+     * Members that answer with an error, by its code: `NOT_SUPPORTED`. Null:
+     * the member has a value.
+     */
     errors: first(z.partialRecord(z.enum(chargingMemberNames), z.nullable(z.string())), {}),
     /** Members whose capability differs from the truth. Null: it does not differ. */
     capabilities: first(z.partialRecord(z.enum(chargingMemberNames), z.nullable(flag)), {}),
@@ -131,13 +142,18 @@ export const parts = {
   },
   /** The course of the commands to come. */
   commandPlan: {
-    /** The statuses at the v1 link, by time; the last one stays. v2 answers with the last one only. */
+    /**
+     * The statuses at the v1 link, by time; the last one stays. v2 answers with the last one only.
+     */
     steps: first(z.array(step).check(z.minLength(1, { error: 'at least one step' })), [
       { afterMs: 0, status: 'RUNNING' },
       { afterMs: 2000, status: 'WAITING' },
       { afterMs: 4000, status: byRule },
     ]),
-    /** How long a v2 command blocks, if the car answers. A car that is not reached takes longer: `limitOf`. */
+    /**
+     * How long a v2 command blocks, if the car answers. A car that is not reached
+     * takes longer: `limitOf`.
+     */
     answerAfterMs: first(wait, 1500),
     /**
      * The time from the end of a command until reads show its effect
@@ -156,14 +172,19 @@ export const values = {
   plugIn: first(flag, false),
   /** The id of its wallbox; null: it has none. */
   wallbox: first(text, null),
-  /** A car that answers `climatization-stop` with success and continues (docs/internals/vendor-api.md 15.1). */
+  /**
+   * A car that answers `climatization-stop` with success and continues
+   * (docs/internals/vendor-api.md 15.1).
+   */
   ignoresClimatizationStop: first(flag, false),
   inUse: first(flag, false),
   asleep: first(flag, false),
   /** False: no internet. */
   reachable: first(flag, true),
   powerSaving: first(flag, false),
-  /** A car without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
+  /**
+   * A car without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1).
+   */
   classic: first(flag, false),
   /**
    * Commands that the specification does not name, as path segments: `climatization-start`

@@ -1,4 +1,7 @@
-/** Clicks on parts of the drawn car: changes that a person makes without knowing the whole state of the car. */
+/**
+ * Clicks on parts of the drawn car: changes that a person makes without knowing the
+ * whole state of the car.
+ */
 
 import * as z from 'zod/mini';
 import { openings, type OpeningRow } from '../../catalogue/openings';

@@ -17,9 +17,9 @@ import type { RecordedRequest } from '../service/server';
  * and a page at `/` that shows the cars and lets a person click them.
  *
  * It is for programs on this machine and for its own page. A browser states with `Origin` and
- * `Sec-Fetch-Site` which page a request comes from: requests of other pages are refused. What changes
- * something needs, from a browser, the token of the page as well. No answer allows another origin
- * to read it.
+ * `Sec-Fetch-Site` which page a request comes from: requests of other pages are refused. What
+ * changes something needs, from a browser, the token of the page as well. No answer allows
+ * another origin to read it.
  */
 interface ControlParts {
   clock: Clock;
@@ -74,12 +74,16 @@ export class Control {
     }
   }
 
-  /** Whether a request comes from a web page other than the own one, or changes something without the token of that. */
+  /**
+   * Whether a request comes from a web page other than the own one, or changes something
+   * without the token of that.
+   */
   #isForeign(method: string, headers: IncomingHttpHeaders): boolean {
     const { origin, host, 'sec-fetch-site': site } = headers;
     if (origin === undefined && site === undefined) return false;
     if (origin !== undefined && origin !== `http://${host}`) return true;
-    // An address that a person typed or followed is `none` or of another site; it reads, and shows the page.
+    // An address that a person typed or followed is `none` or of another site; it
+    // reads, and shows the page.
     const isNavigation = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
     if (site !== undefined && site !== 'same-origin' && !isNavigation) return true;
     return method !== 'GET' && !this.#isToken(headers[tokenHeader]);
@@ -115,7 +119,10 @@ export class Control {
     ];
   }
 
-  /** The cars and the faults as server-sent events: at once, after each change, and when a car changes without a request. */
+  /**
+   * The cars and the faults as server-sent events: at once, after each change, and when a car
+   * changes without a request.
+   */
   #events(): Answer {
     if (this.#readers >= maxReaders) return problem(503, 'Too many pages are open. Close some of them.');
     // One connection can ask for several at once, before the first one gets its answer.
@@ -190,7 +197,8 @@ const problem = (status: number, description: string): Answer => ({ status, body
  * script runs in it.
  */
 function controlPage(token: string): Answer {
-  // The build bundles the sources in `page/` into one file and puts it beside this one (scripts/build.mjs).
+  // The build bundles the sources in `page/` into one file and puts it beside this one
+  // (scripts/build.mjs).
   const html = readFileSync(join(__dirname, 'page.html'), 'utf8');
   const nonce = randomBytes(16).toString('base64');
   const policy = {

@@ -13,14 +13,16 @@ const nextOfWallbox = { path: '/energy-device/' };
  * answers the next command in another way.
  */
 export const demoFaults = {
-  // A person who looks at the demo does not wait for hours, as the real service lets its users wait.
+  // A person who looks at the demo does not wait for hours, as the real service
+  // lets its users wait.
   quota: { error: 'quota', refillIn: '00:01:00' },
   outage: { error: 'outage-text' },
   token: { error: 'token-refused' },
   timeout: { error: 'gateway-timeout', latencyMs: limitMs },
   cut: { cut: 'before-headers' },
   slow: { latencyMs: 20_000 },
-  // The car acts: what a flow makes of these answers shows with the next read (docs/internals/vendor-api.md 1.9, 6.2).
+  // The car acts: what a flow makes of these answers shows with the next read
+  // (docs/internals/vendor-api.md 1.9, 6.2).
   delivered: { match: nextCommand, members: { 'data.invokeStatus': { json: 'DELIVERED' } } },
   late: { match: nextCommand, latencyMs: limitMs, members: { 'data.invokeStatus': { json: 'TIMEOUT' } } },
   wallboxOffline: { match: nextOfWallbox, error: 'wallbox-offline' },

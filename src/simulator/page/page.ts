@@ -30,7 +30,9 @@ function tell(text: string, isBad = false): void {
   byId('said').className = isBad ? 'bad' : '';
 }
 
-/** The page of the simulated service: shows its cars, live, and does to them what a person clicks. */
+/**
+ * The page of the simulated service: shows its cars, live, and does to them what a person clicks.
+ */
 class DemoPage {
   #news: News = { cars: [], faults: [] };
   readonly #words = wordsOf(navigator.language);

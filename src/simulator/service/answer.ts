@@ -16,13 +16,18 @@ export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Instead of a body: sends text as it comes, until the client goes. Returns the function that ends it. */
+  /**
+   * Instead of a body: sends text as it comes, until the client goes. Returns the
+   * function that ends it.
+   */
   stream?: (send: (text: string) => void) => () => void;
 }
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });
 
-/** The shapes of error bodies; several exist on one host (docs/internals/vendor-api.md 1.11, 3.3). */
+/**
+ * The shapes of error bodies; several exist on one host (docs/internals/vendor-api.md 1.11, 3.3).
+ */
 type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'html' | 'empty';
 
 export interface Refusal {
@@ -136,7 +141,9 @@ export interface Exchange {
   wait(ms: number): Promise<void>;
 }
 
-/** Answers instead of the service, or changes what the service answers. Null: `response` was used. */
+/**
+ * Answers instead of the service, or changes what the service answers. Null: `response` was used.
+ */
 export type Middleware = (exchange: Exchange, next: () => Promise<Answer | null>) => Promise<Answer | null>;
 
 /** The parts of a request that a refusal depends on. */
@@ -148,11 +155,15 @@ export interface RefusalContext {
   keyHeader: string;
 }
 
-/** docs/internals/service.md does not show the shape of errors; `plain` has the shape of v2 for every interface. */
+/**
+ * docs/internals/service.md does not show the shape of errors; `plain` has the shape of v2
+ * for every interface.
+ */
 function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
   if (name === 'energy-v2' && status !== 401) return 'energy';
   if (dialect === 'real' && name === 'connected-v1') return 'status';
-  // The gateway checks the token, not the extended vehicle interface (docs/internals/vendor-api.md 3.3).
+  // The gateway checks the token, not the extended vehicle interface
+  // (docs/internals/vendor-api.md 3.3).
   return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
 }
 

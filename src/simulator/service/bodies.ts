@@ -80,7 +80,10 @@ export function openingsBody(car: Car, read: OpeningRead, { interface: from, isR
   return body;
 }
 
-/** The real service answers with nulls, and with the upholstery, which the specification does not list. */
+/**
+ * The real service answers with nulls, and with the upholstery, which the
+ * specification does not list.
+ */
 export function detailsBody(car: Car, context: ViewContext): Body {
   const { images, descriptions, ...details } = car.state.details;
   const { model, steering } = descriptions;
@@ -141,7 +144,8 @@ export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {
   return {
     availabilityStatus: {
       value,
-      // "The unavailable reason is given when the vehicle is not available" (docs/internals/service.md 2.7).
+      // "The unavailable reason is given when the vehicle is not available"
+      // (docs/internals/service.md 2.7).
       ...((isReal || value !== 'AVAILABLE') && { unavailableReason }),
       timestamp: withDigits(car.measuredAt('availability'), isReal ? 6 : 3),
     },

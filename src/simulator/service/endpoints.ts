@@ -52,7 +52,10 @@ export interface Endpoint {
   interface: InterfaceName;
   /** Besides `openid`. */
   scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
-  /** The media types that the accept header (GET) or the content type (POST) may name; `{vendor}` is filled in. */
+  /**
+   * The media types that the accept header (GET) or the content type (POST) may name;
+   * `{vendor}` is filled in.
+   */
   mediaTypes: readonly string[];
   /** The media type of the answer. */
   answers: string;
@@ -81,7 +84,10 @@ interface EndpointParts {
 
 const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
 
-/** The routes of the catalogue: docs/internals/service.md 4.1 to 4.3, and what docs/internals/vendor-api.md adds. */
+/**
+ * The routes of the catalogue: docs/internals/service.md 4.1 to 4.3, and what
+ * docs/internals/vendor-api.md adds.
+ */
 export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
   ...readEndpoints(parts),
   ...commandEndpoints(parts),
@@ -141,7 +147,8 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
       answers: extendedAnswer,
       handle(call) {
         const { resource = '' } = call.parameters;
-        // Unsupported resource: 403 on the real service, not 404 (docs/internals/vendor-api.md 3.3).
+        // Unsupported resource: 403 on the real service, not 404
+        // (docs/internals/vendor-api.md 3.3).
         return isReal
           ? call.refuse('exve-error', { description: `${resource} is not available for this vehicle` })
           : unsupported(call, resource);
@@ -201,12 +208,18 @@ function extraCommand(parts: EndpointParts): Endpoint {
   };
 }
 
-/** The service's own description allows 0 (docs/internals/vendor-api.md 2.2): the tailgate locks again at once. */
+/**
+ * The service's own description allows 0 (docs/internals/vendor-api.md 2.2): the tailgate
+ * locks again at once.
+ */
 const unlockRequest = z.object({
   unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
 });
 
-/** 0 is in the range that the service publishes; what it does is not (docs/internals/vendor-api.md 15.2, 8). */
+/**
+ * 0 is in the range that the service publishes; what it does is not
+ * (docs/internals/vendor-api.md 15.2, 8).
+ */
 const runtimeRequest = z.object({
   runtimeMinutes: z.int().check(z.minimum(0), z.maximum(runtimeMinutesLimits.maximum)),
 });
@@ -222,7 +235,10 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
   }
 }
 
-/** v1: the service accepts the command and answers with the link to its status (docs/internals/service.md 2.5). */
+/**
+ * v1: the service accepts the command and answers with the link to its status
+ * (docs/internals/service.md 2.5).
+ */
 function accept({ isReal }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
   const { operationId } = context;
   const id = randomUUID().replaceAll('-', '');

@@ -24,13 +24,19 @@ export interface SimulatorOptions {
   apiKey?: string;
   /** A token with every scope that never expires. Default `demo-token`. */
   accessToken?: string;
-  /** The scopes of an access token; null refuses it. Default: `accessToken` has every scope, with `open` any token. */
+  /**
+   * The scopes of an access token; null refuses it. Default: `accessToken` has every scope,
+   * with `open` any token.
+   */
   scopesOf?: (token: string) => Scopes | null;
   /** Sees each request to the service before its faults. Default: none. */
   middleware?: Middleware;
   /** Default: one demo car. */
   cars?: readonly CarOptions[];
-  /** `true`: the headers are checked for presence, but any key and any token is accepted. Default `false`. */
+  /**
+   * `true`: the headers are checked for presence, but any key and any token is
+   * accepted. Default `false`.
+   */
   open?: boolean;
   /** Simulated limits (docs/internals/vendor-api.md 5). Default: none. */
   limits?: LimitOptions;

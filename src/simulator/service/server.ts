@@ -74,7 +74,8 @@ export class SimulatorServer {
     const { method = '', url = '', headers } = request;
     const [path = ''] = url.split('?', 1);
     const record: RecordedRequest = { method, path: url, headers, body: '', at: this.#parts.clock.now(), status: 0 };
-    // A name that leads here is not yet this service: a page of another site can point its own name to this address.
+    // A name that leads here is not yet this service: a page of another site can point its own
+    // name to this address.
     if (!this.#isOwnHost(headers.host))
       return this.#send(response, record, {
         status: 403,

@@ -25,7 +25,10 @@ export class Service {
   readonly #limits: Limits;
   readonly #router = new Router<Endpoint>();
   readonly #url: () => string;
-  /** `vcc-api-key` -> `vcc-api-operationid`: carries the operation id on v2 (docs/internals/vendor-api.md 1.1). */
+  /**
+   * `vcc-api-key` -> `vcc-api-operationid`: carries the operation id on v2
+   * (docs/internals/vendor-api.md 1.1).
+   */
   readonly #operationHeader: string;
 
   constructor(settings: Settings, url: () => string, signal: AbortSignal) {
@@ -139,7 +142,10 @@ export class Service {
     };
   }
 
-  /** The media type, and on v2 the operation id, which is not in the body there (docs/internals/vendor-api.md 1.1). */
+  /**
+   * The media type, and on v2 the operation id, which is not in the body there
+   * (docs/internals/vendor-api.md 1.1).
+   */
   #stamped(answer: Answer, endpoint: Endpoint, { operationId }: RefusalContext): Answer {
     const headers = { ...answer.headers };
     if (answer.status < 300) headers['content-type'] ??= endpoint.answers;

@@ -39,7 +39,10 @@ const stored = {
     conditions: [{ value: 'batteryChargeLevel', operator: '<', operand: 10, operandType: 'num' }],
   },
 };
-/** All forms load their code in the same way: the short form of the test opens three of them, one of a configuration. */
+/**
+ * All forms load their code in the same way: the short form of the test opens three of them,
+ * one of a configuration.
+ */
 const opened = everyNth(3, Object.keys(stored) as (keyof typeof stored)[]);
 const idOf = (name: keyof typeof stored): string => `loaded-${name}`;
 /** On a tab of their own. */

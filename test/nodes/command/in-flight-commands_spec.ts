@@ -183,7 +183,8 @@ describe('a command whose answer nobody was there for', () => {
     const deploy = replaceWatch(200);
     await closing;
     await clock.advanceUntil(() => service.requests.some(({ method, status }) => method === 'POST' && status !== 0));
-    // Long enough for a record that is not held back: each step waits for what is on the wire and on disk.
+    // Long enough for a record that is not held back: each step waits for what is on
+    // the wire and on disk.
     await clock.advanceInSteps(1_000, 100);
     assert.equal(flow.outputs[1]?.length, 0);
     close();

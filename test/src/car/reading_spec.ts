@@ -134,7 +134,8 @@ describe('A place', () => {
   ];
   for (const given of refused) it(`is not ${JSON.stringify(given)}`, () => assert.equal(parsePlace(given), null));
 
-  // A degree of a great circle of the earth (6,371 km) is 111,195 m; one of longitude at 60° north is half of that, less 1 m.
+  // A degree of a great circle of the earth (6,371 km) is 111,195 m; one of longitude at 60° north
+  // is half of that, less 1 m.
   const distances: [from: number[], to: number[], meters: number][] = [
     [[10, 20], [11, 20], 111_195],
     [[0, 20], [0, 19], 111_195],

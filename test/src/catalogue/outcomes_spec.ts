@@ -1,7 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { causeOf, isFinal, isUnderWay, meaningOf, outcomes } from '../../../src/catalogue/outcomes';
 
-/** The words of docs/internals/service.md 3 and docs/internals/vendor-api.md 1.9, copied from there by hand. */
+/**
+ * The words of docs/internals/service.md 3 and docs/internals/vendor-api.md 1.9,
+ * copied from there by hand.
+ */
 const named = `
   RUNNING WAITING COMPLETED REJECTED UNKNOWN TIMEOUT CONNECTION_FAILURE VEHICLE_IN_SLEEP UNLOCK_TIME_FRAME_PASSED UNABLE_TO_LOCK_DOOR_OPEN
   EXPIRED SENT NOT_SUPPORTED CAR_IN_SLEEP_MODE DELIVERED DELIVERY_TIMEOUT SUCCESS CAR_TIMEOUT CAR_ERROR NOT_ALLOWED_PRIVACY_ENABLED

@@ -9,7 +9,10 @@ import {
   unitsBeside,
 } from '../../../src/catalogue/units';
 
-/** docs/internals/vendor-api.md 6.2, 12.3 and 14.2: the unit in words, as v2 writes it, and other spellings. */
+/**
+ * docs/internals/vendor-api.md 6.2, 12.3 and 14.2: the unit in words, as v2 writes it,
+ * and other spellings.
+ */
 const units: readonly [words: string, wire: string, ...others: string[]][] = [
   ['kilometers', 'km', 'kilometres', 'KM', ' km '],
   ['miles', 'mi', 'mile'],

@@ -1,7 +1,8 @@
 import { sendAround, type DispatchesMet } from '../../model/dispatch-history';
 import { itMetEverything, itOnHistories, times } from '../../support/random';
 
-// Commands that wait for their turn or for the car, are cancelled and lose their connection, with the real client, the real turns and the simulated service.
+// Commands that wait for their turn or for the car, are cancelled and lose their connection, with
+// the real client, the real turns and the simulated service.
 const histories = times(60);
 
 describe('Commands on random histories', () => {

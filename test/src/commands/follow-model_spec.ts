@@ -1,7 +1,8 @@
 import { liveThrough, type Met } from '../../model/follow-history';
 import { itMetEverything, itOnHistories, times } from '../../support/random';
 
-// Following a command on random histories, with the real client, the real way to follow it and the simulated service.
+// Following a command on random histories, with the real client, the real way to follow it and
+// the simulated service.
 const histories = times(100);
 
 describe('Following a command, on random histories', () => {

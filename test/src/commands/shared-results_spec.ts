@@ -156,7 +156,10 @@ describe('the results of commands, of several processes with the same flows', ()
   });
 
   describe('are not sent again after a restart where the store was away while it had to store that they were sent:', () => {
-    /** Cuts the line of the process for 5 seconds at the first write to the record of a command, once `isDue`. */
+    /**
+     * Cuts the line of the process for 5 seconds at the first write to the record of a
+     * command, once `isDue`.
+     */
     const cutAtWrite = ({ line, pack: { store } }: Process, isDue: () => boolean): void => {
       const write = store.write.bind(store);
       let isFirst = true;

@@ -103,7 +103,10 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
-  /** A command of a process that has its turn, and is not sent because the service is slow to answer the read before. */
+  /**
+   * A command of a process that has its turn, and is not sent because the service is slow to
+   * answer the read before.
+   */
   const hesitating = async (): Promise<{ waiting: Promise<CommandRecord> }> => {
     void send(one, 'lock', { interface: 'v2' });
     const waiting = send(one, 'flash', { whenBusy: 'queue', precheck: true, waitMs: 200 * second });

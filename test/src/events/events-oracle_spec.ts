@@ -13,7 +13,8 @@ import { firstSeed, Random, times } from '../../support/random';
 import { clientOf, openRunner, unsentOf, type EventRunner } from './event-runners';
 import { expectedEvents, randomHistory, type Expected, type HistoryReading } from './oracle';
 
-// The events against a brute-force oracle on random histories. A failure names its seed; SEED=<seed> FACTOR=0 runs that history alone.
+// The events against a brute-force oracle on random histories. A failure names its seed;
+// SEED=<seed> FACTOR=0 runs that history alone.
 const histories = times(40);
 const start = Date.UTC(2026, 5, 1, 8);
 
@@ -23,7 +24,10 @@ const lineOf = ({ event, name, place, between }: VehicleEvent): string =>
   line({ event, name, place, since: Date.parse(between.since ?? ''), until: Date.parse(between.until) });
 
 const { signal } = new AbortController();
-/** Those of the car; the sign-in needs no reading, and the sessions of a wallbox have their oracle in sessions-oracle_spec.ts. */
+/**
+ * Those of the car; the sign-in needs no reading, and the sessions of a wallbox have their oracle
+ * in sessions-oracle_spec.ts.
+ */
 const eventNames = allEvents.filter((name) => !name.startsWith('sign-in-') && name !== 'charging-session-ended');
 const eventReadNames = readsForEvents(eventNames);
 
@@ -61,7 +65,8 @@ describe('The events against their oracle', () => {
         }
         const lines = events.map((event) => `${reading.at} ${lineOf(event)}`);
         let sending = events;
-        // A process that is killed has stored the events, and has sent none, some or all of them. The third try succeeds.
+        // A process that is killed has stored the events, and has sent none, some or all of them.
+        // The third try succeeds.
         for (let kills = events.length > 0 ? random.pick([0, 0, 1, 2]) : 0; kills > 0; kills -= 1) {
           const repeated = lines.slice(0, random.between(0, lines.length));
           sent.push(...repeated);

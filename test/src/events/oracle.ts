@@ -1,8 +1,8 @@
 import type { Random } from '../../support/random';
 
 /**
- * The events once more, by brute force: from the whole history of one fact it works out what must be reported. It shares no code with
- * src/events, and has its own table.
+ * The events once more, by brute force: from the whole history of one fact it works out what must
+ * be reported. It shares no code with src/events, and has its own table.
  */
 export interface HistoryReading {
   at: number;
@@ -205,7 +205,10 @@ const contentOf = (reading: HistoryReading, read: string, member: string | null)
   return (member === null ? payload : payload?.[member]) ?? undefined;
 };
 
-/** The states that a track received, in the order of their times: a state that is older than a received one is left out. */
+/**
+ * The states that a track received, in the order of their times: a state that is older than a
+ * received one is left out.
+ */
 function toldOf(
   history: readonly HistoryReading[],
   read: string,
@@ -259,7 +262,10 @@ export function expectedEvents(
   return [...expected, ...tripEnds(history)];
 }
 
-/** A trip has ended if the odometer has grown since the last one and the car was parked while it showed the same, five seconds more or less. */
+/**
+ * A trip has ended if the odometer has grown since the last one and the car was parked while it
+ * showed the same, five seconds more or less.
+ */
 function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number })[] {
   const expected: (Expected & { at: number })[] = [];
   let last: Told | null = null;
@@ -311,7 +317,10 @@ function tripEnds(history: readonly HistoryReading[]): (Expected & { at: number 
 const minute = 60_000;
 const oddValues = [null, undefined, 'UNSPECIFIED', 'NEW_WORD', 17.5, {}, '', 'open'] as const;
 
-/** The life of a car in readings: mostly true, with unknown and odd values, missing and late timestamps, and failed reads. */
+/**
+ * The life of a car in readings: mostly true, with unknown and odd values, missing and late
+ * timestamps, and failed reads.
+ */
 export function randomHistory(
   random: Random,
   start: number,

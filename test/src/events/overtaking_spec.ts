@@ -20,7 +20,10 @@ const second = 1_000;
 const { signal } = new AbortController();
 const runnerOptions = { vin, onSaveFailed: () => undefined, onDropped: () => undefined };
 
-/** A car without timestamps. It answers with its state at the time of the question, up to 150 seconds later. */
+/**
+ * A car without timestamps. It answers with its state at the time of the question, up
+ * to 150 seconds later.
+ */
 class SlowCar {
   readonly clock = new ManualClock();
   isOpen = false;
@@ -53,7 +56,9 @@ class SlowCar {
   }
 }
 
-/** An hour of polls, each half a minute after the one before, whether or not that one was answered. */
+/**
+ * An hour of polls, each half a minute after the one before, whether or not that one was answered.
+ */
 async function live<Event>(car: SlowCar, random: Random, poll: () => Promise<readonly Event[]>): Promise<Event[]> {
   const events: Event[] = [];
   const polls: Promise<unknown>[] = [];

@@ -6,7 +6,8 @@ import { itMetEverything, itOnHistories, times, type Random } from '../../suppor
 import { clientOf, openRunner, unsentOf, type EventRunner } from './event-runners';
 import type { HistoryReading } from './oracle';
 
-// The ends of the sessions of a wallbox against a second reader, which knows the whole history of the answers and reads them itself.
+// The ends of the sessions of a wallbox against a second reader, which knows the whole history of
+// the answers and reads them itself.
 const histories = times(150);
 const start = Date.UTC(2026, 5, 1, 8);
 const minute = 60_000;
@@ -91,7 +92,9 @@ function answersOf(random: Random, charges: readonly Charge[]): Answered[] {
 const energyIn = ({ chargedEnergy: kWh }: Raw): number | null =>
   kWh === null || Number.isNaN(Number(kWh)) || Number(kWh) < 0 ? null : Number(kWh);
 
-/** A line for each session that has ended since the first answer, at the first answer that shows it. */
+/**
+ * A line for each session that has ended since the first answer, at the first answer that shows it.
+ */
 function expectedLines(answers: readonly Answered[]): string[] {
   const known = new Set<string>();
   let begin: number | null = null;

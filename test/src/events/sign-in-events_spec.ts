@@ -116,7 +116,8 @@ describe('The events of a sign-in', function () {
         '2026-07-07 sign-in-ending 2026-07-10',
       ]);
       await until('2026-07-20T08:00:00Z');
-      // An unused refresh token is renewed every third day, so the end is found at most three days later.
+      // An unused refresh token is renewed every third day, so the end is found at
+      // most three days later.
       assert.match(seen.join(), /^2026-07-1[0-3] sign-in-required 2026-07-1[0-3]$/);
       await restart();
       await until('2026-08-01T08:00:00Z');

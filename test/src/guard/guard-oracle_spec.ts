@@ -22,7 +22,8 @@ describe('The guard against its oracle', () => {
       const expected = expectedEvents(history);
       for (const { type, reason } of expected) seen.set(`${type} ${reason}`, (seen.get(`${type} ${reason}`) ?? 0) + 1);
       assert.deepEqual(tickedWhenDue(history, new Random(seed)), expected, 'ticked when due, restarted');
-      // Every fourth runs with more ticks than needed, which takes longer and only shows that they do no harm.
+      // Every fourth runs with more ticks than needed, which takes longer and only shows
+      // that they do no harm.
       if (seed % 4 === 0) assert.deepEqual(tickedEachMinute(history), expected, 'ticked each minute');
     },
   );
@@ -57,7 +58,10 @@ describe('The guard against its oracle', () => {
   });
 });
 
-/** Measurements of one window, each heard at some time after it was taken, in any order, on clocks that differ by what is known. */
+/**
+ * Measurements of one window, each heard at some time after it was taken, in any order, on clocks
+ * that differ by what is known.
+ */
 function misorderedHistory(random: Random): { value: string; stamp: number; at: number }[] {
   const measured = Array.from({ length: 12 }, (_, index) => ({
     value: random.pick(['OPEN', 'CLOSED']),
@@ -84,7 +88,10 @@ function tickedEachMinute(history: History): GuardEvent[] {
   return said;
 }
 
-/** As a node does it: one timer, set to `nextDue`, and the state carried as JSON over a restart now and then. */
+/**
+ * As a node does it: one timer, set to `nextDue`, and the state carried as JSON over a
+ * restart now and then.
+ */
 function tickedWhenDue(history: History, random: Random): GuardEvent[] {
   const said: GuardEvent[] = [];
   let guard = new Guard(settingsOf(history));

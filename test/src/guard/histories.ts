@@ -13,7 +13,10 @@ const names = {
 const oddWords = ['UNSPECIFIED', 'open', 'closed', '', null, undefined, 42, true, {}] as const;
 const singles = ['frontLeftWindow', 'rearRightDoor', 'carLocked'] as const;
 
-/** A few hours in the life of a car, often across a night or a change of the clocks, with everything that a service does wrong. */
+/**
+ * A few hours in the life of a car, often across a night or a change of the clocks, with everything
+ * that a service does wrong.
+ */
 export function randomHistory(random: Random): History {
   const zone = random.pick(zoneNames);
   const minutes = random.between(60, 400);

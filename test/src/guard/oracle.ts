@@ -2,9 +2,10 @@ import type { GuardEvent, GuardInput, NamedOpening, OpenOpening } from '../../..
 import type { OpeningKind, WatchName } from '../../../src/catalogue/openings';
 
 /**
- * The guard once more, as simple as possible: no state, no timers. At every minute, and after every input, it works out from
- * the whole history again what must be reported then, given what was reported before. It shares no code with the guard,
- * and knows the clocks of its zones from a table instead of from Intl.
+ * The guard once more, as simple as possible: no state, no timers. At every minute, and after every
+ * input, it works out from the whole history again what must be reported then, given what was
+ * reported before. It shares no code with the guard, and knows the clocks of its zones from a table
+ * instead of from Intl.
  */
 export interface History {
   /** The first minute, milliseconds since 1970. */
@@ -86,7 +87,10 @@ type Row = (typeof table)[number];
 const rowsNamed = (names: readonly WatchName[]): Row[] =>
   table.filter(([key, kind]) => names.includes(key) || names.includes(kind));
 
-/** What one opening's past amounts to. A number of a moment is its place in the run, for two things may share a minute. */
+/**
+ * What one opening's past amounts to. A number of a moment is its place in the run, for two
+ * things may share a minute.
+ */
 interface Story {
   open: { since: number; fromMoment: number } | null;
   everTold: boolean;
@@ -349,7 +353,9 @@ function isQuiet({ quiet }: History, at: number): boolean {
   return sinceFrom < (quiet.to - quiet.from + 1440) % 1440;
 }
 
-/** Whether an event reported that the state of an opening is unknown, also in a part of a sentence. */
+/**
+ * Whether an event reported that the state of an opening is unknown, also in a part of a sentence.
+ */
 function saidUnknown(event: GuardEvent, row: Row): boolean {
   if (event.type === 'clear') return false;
   const unknown =

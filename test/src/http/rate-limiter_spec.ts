@@ -14,7 +14,10 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const start = Date.parse('2026-06-01T08:00:00Z');
-/** How late a place may become free: the windows count in whole seconds, and a second more for the way to the service. */
+/**
+ * How late a place may become free: the windows count in whole seconds, and a second more for
+ * the way to the service.
+ */
 const nextMinute = 62 * second;
 /** The same for a day, which is counted in steps of five minutes. */
 const nextDay = 24 * hour + 5 * minute + second;
@@ -34,7 +37,10 @@ describe('the rate limiter of an API key', () => {
     return limiter;
   };
   const close = async (limiter: RateLimiter): Promise<void> => limiters.get(limiter)?.();
-  /** Asks for a request to the connected API that waits 30 seconds at most, unless `options` define another wait. */
+  /**
+   * Asks for a request to the connected API that waits 30 seconds at most, unless `options`
+   * define another wait.
+   */
   const acquire = (
     limiter: RateLimiter,
     kind: RequestKind,

@@ -103,7 +103,10 @@ describe('A request', () => {
     retryAt: null,
     problem: null,
   };
-  /** The result of a request, the number of tries, and the seconds that the pauses between them took. */
+  /**
+   * The result of a request, the number of tries, and the seconds that the
+   * pauses between them took.
+   */
   const outcome = async (work: Promise<unknown>): Promise<[result: string, tries: number, seconds: number]> => {
     const before = sent.length;
     const began = clock.monotonic();

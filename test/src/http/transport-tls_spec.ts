@@ -12,7 +12,10 @@ import { otherCertificate, testCertificate } from '../../support/test-certificat
 
 const vin = 'YV1TEST0000000000';
 
-/** What a read, a command and a refreshed token of one account gave: `ok` or the sentence of the error. */
+/**
+ * What a read, a command and a refreshed token of one account gave: `ok` or the
+ * sentence of the error.
+ */
 interface Results {
   read: string;
   command: string;
@@ -28,7 +31,10 @@ describe('TLS connections of an account', () => {
   let received: (string | undefined)[];
   let connections: number;
 
-  /** Starts the service with the certificate that clients get who name no host, or one that is not known. */
+  /**
+   * Starts the service with the certificate that clients get who name no host, or
+   * one that is not known.
+   */
   const start = async (byDefault: { key: string; cert: string }): Promise<void> => {
     service = createServer(byDefault, (request, response) => {
       received.push(request.headers.authorization);

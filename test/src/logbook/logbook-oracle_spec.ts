@@ -11,7 +11,8 @@ import { sessionsOf } from '../../../src/logbook/wallbox';
 import { expectedLog, randomCarDay, type CarDay, type Expected, type Sample } from './oracle';
 import { answerAt } from './wallbox-oracle';
 
-// The logbook against a brute-force reader on random days. A failure names its seed; SEED=<seed> FACTOR=0 runs that day alone.
+// The logbook against a brute-force reader on random days. A failure names its seed; SEED=<seed>
+// FACTOR=0 runs that day alone.
 const days = times(isLong ? 2_000 : 60);
 const start = Date.UTC(2026, 2, 28, 18);
 

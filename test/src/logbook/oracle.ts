@@ -2,8 +2,8 @@ import type { Random } from '../../support/random';
 import { measuredOf, randomSessions, type BoxSession, type Compared } from './wallbox-oracle';
 
 /**
- * A random day of a car and what was read of it, and the logbook of these readings once more, by brute force over all of them. It shares no
- * code with src/logbook.
+ * A random day of a car and what was read of it, and the logbook of these readings once more, by
+ * brute force over all of them. It shares no code with src/logbook.
  */
 export interface Sample {
   read:
@@ -75,7 +75,10 @@ function phasesOf(random: Random, start: number, end: number): Phase[] {
 const along = ([from, to]: [number, number], { from: start, to: end }: Phase, at: number): number =>
   Math.floor(from + ((to - from) * (at - start)) / (end - start));
 
-/** Each read has its own interval, comes late, or not at all for hours; values are missing or wrong; stamps are missing or older. */
+/**
+ * Each read has its own interval, comes late, or not at all for hours; values are missing or wrong;
+ * stamps are missing or older.
+ */
 export function randomCarDay(random: Random, start: number): CarDay {
   const end = start + 24 * 60 * minute;
   const phases = phasesOf(random, start, end);
@@ -153,7 +156,10 @@ interface Told<Value> {
 }
 const timeOf = ({ at, stamp }: Told<unknown>): number => Math.min(stamp ?? at, at);
 
-/** The known values of a fact in the order of the history; one with an older stamp than before is none. */
+/**
+ * The known values of a fact in the order of the history; one with an older stamp
+ * than before is none.
+ */
 function told<Value>(samples: readonly Sample[], valueOf: (sample: Sample) => Value | null | undefined): Told<Value>[] {
   const list: Told<Value>[] = [];
   for (const [index, sample] of samples.entries()) {
@@ -207,7 +213,8 @@ export function expectedLog({
     if (use === undefined || odometer === undefined || use.value) continue;
     const first = odometer.runStart;
     if (odometer.at < use.runStart - moment || first > use.at + moment) continue;
-    // The car stands at the number that was shown there first, until it has made a whole kilometer. A lower number, or one that is higher than a car can have come since, has to come twice.
+    // The car stands at the number that was shown there first, until it has made a whole kilometer.
+    // A lower number, or one that is higher than a car can have come since, has to come twice.
     const here = shown.at(-1)?.value ?? odometer.value;
     const stood = shown.filter(({ value }) => value === here).map(({ time }) => time);
     if (odometer.runLength === 1 && isOdd(odometer, here, Math.max(...stood))) continue;
@@ -351,7 +358,10 @@ interface Kept {
   inside: Told<number>[];
 }
 
-/** The lowest and the highest level. The charge begins anew with a first level below the one before it, and with one that no car can charge to in the time. */
+/**
+ * The lowest and the highest level. The charge begins anew with a first level below the one before
+ * it, and with one that no car can charge to in the time.
+ */
 function spanOf({ before, inside }: Kept): { low: number; high: number } | null {
   let span = before && { low: before.value, high: before.value };
   let time = before?.time ?? 0;
@@ -364,7 +374,7 @@ function spanOf({ before, inside }: Kept): { low: number; high: number } | null 
   return span;
 }
 
-/** What a level says of the one before it: three percent apart is another level. */
+/** What a level shows about the one before it: three percent apart is another level. */
 function answerOf(kept: Kept, { value }: Told<number>): 'the last is wrong' | 'this is wrong' | 'fits' {
   if (kept.inside.length === 0) return 'fits';
   const [all, others] = [spanOf(kept)!.high, spanOf({ ...kept, inside: kept.inside.slice(0, -1) })?.high ?? Infinity];
@@ -427,7 +437,8 @@ function chargesOf(samples: readonly Sample[], { usage, odometers, levels, statu
     const from = previous?.value === false ? Math.min(timeOf(previous), seen[0]) : seen[0];
     const endIndex = run.end?.index ?? Infinity;
     const inside = levels.filter(({ index }) => index >= run.first && index <= endIndex);
-    // After the end: the first level, unless another charge begins or the odometer shows that the car has left, and the next one, if it shows that the last one is wrong.
+    // After the end: the first level, unless another charge begins or the odometer shows that the
+    // car has left, and the next one, if it shows that the last one is wrong.
     const start = lastBefore(odometers, run.first)?.value ?? Infinity;
     const next = runs[runs.indexOf(run) + 1]?.first ?? Infinity;
     const ended = run.end === null ? Infinity : Math.max(timeOf(run.end), seen[1]);
@@ -536,7 +547,10 @@ function movesOf({ usage, shown }: Pick<Lists, 'usage' | 'shown'>): Move[] {
   });
 }
 
-/** Whether the odometer has shown by the second level that the car has come to another place since the first one. */
+/**
+ * Whether the odometer has shown by the second level that the car has come to another place
+ * since the first one.
+ */
 function arrivedBetween(
   moves: readonly Move[],
   shown: readonly Shown[],

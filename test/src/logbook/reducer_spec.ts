@@ -386,7 +386,10 @@ describe('The record of a charge', () => {
       for (const [name, reason] of Object.entries(reasons)) assert.equal(record.reasons[name], reason);
     });
 
-  /** A car that stands with 60 percent for an hour, charges with these levels, a new one each five minutes, and stands again. */
+  /**
+   * A car that stands with 60 percent for an hour, charges with these levels, a new one each five
+   * minutes, and stands again.
+   */
   const levelsOf = (levels: readonly number[], after: readonly number[] = [], every = 5): Read[] => [
     ...parked,
     battery(50, 60),

@@ -1,6 +1,9 @@
 import type { Random } from '../../support/random';
 
-/** The charging sessions of a wallbox in a random day, and which charge of the car has which of them, once more. It shares no code with src/logbook. */
+/**
+ * The charging sessions of a wallbox in a random day, and which charge of the car has which of
+ * them, once more. It shares no code with src/logbook.
+ */
 export interface BoxSession {
   from: number;
   to: number;
@@ -22,7 +25,10 @@ interface Phase {
 const second = 1_000;
 const minute = 60 * second;
 
-/** The car charges here or elsewhere, other cars charge here, too, and what the box tells is late, open, split, wrong or not there. */
+/**
+ * The car charges here or elsewhere, other cars charge here, too, and what the box tells is late,
+ * open, split, wrong or not there.
+ */
 export function randomSessions(random: Random, phases: readonly Phase[], capacity: number): BoxSession[] {
   const sessions: BoxSession[] = [];
   const isOdd = random.chance(0.7);
@@ -81,7 +87,10 @@ export interface Compared {
   from: number;
   to: number;
   firstSeen: number;
-  /** The percent charged, as it was known from one place of the history to the next; null: not known. */
+  /**
+   * The percent charged, as it was known from one place of the history to the
+   * next; null: not known.
+   */
   rises: readonly { index: number; percent: number | null }[];
   /** The place in the history from which on it is known to be none. */
   noneSince: number;
@@ -119,7 +128,8 @@ function fits(kWh: number | null, percent: number | null, capacity: number): boo
 }
 
 /**
- * The kilowatt-hours that the box has measured of each charge, by every answer in turn; null: not known from the box.
+ * The kilowatt-hours that the box has measured of each charge, by every answer in turn; null:
+ * not known from the box.
  * @param answers when, and at which place of the history, its sessions were read
  */
 export function measuredOf(

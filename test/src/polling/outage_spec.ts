@@ -11,7 +11,10 @@ const hour = 60 * minute;
 
 const reads: readonly ReadName[] = ['doors', 'windows', 'engineRunning', 'accessibility', 'location'];
 
-/** To see the figures: OUTAGE_FIGURES=1 npx mocha --no-config --timeout 60000 dist/test/src/polling/outage_spec.js */
+/**
+ * To see the figures: OUTAGE_FIGURES=1 npx mocha --no-config --timeout 60000
+ * dist/test/src/polling/outage_spec.js
+ */
 describe('An outage of the service', () => {
   let clock: ManualClock;
   let service: ServiceInProcess;

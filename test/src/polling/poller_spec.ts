@@ -363,7 +363,10 @@ describe('the poller of an account', () => {
       }).timeout(60_000);
     }
 
-    /** Polls the doors of one car and the charging of 40 cars. @returns the begin of the hour that has passed last */
+    /**
+     * Polls the doors of one car and the charging of 40 cars.
+     * @returns the begin of the hour that has passed last
+     */
     const pollManyChargingCars = async (used: Parameters<typeof quota>[0]): Promise<number> => {
       poller.close();
       open({ adaptive: true, quota: () => quota(used) });

@@ -64,7 +64,9 @@ describe('a sign-in from the editor', () => {
       ...options,
     });
 
-  /** What the browser does: the person decides on the page, and the browser goes where it is sent. */
+  /**
+   * What the browser does: the person decides on the page, and the browser goes where it is sent.
+   */
   const decide = async (url: string, decision: 'allow' | 'deny' = 'allow', granted?: string): Promise<string> => {
     const page = new URL(url);
     // A box that is left out at the consent page.

@@ -23,15 +23,20 @@ import { unsyncedFiles } from '../../support/sealed-files';
 import { saveSignIn } from '../../support/saved-sign-in';
 
 /**
- * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that moves only when nothing is at work, with
- * the simulated identity service, real files, and a process and connections that are cut at any step. Or of several such processes on a
- * real Redis, which are also cut off from it; their machine sleeps between most reads, because each process asks the store each second.
+ * A year of a sign-in that two configurations of a Node-RED share, in minutes: on one clock that
+ * moves only when nothing is at work, with the simulated identity service, real files, and a
+ * process and connections that are cut at any step. Or of several such processes on a real Redis,
+ * which are also cut off from it; their machine sleeps between most reads, because each process
+ * asks the store each second.
  */
 export interface YearOptions {
   days: number;
   /** Of the random numbers. */
   seed: number;
-  /** Seconds for which the service takes a rotated refresh token once more; 0: never (docs/internals/vendor-api.md 4.2). */
+  /**
+   * Seconds for which the service takes a rotated refresh token once more; 0: never
+   * (docs/internals/vendor-api.md 4.2).
+   */
   graceSeconds: number;
   /** `anywhere`: also while an answer is on its way, or not saved yet; `outside`: never there. */
   cuts: 'anywhere' | 'outside';
@@ -48,9 +53,15 @@ export interface YearReport {
   killedProcesses: number;
   /** Grants that came to their end, as every one does after six months. */
   endedGrants: number;
-  /** Lost, although the store held the newest refresh token that the service had issued: the fault would be ours. */
+  /**
+   * Lost, although the store held the newest refresh token that the service had issued: the
+   * fault would be ours.
+   */
   lost: number;
-  /** Lost, because an answer with a rotated token never came, or came to a process that died before the save. */
+  /**
+   * Lost, because an answer with a rotated token never came, or came to a process that
+   * died before the save.
+   */
   lostUnheard: number;
 }
 
@@ -172,7 +183,10 @@ class Year {
     return this.#random() < 0.01 ? this.#between(hour, 10 * hour) : this.#between(10 * second, 10 * minute);
   }
 
-  /** With a shared store, the machine sleeps most of the time, but not right after a read or a death: a refresh is repeated within the grace period. */
+  /**
+   * With a shared store, the machine sleeps most of the time, but not right after a read or a
+   * death: a refresh is repeated within the grace period.
+   */
   async #pass(ms: number): Promise<void> {
     const awake = 10 * second;
     if (this.#shared === null || this.#random() >= chance.sleep) return this.#world.runFor(ms);
@@ -278,7 +292,10 @@ class Year {
     this.#startAll();
   }
 
-  /** A process that has the newest token, and was cut off from the shared store, stores it when the store is back. */
+  /**
+   * A process that has the newest token, and was cut off from the shared store, stores it
+   * when the store is back.
+   */
   async #recovers(): Promise<boolean> {
     if (this.#shared === null) return false;
     await this.#world.runFor(5 * minute);
@@ -342,7 +359,9 @@ interface ProcessOptions {
   mayDieUnheard: boolean;
 }
 
-/** A process as the store and the service see it: its use of files, network and clock ends with it. */
+/**
+ * A process as the store and the service see it: its use of files, network and clock ends with it.
+ */
 class SimulatedProcess {
   /** Two who use the same sign-in. */
   readonly sources: readonly [TokenSource, TokenSource];
@@ -407,7 +426,10 @@ class SimulatedProcess {
     this.alive = false;
   }
 
-  /** One step of the process: after its end, no answer reaches the process and nothing new begins. @param isBeat of the presence, which continues all the time */
+  /**
+   * One step of the process: after its end, no answer reaches the process and nothing new begins.
+   * @param isBeat of the presence, which continues all the time
+   */
   async #step<T>(work: () => Promise<T>, isBeat = false): Promise<T> {
     const isOver = (): boolean => (isBeat ? !this.alive : this.#countsDown());
     if (isOver()) await never;
@@ -437,7 +459,10 @@ class SimulatedProcess {
     });
   }
 
-  /** A process can die before and after each operation of the store; the store itself leaves no half value. */
+  /**
+   * A process can die before and after each operation of the store; the store itself
+   * leaves no half value.
+   */
   #stepwise(state: StateStore): StateStore {
     const over = <T>(key: string, work: () => Promise<T>): Promise<T> =>
       this.#step(() => this.#reach(work), key.startsWith('process/'));
@@ -497,7 +522,10 @@ interface Timer {
   callback: () => void;
 }
 
-/** A clock that moves from timer to timer, and only when no file is being read and no answer is awaited. */
+/**
+ * A clock that moves from timer to timer, and only when no file is being read and
+ * no answer is awaited.
+ */
 class World implements Clock {
   #now = Date.parse('2026-01-01T00:00:00Z');
   #busy = 0;

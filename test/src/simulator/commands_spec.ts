@@ -4,7 +4,9 @@ import { Bench, type Reply } from './support';
 
 const detailType = 'application/vnd.vendor.api.connected-vehicle.requestdetailresponse.v1+json';
 
-/** What keeps a car from carrying out a command, and the word for it (docs/internals/service.md 3). */
+/**
+ * What keeps a car from carrying out a command, and the word for it (docs/internals/service.md 3).
+ */
 const reasons: [string, CarChanges, string][] = [
   ['asleep', { asleep: true }, 'VEHICLE_IN_SLEEP'],
   ['in power saving mode', { powerSaving: true }, 'VEHICLE_IN_SLEEP'],

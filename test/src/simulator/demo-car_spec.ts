@@ -5,7 +5,10 @@ import { resourceNames } from '../../../src/catalogue/reads';
 import { demoCar, startDemo, type Simulator } from '../../../src/simulator';
 import { demoRows, formOf, type DemoCar, type MemberRow } from '../../support/demo-answers';
 
-/** The words of each kind of member, typed from docs/internals/vendor-api.md 1.5, 1.6, 12.3 and 14.3 to 14.7. */
+/**
+ * The words of each kind of member, typed from docs/internals/vendor-api.md 1.5, 1.6,
+ * 12.3 and 14.3 to 14.7.
+ */
 const words: readonly [member: RegExp, words: string][] = [
   [/centralLock$/, 'UNSPECIFIED UNLOCKED LOCKED'],
   [/^\/(doors|windows) /, 'UNSPECIFIED OPEN CLOSED AJAR'],
@@ -27,7 +30,10 @@ const words: readonly [member: RegExp, words: string][] = [
 
 const error = '{ code: word, message: text, status: word }';
 
-/** What a car of this kind lacks, and how real cars report it (docs/internals/vendor-api.md 6.1, 12.2, 12.5, 14.1, 14.2). */
+/**
+ * What a car of this kind lacks, and how real cars report it (docs/internals/vendor-api.md 6.1,
+ * 12.2, 12.5, 14.1, 14.2).
+ */
 const lacking: Readonly<Record<DemoCar, Readonly<Record<string, string>>>> = {
   petrol: {
     ' data.batteryCapacityKWH': 'null',

@@ -51,7 +51,8 @@ describeLong('A directory that one process after the other uses', function () {
     for (const how of ['hand-over', 'kill'] as const)
       for (let round = 0; round < rounds; round += 1) {
         const second = start();
-        // In half of the rounds the next process waits already; in the other half it may be starting.
+        // In half of the rounds the next process waits already; in the other
+        // half it may be starting.
         if (round % 2 === 0) await second.waits;
         else for (let turns = random.between(0, 100); turns > 0; turns -= 1) await new Promise(setImmediate);
         await first.end(how);
@@ -63,7 +64,8 @@ describeLong('A directory that one process after the other uses', function () {
     assert.equal(new Set(numbers).size, numbers.length);
     assert.ok(!lines.some((line) => line.endsWith('refused')));
     const ownerOf = (line: string | undefined): string | undefined => line?.split(' ')[1];
-    // A process that ends between its write and its line leaves out one number, the last of its own.
+    // A process that ends between its write and its line leaves out one number,
+    // the last of its own.
     const wrong = lines.filter((line, index) => {
       const step = (numbers[index] ?? 0) - (numbers[index - 1] ?? 0);
       return step !== 1 && (step !== 2 || ownerOf(line) === ownerOf(lines[index - 1]));

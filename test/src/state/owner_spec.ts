@@ -238,7 +238,10 @@ describe('The use of a directory', () => {
     ['where no socket can be created', { listen: socketless }],
   ] as const)
     describe(where, () => {
-      /** As a process on another machine: its socket is in the folder, and no process here listens to it. It has its own clock. */
+      /**
+       * As a process on another machine: its socket is in the folder, and no process here listens
+       * to it. It has its own clock.
+       */
       const foreign = async (): Promise<{ first: DirectoryOwner; time: ManualClock }> => {
         const time = new ManualClock();
         const first = await owned({ ...options, clock: time });

@@ -18,7 +18,10 @@ import { clientOf } from '../events/event-runners';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
 
-/** What each released version has stored: one folder for each. `test/nodes/stored-state_spec.ts` writes that of this version. */
+/**
+ * What each released version has stored: one folder for each. `test/nodes/stored-state_spec.ts`
+ * writes that of this version.
+ */
 const fixtures = resolve(__dirname, '../../../../test/fixtures/state');
 const vin = 'YV4952NA4F120DEMO';
 const collections = ['car', 'command', 'event', 'guard', 'quota', 'sign-in', 'journal', 'watches'];

@@ -10,8 +10,9 @@ interface Replaced {
 }
 
 /**
- * A disk that loses what it was not asked to keep: a replaced file keeps its text if it was synced before it got its name, and its
- * name if the folder was synced afterwards. Until the power fails, reads see everything.
+ * A disk that loses what it was not asked to keep: a replaced file keeps its text if it was synced
+ * before it got its name, and its name if the folder was synced afterwards. Until the power fails,
+ * reads see everything.
  */
 export class VolatileFiles {
   readonly #synced = new Set<string>();

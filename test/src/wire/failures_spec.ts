@@ -6,7 +6,10 @@ import { growsLessThan } from '../../support/growth';
 const now = Date.parse('2026-06-01T08:00:00Z');
 const v2 = (message: string, description: string): string => JSON.stringify({ error: { message, description } });
 
-/** What `test/fixtures/failures.json` does not have: the same texts under other statuses and in other envelopes, and every status without a body. */
+/**
+ * What `test/fixtures/failures.json` does not have: the same texts under other statuses and in
+ * other envelopes, and every status without a body.
+ */
 const cases: readonly [status: number, body: string, code: ErrorCode, retryable: boolean][] = [
   [
     401,

@@ -10,7 +10,10 @@ export interface Certificate {
   key: string;
 }
 
-/** The folder of the authority that the processes of the tests trust (`NODE_EXTRA_CA_CERTS`); `npm run test:external` makes it. */
+/**
+ * The folder of the authority that the processes of the tests trust (`NODE_EXTRA_CA_CERTS`);
+ * `npm run test:external` makes it.
+ */
 export function authorityFolder(): string {
   const folder = process.env['WORLD_AUTHORITY'];
   if (folder === undefined) throw new Error('These tests need the environment of npm run test:external.');
@@ -34,7 +37,8 @@ export async function makeAuthority(folder: string): Promise<Certificate> {
 }
 
 /**
- * A certificate for these names, signed by the authority in a folder (default: the one that the processes of the tests trust).
+ * A certificate for these names, signed by the authority in a folder (default: the one that the
+ * processes of the tests trust).
  * @param folder gets the files, named after the first name
  * @param days how long it is valid; with -1 it has expired
  */

@@ -1,9 +1,10 @@
 import dns from 'node:dns';
 
 /**
- * Loaded into a process with `NODE_OPTIONS=--require`: every name below `.test` is an address of this machine, 127.0.0.1, as if a name
- * server had returned it. No name server answers for `.test` (RFC 6761). The name itself reaches TLS and HTTP unchanged.
- * `WORLD_ADDRESSES` gives a name other addresses: `{"two.test":["127.0.0.9","127.0.0.1"]}`.
+ * Loaded into a process with `NODE_OPTIONS=--require`: every name below `.test` is an address of
+ * this machine, 127.0.0.1, as if a name server had returned it. No name server answers for `.test`
+ * (RFC 6761). The name itself reaches TLS and HTTP unchanged. `WORLD_ADDRESSES` gives a name other
+ * addresses: `{"two.test":["127.0.0.9","127.0.0.1"]}`.
  */
 const addresses = JSON.parse(process.env['WORLD_ADDRESSES'] ?? '{}') as Record<string, string[]>;
 

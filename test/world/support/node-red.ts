@@ -7,7 +7,9 @@ import { freePort, newFolder, startProgram, type Program } from './program';
 /** What a function node wrote with `global.get('record')`. */
 export type Recorded = Record<string, unknown>;
 
-/** The program `node-red`, as a service manager runs it, with the pack installed from its tarball. */
+/**
+ * The program `node-red`, as a service manager runs it, with the pack installed from its tarball.
+ */
 export interface NodeRedProgram {
   /** Of its editor and its admin API, with a slash at the end. */
   readonly url: string;

@@ -1,11 +1,15 @@
-// oidc-provider as the identity service, in its own process. Argument: its settings as JSON (`ProviderSettings`, oidc-provider.ts).
+// oidc-provider as the identity service, in its own process. Argument: its settings as JSON
+// (`ProviderSettings`, oidc-provider.ts).
 import { createServer } from 'node:http';
 
 const { port, clients, lifeSeconds, aheadMs, graceSeconds, scopes, discovery, needsOfflineAccess } = JSON.parse(
   process.argv[2],
 );
 
-/** The provider takes its time from here. The header `x-now` of a request (ms since 1970) moves it on. */
+/**
+ * The provider takes its time from here. The header `x-now` of a request (ms
+ * since 1970) moves it on.
+ */
 const MachineDate = Date;
 let ahead = aheadMs;
 globalThis.Date = class extends MachineDate {
@@ -38,7 +42,8 @@ class Adapter {
   async find(id) {
     const { payload, endsAt } = this.#entries.get(id) ?? {};
     if (payload === undefined || endsAt <= Date.now()) return undefined;
-    // A refresh token that was used is accepted for some more seconds, as with PingFederate's rolling grace period.
+    // A refresh token that was used is accepted for some more seconds, as with PingFederate's
+    // rolling grace period.
     const isInGrace = payload.consumed !== undefined && Date.now() < (payload.consumed + graceSeconds) * 1000;
     return isInGrace ? { ...payload, consumed: undefined } : payload;
   }
@@ -93,7 +98,10 @@ async function textOf(request) {
   return text;
 }
 
-/** The page of the sign-in and of the consent: `decision` is `allow` or `deny`, `scope` what the driver ticks. */
+/**
+ * The page of the sign-in and of the consent: `decision` is `allow` or `deny`, `scope`
+ * what the driver ticks.
+ */
 async function interact(request, response) {
   const { params } = await provider.interactionDetails(request, response);
   if (request.method === 'GET') return response.end(`The application asks for ${params.scope}`);

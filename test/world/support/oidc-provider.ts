@@ -28,9 +28,15 @@ export interface ProviderSettings {
   lifeSeconds?: number;
   /** How far its clock is ahead of that of this machine, in milliseconds. Default 0. */
   aheadMs?: number;
-  /** For how many seconds it accepts a refresh token that was used. Default 0: using it again revokes the grant. */
+  /**
+   * For how many seconds it accepts a refresh token that was used. Default 0: using it
+   * again revokes the grant.
+   */
   graceSeconds?: number;
-  /** Its discovery document is missing, or names other addresses than those that the pack knows. Default `on`. */
+  /**
+   * Its discovery document is missing, or names other addresses than those that the pack
+   * knows. Default `on`.
+   */
   discovery?: 'on' | 'off' | 'moved';
   /** Only a sign-in with the scope `offline_access` gets a refresh token. Default: every one. */
   needsOfflineAccess?: boolean;
@@ -53,7 +59,10 @@ const introspection = { client_id: 'resource-service', client_secret: 'secret-of
 
 const client = { redirect_uris: [redirectUrl], grant_types: ['authorization_code', 'refresh_token'] };
 
-/** `car`: with a secret; `public`: without one; `limited`: may not unlock; `brief`: gets no refresh token. */
+/**
+ * `car`: with a secret; `public`: without one; `limited`: may not unlock; `brief`:
+ * gets no refresh token.
+ */
 const clients = [
   { ...client, client_id: 'car', client_secret: clientSecret },
   { ...client, client_id: 'public', token_endpoint_auth_method: 'none' },

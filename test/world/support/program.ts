@@ -31,7 +31,10 @@ export interface Program {
   log(): Promise<string>;
   /** Sends a signal to the program itself, not to its children. */
   signal(name: NodeJS.Signals): void;
-  /** Ends it and all its children with this signal (default SIGTERM), and with SIGKILL what does not end. */
+  /**
+   * Ends it and all its children with this signal (default SIGTERM), and with
+   * SIGKILL what does not end.
+   */
   stop(name?: NodeJS.Signals): Promise<void>;
 }
 
@@ -137,7 +140,9 @@ export const isListening = (port: number): Promise<boolean> =>
       .on('error', () => resolve(false));
   });
 
-/** A port that nothing listens on, below the range from which the system chooses ports for others. */
+/**
+ * A port that nothing listens on, below the range from which the system chooses ports for others.
+ */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = randomInt(20_000, 32_000);
@@ -161,7 +166,10 @@ export async function newFolder(name: string): Promise<string> {
 
 const folders: string[] = [];
 
-/** What a spec of the world calls at its top: shows the logs when a test has failed, and ends and removes what is left over. */
+/**
+ * What a spec of the world calls at its top: shows the logs when a test has failed, and ends and
+ * removes what is left over.
+ */
 export function endWithLogs(): void {
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed') return;

@@ -11,7 +11,10 @@ const { connect } = createRequire(require.resolve('@node-red/nodes/package.json'
   connect(url: string, options: { reconnectPeriod: 0 }): MqttClient;
 };
 
-/** A subscriber that connects at this moment, as Home Assistant does when it starts: it gets what the broker keeps, and what follows. */
+/**
+ * A subscriber that connects at this moment, as Home Assistant does when it starts: it gets what
+ * the broker keeps, and what follows.
+ */
 export class Subscriber {
   readonly got: { topic: string; text: string; retain: boolean }[] = [];
   readonly #client: MqttClient;
