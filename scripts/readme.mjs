@@ -70,6 +70,7 @@ const isAtVolvo = (name) => !isReadName(name) || routeOf(name, interfacesOfVolvo
  */
 function valueOf(name, values = wordsOf(name)) {
   const type = valueTypeOf(name);
+  if (name === 'wallboxCharging') return ['`true` = a charging session is open, `false` = none is', ''];
   // For a car that is not locked, the service reports `open`.
   if (type?.words)
     return [
@@ -197,7 +198,7 @@ async function properties(type, heading) {
         const missing =
           before === inNew || name === 'apiKeyHeader' || name === 'mediaTypeVendor'
             ? ''
-            : `; if it is missing: ${before || 'none'}`;
+            : ` in a new node; ${before || 'none'} in a flow without this property`;
         const allowed = name in shapes ? rangeOf(shapes[name]) : '';
         return [code(name), label, inNew + missing, allowed ? `${meaning} Allowed: ${allowed}` : meaning];
       });
@@ -508,13 +509,13 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true })).sort
 }
 
 /**
- * How to import an example, what it costs, and its info but for the first paragraph, which
- * the page itself has.
+ * How to import an example, what it costs, and its info but for the first paragraph and for what to
+ * tick under _Allow_, which the page itself has.
  */
 tables.recipe = (name) => {
   const { folder, file, about, cost } = examples.get(name);
   const address = `../../examples/${file.split('/').map(encodeURIComponent).join('/')}`;
-  const [, ...details] = about.split('\n\n');
+  const [, ...details] = about.replace(/\s*For your own car, [^.\n]*\bunder \*Allow\*[^.\n]*\./, '').split('\n\n');
   return [
     `**Import**: menu _☰_, _Import_, _Examples_, \`@connected-vehicle/node-red\`, _${folder}_, _${name}_. Or copy the text of the file:`,
     `[${name}.json](${address})`,

@@ -17,12 +17,12 @@ export function parseWallbox(input: string | undefined): string {
   if (id === '')
     throw new VehicleError(
       'CONFIG',
-      'No wallbox is entered, and the service has no list of them. Enter its id in the vehicle configuration; it is on the label of the wallbox and in the app.',
+      'No wallbox is entered, and the service has no list of them. Enter its ID in the vehicle configuration; it is on the label of the wallbox and in the app.',
     );
   if (!wallboxPattern.test(id))
     throw new VehicleError(
       'CONFIG',
-      'This is not the id of a wallbox: it looks like WBVA1ABCD-WB24.01.2500001234. It is on the label of the wallbox and in the app.',
+      'This is not the ID of a wallbox: it looks like WBVA1ABCD-WB24.01.2500001234. It is on the label of the wallbox and in the app.',
     );
   return id;
 }

@@ -151,7 +151,7 @@ const rules: readonly Rule[] = [
     when: (failure) => failure.status === 404 && failure.api === 'energy-device',
     code: 'VEHICLE_NOT_LINKED',
     sentence:
-      'The account of the token has no wallbox with this id. Check the id in the vehicle configuration, and sign in with the account of the wallbox.',
+      'The account of the token has no wallbox with this ID. Check the ID in the vehicle configuration, and sign in with the account of the wallbox.',
   },
   {
     when: (failure) => failure.status === 403 && failure.shape !== 'other',

@@ -224,7 +224,7 @@ describe('A wallbox', () => {
     status = 404;
     const missing = await failure();
     assert.deepEqual([missing.code, missing.retryable], ['VEHICLE_NOT_LINKED', false]);
-    assert.match(missing.message, /no wallbox with this id/);
+    assert.match(missing.message, /no wallbox with this ID/);
   });
 
   it('says in words why it cannot be read', async () => {
