@@ -1,7 +1,16 @@
 import { isConfirmed, isCredible, type KnownValue } from '../car/known-values';
 import type { Position } from '../car/places';
 import type { FactName, LogValue } from './facts';
-import { energyOf, recordOf, withRecord, type Capacity, type Known, type LogRecord, type Terms } from './record';
+import {
+  energyOf,
+  maxRecords,
+  recordOf,
+  withRecord,
+  type Capacity,
+  type Known,
+  type LogRecord,
+  type Terms,
+} from './record';
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
 import { withMeasured } from './wallbox';
@@ -149,7 +158,8 @@ function withUnseen(state: LogState, { level, old, observation, here }: LevelRea
     ...state,
     charge,
     charged: { odometer: charge.odometer, receivedAt: level.receivedAt },
-    unseen: [...state.unseen, level.receivedAt],
+    // As many as there are records: a flow may never read the odometer.
+    unseen: [...state.unseen, level.receivedAt].slice(-maxRecords),
     charges: isDriven(state, old) ? withDriven(charges, 1) : charges,
   };
 }

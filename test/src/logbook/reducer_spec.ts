@@ -441,6 +441,17 @@ describe('The record of a charge', () => {
       assert.equal(record?.cost?.amount, Math.round(kWh * 40) / 100);
     });
 
+  it('that nothing showed is kept for the next trip only as long as its record, if a flow never reads the odometer', () => {
+    const days = Array.from({ length: 150 }, (_, day): Read[] => [
+      battery(day * 1440, 50),
+      battery(day * 1440 + 10, 50),
+      battery(day * 1440 + 600, 80),
+      battery(day * 1440 + 610, 80),
+    ]);
+    const { charges, unseen } = logOf(days.flat());
+    assert.deepEqual([charges.length, unseen.length], [100, 100]);
+  });
+
   it('that one level showed is none as soon as the next level denies it, and nothing follows from it', () => {
     const rise = [...parked, battery(1, 90), battery(31, 70), battery(61, 70)];
     assert.deepEqual(logOf([...rise, battery(91, 99)]).charges.length, 1);

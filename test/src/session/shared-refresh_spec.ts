@@ -195,7 +195,7 @@ describe('a sign-in that several processes share', () => {
     assert.deepEqual(service.requests, ['1']);
   });
 
-  it('is stored again before another process refreshes, where a restarted store has lost all its values', async () => {
+  it('is stored again before another process refreshes, if a restarted store has lost all its values', async () => {
     const [one, other] = [start(), start()];
     await settled(Promise.all([one.get(), other.get()]));
     await clock.advanceInSteps(250_000, 5_000);
