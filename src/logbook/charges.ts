@@ -103,8 +103,12 @@ interface LevelRead {
 
 function withLevel(state: LogState, read: LevelRead): LogState {
   const { charge } = state;
+  const { level, old } = read;
   if (charge === null) return withUnseen(state, read);
-  if (charge.endedAt === null) return { ...state, charge: withNext(charge, read, isDriven(state, read.old)) };
+  // Two nodes can share an answer, and a car reports a level again until it has measured a new one:
+  // neither confirms it.
+  if (!charge.waits && level.at === old?.at && level.value === old.value) return state;
+  if (charge.endedAt === null) return { ...state, charge: withNext(charge, read, isDriven(state, old)) };
   const settled = withLast(state, charge, read);
   return charge.waits ? settled : withUnseen(settled, read);
 }
