@@ -1,7 +1,16 @@
 import { isConfirmed, isCredible, type KnownValue } from '../car/known-values';
 import type { Position } from '../car/places';
 import type { FactName, LogValue } from './facts';
-import { energyOf, recordOf, withRecord, type Capacity, type Known, type LogRecord, type Terms } from './record';
+import {
+  energyOf,
+  maxRecords,
+  recordOf,
+  withRecord,
+  type Capacity,
+  type Known,
+  type LogRecord,
+  type Terms,
+} from './record';
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
 import { withMeasured } from './wallbox';
@@ -95,8 +104,12 @@ interface LevelRead {
 
 function withLevel(state: LogState, read: LevelRead): LogState {
   const { charge } = state;
+  const { level, old } = read;
   if (charge === null) return withUnseen(state, read);
-  if (charge.endedAt === null) return { ...state, charge: withNext(charge, read, isDriven(state, read.old)) };
+  // Two nodes can share an answer, and a car reports a level again until it has measured a new one:
+  // neither confirms it.
+  if (!charge.needsEndLevel && level.at === old?.at && level.value === old.value) return state;
+  if (charge.endedAt === null) return { ...state, charge: withNext(charge, read, isDriven(state, old)) };
   const settled = withLast(state, charge, read);
   return charge.needsEndLevel ? settled : withUnseen(settled, read);
 }
@@ -154,7 +167,8 @@ function withUnseen(state: LogState, { level, old, observation, here }: LevelRea
     ...state,
     charge,
     charged: { odometer: charge.odometer, receivedAt: level.receivedAt },
-    unseen: [...state.unseen, level.receivedAt],
+    // As many as there are records: a flow may never read the odometer.
+    unseen: [...state.unseen, level.receivedAt].slice(-maxRecords),
     charges: isDriven(state, old) ? withDriven(charges, 1) : charges,
   };
 }

@@ -63,10 +63,12 @@ export class Logbook {
     const at = this.#options.clock.now();
     const receivedAt = Date.parse(vehicle.receivedAt);
     const observation = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions, places, tariff: null };
+    // Not in turn: of many readings, each would wait for a source that does not answer.
+    const price = tariff?.();
     void this.#change(vin, (car) =>
-      tariff === null
+      price === undefined
         ? this.#note(vin, car, observation)
-        : tariff().then((known) => this.#note(vin, car, { ...observation, tariff: known })),
+        : price.then((known) => this.#note(vin, car, { ...observation, tariff: known })),
     ).catch(() => undefined);
   }
 

@@ -32,7 +32,7 @@ export type Grant = z.infer<typeof grantSchema>;
 
 export type SavedSignIn = Omit<Grant, 'generation' | 'refreshing'>;
 
-interface StoredGrant {
+export interface StoredGrant {
   grant: Grant;
   version: string;
 }

@@ -3,7 +3,7 @@ import type { Presence } from '../state/presence';
 import { retryOnConflict } from '../state/state-store';
 import { linkSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
-import type { Grant, GrantStore } from './grant-store';
+import type { Grant, GrantStore, StoredGrant } from './grant-store';
 import { requestTokens, type OAuthClient, type Refusal, type Send, type Tokens } from './oauth';
 
 export interface SharedGrantOptions {
@@ -13,12 +13,6 @@ export interface SharedGrantOptions {
   send: Send;
   presence: Presence;
   clock: Clock;
-}
-
-/** A grant, and the version of the store that it belongs to; null if the store has lost it. */
-interface HeldGrant {
-  grant: Grant;
-  version: string | null;
 }
 
 /** How often a process looks whether another one has refreshed. */
@@ -80,19 +74,20 @@ export class SharedGrant {
   }
 
   /**
-   * The stored grant, or the known one if the store has lost it.
+   * The stored grant. If the store has lost the known one, that is stored again: another process
+   * may know an older one, whose refresh token has been used.
    * @throws VehicleError CONFIG, STORE_UNAVAILABLE, CANCELLED
    */
-  async read(): Promise<HeldGrant | null> {
+  async read(): Promise<StoredGrant | null> {
     if (this.#unsaved !== null) await this.#save(this.#unsaved);
     const stored = await this.#options.store.read(this.#options.key);
     if (this.#isForgotten) throw cancelledError();
-    if (stored !== null && this.#known !== null && isOlder(stored.grant, this.#known)) {
+    if (this.#known !== null && (stored === null || isOlder(stored.grant, this.#known))) {
       await this.#save(this.#known);
       return this.read();
     }
-    this.#known = stored?.grant ?? this.#known;
-    return this.#known && { grant: this.#known, version: stored?.version ?? null };
+    if (stored !== null) this.#known = stored.grant;
+    return stored;
   }
 
   /**
@@ -101,7 +96,7 @@ export class SharedGrant {
    * @throws VehicleError
    */
   async refresh(
-    { grant, version }: HeldGrant,
+    { grant, version }: StoredGrant,
     client: OAuthClient,
     signal: AbortSignal,
   ): Promise<Grant | Refusal | null> {
@@ -122,7 +117,7 @@ export class SharedGrant {
     return 'refusal' in answer ? answer : this.#save(rotated(marked.grant, answer));
   }
 
-  async #request({ grant, version }: HeldGrant, client: OAuthClient, signal: AbortSignal): Promise<Tokens | Refusal> {
+  async #request({ grant, version }: StoredGrant, client: OAuthClient, signal: AbortSignal): Promise<Tokens | Refusal> {
     const { presence, send, clock, store, key } = this.#options;
     const unsent = linkSignals(signal);
     let isSent = false;

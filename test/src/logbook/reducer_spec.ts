@@ -12,6 +12,9 @@ const start = Date.UTC(2026, 5, 1, 8);
 const at = (minutes: number): number => start + minutes * 60_000;
 const iso = (minutes: number): string => new Date(at(minutes)).toISOString();
 const measured = (value: unknown, unit: string | null = null) => ({ value, unit, timestamp: null });
+/** A payload with the time of the service in each of its values. */
+const stamped = (payload: unknown, timestamp: string): unknown =>
+  JSON.parse(JSON.stringify(payload).replaceAll('"timestamp":null', `"timestamp":"${timestamp}"`));
 const used = (minute: number, running: boolean): Read => [minute, 'engineRunning', measured(running)];
 const inUse = (minute: number, isInUse: boolean): Read => [
   minute,
@@ -440,6 +443,35 @@ describe('The record of a charge', () => {
       assert.deepEqual([record?.batteryFrom, record?.batteryTo, record?.kWh], [batteryFrom, batteryTo, kWh]);
       assert.equal(record?.cost?.amount, Math.round(kWh * 40) / 100);
     });
+
+  it('is the same if two nodes share each answer', () => {
+    for (const [what, reads] of jumps)
+      assert.deepEqual(logOf(reads.flatMap((read) => [read, read])).charges, logOf(reads).charges, what);
+  });
+
+  it('is the same if the car reports each level twice with one time', () => {
+    const levelsIn = (state: LogState): unknown[] =>
+      state.charges.map(({ batteryFrom, batteryTo, kWh }) => [batteryFrom, batteryTo, kWh]);
+    for (const [what, reads] of jumps) {
+      const once = reads.map(([minute, read, payload]): Read => [minute, read, stamped(payload, iso(minute))]);
+      const twice = once.flatMap(([minute, ...read]): Read[] => [
+        [minute, ...read],
+        [minute + 0.4, ...read],
+      ]);
+      assert.deepEqual(levelsIn(logOf(twice)), levelsIn(logOf(once)), what);
+    }
+  });
+
+  it('that nothing showed is kept for the next trip only as long as its record, if a flow never reads the odometer', () => {
+    const days = Array.from({ length: 150 }, (_, day): Read[] => [
+      battery(day * 1440, 50),
+      battery(day * 1440 + 10, 50),
+      battery(day * 1440 + 600, 80),
+      battery(day * 1440 + 610, 80),
+    ]);
+    const { charges, unseen } = logOf(days.flat());
+    assert.deepEqual([charges.length, unseen.length], [100, 100]);
+  });
 
   it('that one level showed is none as soon as the next level denies it, and nothing follows from it', () => {
     const rise = [...parked, battery(1, 90), battery(31, 70), battery(61, 70)];

@@ -195,6 +195,25 @@ describe('a sign-in that several processes share', () => {
     assert.deepEqual(service.requests, ['1']);
   });
 
+  it('is stored again before another process refreshes, if a restarted store has lost all its values', async () => {
+    const [one, other] = [start(), start()];
+    await settled(Promise.all([one.get(), other.get()]));
+    await clock.advanceInSteps(250_000, 5_000);
+    await settled(one.get());
+    await clock.advanceInSteps(1_000, 500);
+    assert.deepEqual(service.requests, ['1', '2']);
+    await new GrantStore({ state: store }).remove(key);
+    store.fault = new StateFault('unavailable', asSentence('The store is away.'));
+    await clock.advanceInSteps(2_000, 500);
+    store.settlesInMs = 15_000;
+    clock.after(15_000, () => (store.settlesInMs = 0));
+    store.fault = null;
+    assert.equal(await settled(other.get()), 'access-2', 'it has some seconds left');
+    await clock.advanceInSteps(20_000, 500);
+    assert.equal(await settled(other.get()), 'access-3');
+    assert.deepEqual(service.requests, ['1', '2']);
+  });
+
   it('is that of the later sign-in where the store lost its values and the answer to a refresh of the former one comes last', async () => {
     const tokens = start();
     assert.equal(await settled(tokens.get()), 'access-2');
