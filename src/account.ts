@@ -349,8 +349,8 @@ export const openAccount = (options: AccountOptions): Account => new Account(opt
 const tariffLimitMs = 5_000;
 
 /**
- * The tariff that applies now; null if there is none. A fault of it is reported once,
- * until it is corrected.
+ * Returns the tariff that applies now, or null while it cannot be used. A fault of it is reported
+ * once, until it is corrected. Null if no tariff is set, so that the logbook waits for none.
  */
 function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): (() => Promise<Tariff | null>) | null {
   if (tariff === undefined) return null;

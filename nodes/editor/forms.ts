@@ -144,7 +144,7 @@ function vehicles(): CarConfig[] {
 /** A stored list; one that was written by hand can be a single item. */
 export const listIn = <Item>(stored: Item | readonly Item[] | undefined): Item[] => [stored ?? []].flat() as Item[]; // `flat` forgets the type.
 
-/** The places of a list that others can name. */
+/** The places of a list that are complete: only these can be named. */
 export const completePlaces = (places: unknown): Place[] => listIn(places).flatMap((place) => parsePlace(place) ?? []);
 
 /** Those of a vehicle configuration, as the editor has them. */

@@ -7,7 +7,7 @@ export const say = wordsOf(type);
  * Why the events cannot be reported with these places; true if they can.
  * @param vehicle whose places they can name
  */
-export function validatePlaces(
+export function validateEventPlaces(
   events: readonly string[],
   places: readonly unknown[],
   vehicle: string | undefined,

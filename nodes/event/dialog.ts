@@ -16,7 +16,7 @@ import { addSearch } from '../editor/search';
 import { showTest } from '../editor/test-now';
 import { sharedText } from '../editor/texts';
 import { prepareNode, showTyped, startSources } from '../editor/typed-inputs';
-import { say, validatePlaces } from './common';
+import { say, validateEventPlaces } from './common';
 import type { EventOptions } from './options';
 
 const field = nodeField;
@@ -63,7 +63,7 @@ function showNeeded(): void {
   part('where').toggle(events.some(hasPlace));
   const places = placesIn(part('places'));
   const isEmpty = places.length === 0 && part('places').children().length > 0 && events.some(hasPlace);
-  const reason = isEmpty ? sharedText('reason.place') : validatePlaces(events, places, textOf(field('vehicle')));
+  const reason = isEmpty ? sharedText('reason.place') : validateEventPlaces(events, places, textOf(field('vehicle')));
   part('once').toggle(namedPlaces(textOf(field('vehicle'))).length === 0);
   part('placeReason').text(reason === true ? '' : reason);
 }

@@ -1,4 +1,4 @@
-import { say, type, validatePlaces } from './common';
+import { say, type, validateEventPlaces } from './common';
 import type { EventOptions } from './options';
 
 const { memberOf, sharedText, ...shared } = connectedVehicle;
@@ -32,7 +32,7 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
     places: {
       value: [],
       validate(value, _opt) {
-        return validatePlaces(this.events ?? [], value ?? [], this.vehicle);
+        return validateEventPlaces(this.events ?? [], value ?? [], this.vehicle);
       },
     },
     hours: { value: 'always' },

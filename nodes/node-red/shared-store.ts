@@ -121,7 +121,8 @@ function addressOf(text: string, hasTlsOptions: boolean): URL | null {
 }
 
 /**
- * The client that a person has installed beside the pack. @throws VehicleError STORE_UNAVAILABLE
+ * The client that a person has installed beside the pack.
+ * @throws VehicleError STORE_UNAVAILABLE
  */
 function loadClient(userDir: string): ReturnType<ConstructorParameters<typeof RedisStateStore>[0]['load']> {
   // A pack that is linked into the user directory does not find what is installed there.

@@ -290,7 +290,7 @@ function showPlaces(node: EditorNode<VehicleOptions>): void {
     const fault = faultIn(places);
     const name = fault && memberOf(places[fault.at], 'name');
     reason.text(fault ? say(`place.${fault.part}`, { name }) : '');
-    // The tariff can name them.
+    // The validator of the tariff, which can name them, reads them there.
     part('named').data('places', places);
     field('tariff').triggerHandler('change');
   };
@@ -309,7 +309,7 @@ function showPlaces(node: EditorNode<VehicleOptions>): void {
     .prop('open', reason.text() !== '');
 }
 
-/** Says below the tariff what is wrong with it, in its section, which is open then. */
+/** Shows below the tariff what is wrong with it, and then opens its section. */
 function showTariff(): void {
   const row = field('tariff').closest('.form-row');
   const reason = $('<div class="below warning" role="alert" data-part="tariffReason">').insertAfter(row.next('.hint'));

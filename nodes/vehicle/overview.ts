@@ -66,7 +66,7 @@ export class Overview {
   readonly #followed = new Map<string, FollowedInfo>();
 
   /**
-   * @param serviceKey identifies the service that the cars belong to,
+   * @param serviceKey identifies the service that the cars belong to
    * @param notify is called at each change
    */
   constructor(

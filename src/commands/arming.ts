@@ -92,7 +92,8 @@ export class Arming {
   }
 
   /**
-   * Ends the arming, and each command of the node that waits, in any process. @throws StateFault
+   * Ends the arming, and each command of the node that waits, in any process.
+   * @throws StateFault
    */
   async cancel(): Promise<void> {
     await this.#disarm(1);

@@ -637,7 +637,8 @@ export class Turns {
   }
 
   /**
-   * Makes the slot of a command free. @param isKept whether another process may need its outcome
+   * Makes the slot of a command free.
+   * @param isKept whether another process may need its outcome
    */
   #release(car: Car, id: string, record: CommandRecord | null, why: Ended['why'], isKept?: boolean): Promise<Known> {
     return this.#change(car, ({ slot }) =>

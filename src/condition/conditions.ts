@@ -153,7 +153,7 @@ export function judge(
   };
   const ms = forMinutes * 60_000;
   const { result, since } = lasted(runs, ofState, { now, ms });
-  // A number that was seen has its unit.
+  // What was seen has a unit, so only a number without consumption cannot be compared.
   const isUnused = result === null && runs.some((run) => run.to >= now - ms && ofState(run.value) === null);
   return {
     ...judged,

@@ -48,7 +48,7 @@ export class SharedReads<V> {
   /** Answers and when they came, in monotonic time. */
   readonly #kept = new Map<string, { value: V; at: number }>();
   readonly #flights = new Map<string, Flight<V>>();
-  /** Those that wait for no plain one. */
+  /** Of urgent reads, which wait for no plain one. */
   readonly #urgentFlights = new Map<string, Flight<V>>();
 
   constructor(clock: Clock) {
@@ -94,7 +94,7 @@ export class SharedReads<V> {
       for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);
   }
 
-  /** @param flights those that it is one of */
+  /** @param flights to which it is added */
   #start(flights: Map<string, Flight<V>>, key: string, load: (signal: Signal) => Promise<V>, keep: boolean): Flight<V> {
     const cancellation = new Cancellation();
     const answer = (async () => {

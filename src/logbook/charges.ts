@@ -28,7 +28,8 @@ export function capacityOf(state: LogState): Capacity | null {
 }
 
 /**
- * Applies what an observation shows of the battery. @param here where the car is; null: not known
+ * Applies what an observation shows of the battery.
+ * @param here where the car is; null: not known
  */
 export function withCharge(
   state: LogState,
@@ -38,9 +39,9 @@ export function withCharge(
   here: Position | null,
 ): LogState {
   const { charging: status, level, odometer } = state.facts;
-  const end = (from: LogState, at: number, waits: boolean): LogState => {
+  const end = (from: LogState, at: number, needsEndLevel: boolean): LogState => {
     if (from.charge === null) return from;
-    const charge = { ...from.charge, endedAt: Math.max(at, from.charge.seen?.[1] ?? 0), waits };
+    const charge = { ...from.charge, endedAt: Math.max(at, from.charge.seen?.[1] ?? 0), needsEndLevel };
     const charged = { odometer: charge.odometer, receivedAt: observation.receivedAt };
     const charges = withRecord(from.charges, chargeOf(from, charge, observation, here));
     return { ...from, charge, charged, charges };
@@ -49,7 +50,7 @@ export function withCharge(
   if (taken.has('odometer') && odometer !== undefined && next.charge !== null && hasLeft(next.charge, odometer))
     // A car that charges stands. Where it stands now is another place.
     next = { ...(next.charge.endedAt === null ? end(next, odometer.at, false) : next), charge: null };
-  if (taken.has('charging') && status?.value === true) next = goingOn(next, status.at, old);
+  if (taken.has('charging') && status?.value === true) next = withCharging(next, status.at, old);
   if (taken.has('level') && level !== undefined) next = withLevel(next, { level, old: old.level, observation, here });
   if (taken.has('charging') && status?.value === false && next.charge?.endedAt === null)
     next = end(next, status.at, !taken.has('level'));
@@ -61,7 +62,7 @@ function hasLeft({ odometer: before, endedAt, seen, from }: Charge, odometer: Kn
   return isCredible(odometer, { odometer: before, at: endedAt ?? seen?.[1] ?? from });
 }
 
-function goingOn(state: LogState, at: number, old: LogState['facts']): LogState {
+function withCharging(state: LogState, at: number, old: LogState['facts']): LogState {
   const { charge } = state;
   if (charge?.seen && charge.endedAt === null) {
     const seen: Charge['seen'] = [charge.seen[0], Math.max(charge.seen[1], at)];
@@ -79,8 +80,8 @@ function goingOn(state: LogState, at: number, old: LogState['facts']): LogState 
     isFirst: true,
     parts: [],
     before: null,
-    waits: false,
-    last: null,
+    needsEndLevel: false,
+    chargedBefore: null,
   };
   return { ...state, charge: begun };
 }
@@ -97,7 +98,7 @@ function withLevel(state: LogState, read: LevelRead): LogState {
   if (charge === null) return withUnseen(state, read);
   if (charge.endedAt === null) return { ...state, charge: withNext(charge, read, isDriven(state, read.old)) };
   const settled = withLast(state, charge, read);
-  return charge.waits ? settled : withUnseen(settled, read);
+  return charge.needsEndLevel ? settled : withUnseen(settled, read);
 }
 
 /** Somebody uses the car, or it was driven since a value was received. */
@@ -110,19 +111,23 @@ const isDriven = ({ drive, parked }: LogState, old: KnownValue | undefined): boo
  */
 function withLast(state: LogState, charge: Charge, { level, old, observation, here }: LevelRead): LogState {
   const closed = { ...state, charge: null };
-  if (state.drive !== null || !(charge.waits || isDenied(charge, Number(level.value)))) return closed;
+  if (state.drive !== null || !(charge.needsEndLevel || isDenied(charge, Number(level.value)))) return closed;
   const next = withNext(charge, { level, observation }, isDriven(state, old));
-  const { levels, seen, last } = next;
+  const { levels, seen, chargedBefore } = next;
   const others = state.charges.slice(0, -1);
   if (seen === null && levels !== null && levels.to - levels.from < minChange) {
-    // It was none.
+    // The rise was no charge.
     const unseen = state.unseen.filter((received) => received !== state.charged?.receivedAt);
-    return { ...closed, charged: last, unseen, charges: others };
+    return { ...closed, charged: chargedBefore, unseen, charges: others };
   }
   const before = state.charges.at(-1);
   const record = withMeasured(chargeOf(state, next, observation, here), before, capacityOf(state));
   const charges = [...others, before?.reasons['kWh'] === 'DRIVEN' ? drivenBetween(record) : record];
-  return { ...state, charge: charge.waits && next !== charge ? { ...next, waits: false } : null, charges };
+  return {
+    ...state,
+    charge: charge.needsEndLevel && next !== charge ? { ...next, needsEndLevel: false } : null,
+    charges,
+  };
 }
 
 /** A charge that nothing showed but the level. */
@@ -140,8 +145,8 @@ function withUnseen(state: LogState, { level, old, observation, here }: LevelRea
     isFirst: false,
     parts: [],
     before: null,
-    waits: false,
-    last: state.charged,
+    needsEndLevel: false,
+    chargedBefore: state.charged,
   };
   const charge = withNext(unseen, { level, observation }, false);
   const charges = withRecord(state.charges, chargeOf(state, charge, observation, here));
@@ -171,12 +176,12 @@ function isDenied({ levels, before }: Charge, percent: number): boolean {
 /**
  * With the next level, which denies the last one or confirms it. A level below those that are
  * confirmed is none of a car that charges.
- * @param isNew the car was driven since the level before the charge
+ * @param wasDriven since the level before the charge
  */
 function withNext(
   charge: Charge,
   { level, observation }: Pick<LevelRead, 'level' | 'observation'>,
-  isNew: boolean,
+  wasDriven: boolean,
 ): Charge {
   const percent = Number(level.value);
   const { before } = charge;
@@ -184,11 +189,11 @@ function withNext(
   const base = isWrong ? { ...charge, ...before, parts: charge.parts.slice(0, before.parts) } : charge;
   const { levels, isFirst, parts } = base;
   if (!isFirst && levels !== null && percent <= levels.to - minChange) return charge;
-  // The next level cannot deny it: it is known why it is lower.
-  const isOther = isFirst && isNew && levels !== null && percent < levels.to;
+  // A drive explains why it is lower, so the next level cannot deny it.
+  const isExplained = isFirst && wasDriven && levels !== null && percent < levels.to;
   return {
     ...withRise(base, percent, level.at, observation.tariff),
-    before: isOther ? null : { levels, isFirst, parts: parts.length },
+    before: isExplained ? null : { levels, isFirst, parts: parts.length },
   };
 }
 

@@ -20,7 +20,8 @@ export function recordOfEvent(
 ): LogRecord | null {
   const kind = kinds[event];
   const [newest] = kind === undefined ? [] : log[kind];
-  return newest !== undefined && newest.to.at > (since ?? iso(0)) ? newest : null;
+  // At the same time, too: the service gives some times in whole seconds.
+  return newest !== undefined && newest.to.at >= (since ?? iso(0)) ? newest : null;
 }
 
 /** What a test of an event has. */

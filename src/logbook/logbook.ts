@@ -25,8 +25,8 @@ interface Car {
 
 const maxCars = 50;
 /**
- * In a store that other processes also write. In another one, what is stored lacks the last
- * observation at most, after a write of unknown result.
+ * If another process has stored something, these observations are applied to it again. Alone, only
+ * the last one can be missing in the store, after a write of unknown result.
  */
 const maxPending = 200;
 
@@ -43,7 +43,10 @@ export class Logbook {
     this.#options = options;
   }
 
-  /** @param tariff what applies now; `places` are those of the vehicle configuration */
+  /**
+   * @param tariff returns what applies now; null if none is set
+   * @param places those of the vehicle configuration
+   */
   observe(
     read: ReadName,
     vin: string,

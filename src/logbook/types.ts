@@ -73,7 +73,7 @@ export type Arrival = z.infer<typeof arrivalShape>;
 const partShape = z.lazy(() => z.object({ from: time, to: time, percent: z.number(), price: number }));
 export type Part = z.infer<typeof partShape>;
 
-const levels = z.lazy(() => z.nullable(z.object({ from: z.number(), to: z.number(), at: time })));
+const levelsShape = z.lazy(() => z.nullable(z.object({ from: z.number(), to: z.number(), at: time })));
 const chargedShape = z.lazy(() => z.nullable(z.object({ odometer: number, receivedAt: time })));
 
 /** A charge that continues, or one that has ended and of which the next level can say more. */
@@ -84,7 +84,7 @@ const chargeShape = z.lazy(() =>
     seen: z.nullable(firstAndLast),
     endedAt: z.nullable(time),
     odometer: number,
-    levels,
+    levels: levelsShape,
     /**
      * The first level that is read decides about the one before: the car may have
      * been driven in between.
@@ -92,14 +92,14 @@ const chargeShape = z.lazy(() =>
     isFirst: z.boolean(),
     parts: z.array(partShape),
     /** As it was before the last level, which the next one can deny. Null: that level stays. */
-    before: z.nullable(z.object({ levels, isFirst: z.boolean(), parts: z.number() })),
+    before: z.nullable(z.object({ levels: levelsShape, isFirst: z.boolean(), parts: z.number() })),
     /** No level was read since the end: the first one is that of the end. */
-    waits: z.boolean(),
+    needsEndLevel: z.boolean(),
     /**
      * The last charge before it. Only of one that was not seen, which the next level
      * can show to be none.
      */
-    last: chargedShape,
+    chargedBefore: chargedShape,
   }),
 );
 export type Charge = z.infer<typeof chargeShape>;

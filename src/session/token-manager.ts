@@ -73,7 +73,7 @@ export class TokenManager {
   /** For a token that cannot be refreshed. */
   readonly #isWorthSecondTry: () => boolean;
   #cancelTimer: () => void = ignore;
-  #endWatch: () => void = ignore;
+  #stopListening: () => void = ignore;
 
   constructor(options: TokenManagerOptions, client: OAuthClient) {
     this.#client = client;
@@ -98,7 +98,7 @@ export class TokenManager {
     presence.onGone(takeOver, this.#stopping.signal);
     // A shared store that was restarted may have lost the last grant: this process stores it again
     // before another one may refresh.
-    this.#endWatch = presence.onChange(() => {
+    this.#stopListening = presence.onChange(() => {
       if (presence.fault === null && this.#shared.known !== null) void this.read().catch(ignore);
     });
   }
@@ -112,7 +112,7 @@ export class TokenManager {
     this.#useLastClient();
     if (this.#clients.length > 0) return;
     this.#cancelTimer();
-    this.#endWatch();
+    this.#stopListening();
     this.#stopping.abort();
     if (this.#refreshing !== null) await this.#waitAtMost(closeTimeoutMs, this.#refreshing);
     if (this.#shared.isUnsaved && this.#clients.length === 0) {

@@ -35,7 +35,8 @@ export class Cancellation implements Signal {
   }
 
   /**
-   * Does nothing the second time. @param reason Default: the error of work whose owner is closed
+   * Does nothing the second time.
+   * @param reason Default: the error of work whose owner is closed
    */
   abort(reason?: unknown): void {
     if (this.#isAborted) return;

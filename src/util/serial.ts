@@ -2,18 +2,18 @@
 export class Serial {
   #last: Promise<unknown> = Promise.resolve();
   /** How many tasks have not ended. */
-  #left = 0;
+  #open = 0;
 
   get isIdle(): boolean {
-    return this.#left === 0;
+    return this.#open === 0;
   }
 
   run<T>(task: () => T | Promise<T>): Promise<T> {
-    this.#left += 1;
+    this.#open += 1;
     const next = this.#last.then(task);
     this.#last = next.then(this.#onEnd, this.#onEnd);
     return next;
   }
 
-  readonly #onEnd = (): void => void (this.#left -= 1);
+  readonly #onEnd = (): void => void (this.#open -= 1);
 }

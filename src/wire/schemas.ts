@@ -32,6 +32,7 @@ const millisecondsEnd = 1e14;
  */
 const parsedTimes = new Map<string, string | null>();
 const maxParsedTimes = 200;
+/** A longer text is no time, and would take memory for nothing. */
 const longestTime = 40;
 
 /**

@@ -1,12 +1,8 @@
 import type { NodeMessage } from 'node-red';
 import { embed, type BenchNode } from './embedded';
-import type { CommandCosts, CommandInput } from './command';
+import { contestants, type CommandCosts, type CommandInput } from './command';
 import { inputOf } from './processes';
 
-/**
- * The child of `command`: locks cars through a command node with a result node, and through
- * five lines, in turns.
- */
 const undici = JSON.stringify(require.resolve('undici'));
 const nodes: readonly BenchNode[] = [
   {
@@ -41,8 +37,6 @@ declare global {
   var benchLocked: (msg: NodeMessage) => void;
 }
 
-const contestants = ['command', 'five lines'] as const;
-
 function flowsOf({ url }: CommandInput): object[] {
   const headers = {
     accept: 'application/json',
@@ -76,6 +70,10 @@ function flowsOf({ url }: CommandInput): object[] {
   ];
 }
 
+/**
+ * The child of `command`: locks cars through a command node with a result node, and through
+ * five lines, in turns.
+ */
 async function main(input: CommandInput): Promise<void> {
   const { node } = await embed(flowsOf(input), nodes);
   const costs: CommandCosts = { command: [], 'five lines': [] };

@@ -8,8 +8,10 @@ export interface CommandInput {
   rounds: number;
 }
 
+export const contestants = ['command', 'five lines'] as const;
+
 /** Milliseconds of CPU of Node-RED for each command, by round. */
-export type CommandCosts = Record<'command' | 'five lines', number[]>;
+export type CommandCosts = Record<(typeof contestants)[number], number[]>;
 
 /**
  * What it costs to lock a car and to see that it is locked, beside a POST and a read of the doors
@@ -21,7 +23,7 @@ export async function command({ rounds = 3 } = {}): Promise<Row[]> {
     const { url, vins } = service;
     const costs = await measured<CommandCosts>('command-process', { url, vins, rounds } satisfies CommandInput);
     return [
-      ...(['command', 'five lines'] as const).map((name): Row => ({
+      ...contestants.map((name): Row => ({
         what: `a lock until it is confirmed: ${name}`,
         value: `CPU ${median(costs[name]).toFixed(2)} ms`,
       })),

@@ -56,7 +56,7 @@ export function day(): Row[] {
       atMost: 0,
     },
     {
-      what: 'troubled days (endpoints that fail alone, messages beside the polls, doors read more seldom): doors, cars, windows that were noticed later',
+      what: 'troubled days (endpoints that fail alone, messages beside the polls, doors read less often): doors, cars, windows that were noticed later',
       value: lateIn(livedDays(troubledDay), securityKinds),
       atMost: 0,
     },

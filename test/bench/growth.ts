@@ -1,3 +1,5 @@
+import { live } from '../support/day';
+import { ordinaryDay } from '../support/days';
 import type { GrowthInput, Idle } from './growth-process';
 import { measured, startService } from './processes';
 import type { Row } from './table';
@@ -50,13 +52,12 @@ export async function growth(): Promise<Row[]> {
 }
 
 const readsPerSecond = 10;
-/** Of a car that is polled adaptively (test/bench/day.ts). */
-const readsPerDay = 2_459;
 /** A core of a Raspberry Pi 3 beside one of the machines that run this. */
 const timesSlower = 8;
 
-/** What one polled car adds to a Node-RED at rest. */
+/** What one car that is polled adaptively adds to a Node-RED at rest. */
 async function aDay(idle: (what: 'reads', count: number) => Promise<Idle>): Promise<Row[]> {
+  const readsPerDay = live(ordinaryDay, 'adaptive', 'home').calls;
   const none = await idle('reads', 0);
   const some = await idle('reads', readsPerSecond);
   const perRead = Math.max(0, some.cpuPerSecond - none.cpuPerSecond) / readsPerSecond;

@@ -367,7 +367,7 @@ describe('Signing in from the editor', () => {
     );
     assert.ok((await begin('v', withoutSecret))['url'], 'a service of your own may have clients without one');
     const without = await askEditor('sign-in', formOf(vehicle({ authorizeUrl: '' }), client, { callback }));
-    assert.match(without.error?.message ?? '', /enter the sign-in URL and the token URL first/);
+    assert.match(without.error?.message ?? '', /Enter both, then sign in/);
     const redirectUrl = 'http://192.168.1.5:1880/connected-vehicle/callback';
     const refused = await askEditor('sign-in', formOf(vehicle({ redirectUrl }), client, { callback }));
     assert.equal(refused.error?.code, 'CONFIG', redirectUrl);

@@ -42,7 +42,7 @@ export function testPlaces(started: Opened): void {
     async function openVehicle(): Promise<void> {
       await page.locator('#node-input-btn-vehicle-edit').click();
       await page.waitForSelector('#node-config-dialog-ok');
-      await section().locator('summary').waitFor();
+      await formIsOpen(page);
     }
     async function press(button: string): Promise<void> {
       await page.locator(`#${button}`).click();
@@ -150,6 +150,39 @@ export function testPlaces(started: Opened): void {
       await part('placeReason').getByText('“Home”').waitFor({ state: 'detached' });
       await press('node-dialog-ok');
       assert.deepEqual([await isValid('event'), await isValid('condition')], [true, false]);
+    });
+
+    it('are named by a tariff, which the form marks while it names a place that is not there', async () => {
+      const tariff = { perKWh: 0.35, places: [{ name: 'Home', perKWh: 0.1 }] };
+      const reason = part('tariffReason');
+      const notThere = '“Home” is not a place of this vehicle configuration';
+      await openNode('event');
+      await openVehicle();
+      await page.locator('summary', { hasText: 'Price of energy' }).click();
+      const price = page.locator('.form-row', { has: page.locator('#node-config-input-tariff') });
+      await price.locator('.red-ui-typedInput-type-select').click();
+      await page.locator('.red-ui-typedInput-options:visible').getByText('JSON', { exact: true }).click();
+      await price.locator('.red-ui-typedInput-input').fill(JSON.stringify(tariff));
+      await page.keyboard.press('Tab');
+      await reason.getByText(notThere).waitFor();
+      assert.equal(await price.locator('.red-ui-typedInput-container.input-error').count(), 1);
+      await section().locator('summary').click();
+      await section().getByLabel('Name').fill('Home');
+      await page.keyboard.press('Tab');
+      await reason.getByText(notThere).waitFor({ state: 'detached' });
+      assert.equal(await price.locator('.input-error').count(), 0, 'the form looks at the places that it shows');
+      await section().getByLabel('Name').fill('My home');
+      await press('node-config-dialog-ok');
+      assert.equal(await isValid('demo-car'), false);
+      await openVehicle();
+      assert.equal(await reason.isVisible(), true, 'the section of a wrong tariff is open');
+      await picture(page, 'places-tariff');
+      assert.deepEqual(await axeFindings(page, '.car-form [data-part=tariffReason]'), []);
+      await section().locator('summary').click();
+      await section().getByLabel('Name').fill('Home');
+      await press('node-config-dialog-ok');
+      await press('node-dialog-ok');
+      assert.equal(await isValid('demo-car'), true);
     });
 
     it('can be one place that was written by hand without a list, which the form shows and keeps', async () => {

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import {
   MemoryStateStore,
+  recordOfEvent,
   summaryOfLog,
   wordSentence,
   type Account,
@@ -51,6 +52,18 @@ describe('The logbook of a car', () => {
     clock = new ManualClock(start);
     for (const { key } of await store.entries('logbook/')) await store.remove(key);
     logbook = open();
+  });
+
+  it('gives an event the record that ended in the same second, and none that ended before', async () => {
+    for (const read of reads) observe(logbook, read);
+    const log = await logbook.records(vin);
+    const [newest] = log.trips;
+    const recordSince = (ms: number) =>
+      recordOfEvent(
+        { event: 'trip-ended', between: { since: new Date(Date.parse(newest?.to.at ?? '') + ms).toISOString() } },
+        log,
+      );
+    assert.deepEqual([0, 1].map(recordSince), [newest, null]);
   });
 
   it('keeps trips over restarts, and what has begun', async () => {
