@@ -233,7 +233,7 @@ export class Turns {
   readonly #restoresUntil: number;
   readonly #cars = new Map<string, Car>();
   /** Fulfilled when the commands are known that may be in progress from before this process. */
-  #restored: Promise<unknown> = Promise.resolve();
+  #restored: Promise<void> = Promise.resolve();
 
   constructor(options: TurnsOptions) {
     const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
@@ -264,7 +264,9 @@ export class Turns {
   restorePending(find: () => Promise<readonly Command[] | null>): void {
     // A stored slot has outlived the process.
     if (this.#options.store !== undefined) return;
-    this.#restored = Promise.all([this.#restored, this.#restoreAll(find)]);
+    const before = this.#restored;
+    const restoring = this.#restoreAll(find);
+    this.#restored = before.then(() => restoring);
   }
 
   async #restoreAll(find: () => Promise<readonly Command[] | null>): Promise<void> {

@@ -68,7 +68,10 @@ describe('The examples in trouble', function () {
         node.type === 'connected-vehicle-command-status' ? { ...node, timeout: 2 } : node,
       );
       await press('Everybody left');
-      assert.match(String(await next('Notify')), /^The car accepted the command, but its doors do not confirm it/);
+      assert.match(
+        String(await next('Notify')),
+        /^The service reports that the car locked, but its doors do not confirm it/,
+      );
       assert.deepEqual(all('Alarm'), []);
     });
 
