@@ -120,7 +120,7 @@ const renderForSearch = (source: string, env: MarkdownEnv, md: MarkdownRenderer)
 export default withMermaid({
   title: 'connected-vehicle',
   titleTemplate: ':title · connected-vehicle',
-  description: 'See and command your car in Node-RED.',
+  description: 'Monitor and control your car in Node-RED.',
   lang: 'en-US',
   // Below the address of each version: the workflow sets it.
   base: process.env['DOCS_BASE'] ?? '/',
