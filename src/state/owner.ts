@@ -185,13 +185,16 @@ export class DirectoryOwner {
         this.#seenAlive();
         isOfThisMachine = true;
         if (found === 'busy') await this.#sleep(lookMs);
-        else await this.#untilClosed(found);
+        else if (found !== 'closed') await this.#untilClosed(found);
       }
     }
   }
 
-  /** @returns `busy` if it lives and can accept no connection now */
-  async #connect(socket: string): Promise<Socket | 'refused' | 'busy'> {
+  /**
+   * @returns `busy` if it lives and can accept no connection now; `closed` if it has closed the
+   * connection before it was made, as a process does that ends
+   */
+  async #connect(socket: string): Promise<Socket | 'refused' | 'busy' | 'closed'> {
     const address = await addressOf(this.#folder, socket);
     try {
       return await new Promise<Socket>((resolve, reject) => {
@@ -199,7 +202,9 @@ export class DirectoryOwner {
         connection.unref().on('error', reject);
       });
     } catch (error) {
-      return ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(systemCodeOf(error)) ? 'refused' : 'busy';
+      const code = systemCodeOf(error);
+      if (code === 'ECONNRESET') return 'closed';
+      return ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(code) ? 'refused' : 'busy';
     } finally {
       await address.close();
     }
