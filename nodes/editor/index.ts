@@ -1,6 +1,6 @@
 /**
- * What the editor needs of the pack before a form is open: the functions that several forms and the
- * tab “Cars” share, and the tables behind them. The build makes `resources/connected-vehicle.js` of
+ * The editor needs this before a form is open: the functions that several forms and the tab “Cars”
+ * share, and the tables behind them. The build makes `resources/connected-vehicle.js` of
  * it, which defines the global `connectedVehicle`; Node-RED loads that file before the script of
  * each form. The file runs once for each form, so nothing in it may keep state. What only an open
  * form needs is imported by `nodes/<node>/dialog.ts`, which uses the tables of the global,

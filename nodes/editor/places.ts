@@ -10,7 +10,7 @@ addStyles(styles);
 /** As a flow file and `parsePlace` have them. */
 const names = ['name', 'latitude', 'longitude', 'radius'] as const;
 
-/** What fields hold, or the name of a place of the vehicle configuration. */
+/** A place as its fields hold it, or the name of a place of the vehicle configuration. */
 type ShownPlace = Record<string, string> | string;
 
 /** A place as fields show it, to be compared: a stored one can have numbers. */

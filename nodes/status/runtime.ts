@@ -112,7 +112,7 @@ const withText = (reading: Reading, words: Words): Reading => ({
   vehicle: { ...reading.vehicle, text: inOrderText(isRecord(reading.payload) ? reading.payload : {}, words) },
 });
 
-/** What the node reads if a message names nothing. */
+/** The reads of the node, which a message without a `read` gets. */
 const readsOf = (own: FlowNode, options: StatusOptions, msg: Message): unknown =>
   options.read === 'several' ? options.reads : typedProperty(own, options, 'read', msg);
 
@@ -164,7 +164,7 @@ function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
     const plan = new AbortController();
     closing.addEventListener('abort', () => plan.abort(), { signal: plan.signal });
     const pollChosen = async (due: DuePoll): Promise<void> => {
-      // What cannot be evaluated now fails with the message.
+      // A choice that cannot be evaluated now fails with the message.
       const now = await chosen().catch(() => reads);
       if (plan.signal.aborted) return;
       if (isDeepStrictEqual(now, reads)) return poll(due);

@@ -119,8 +119,8 @@ export async function readCar(
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
   const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
-  // What the car does not have follows from it. It comes last, because the values are
-  // what a person waits for.
+  // The fuel type shows which values the car cannot have. It is read last, because a person waits
+  // for the values.
   await client.fuelType(vin, options);
   return { failed: [...failures].map(shownFailure).filter((failure) => !mayFail(failure)) };
 }
