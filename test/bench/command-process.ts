@@ -1,60 +1,23 @@
 import type { NodeMessage } from 'node-red';
-import { embed, type BenchNode } from './embedded';
+import { benchVehicle, embed, endNode, headersOfNode, nodeAround, type BenchNode } from './embedded';
 import { contestants, type CommandCosts, type CommandInput } from './command';
 import { inputOf } from './processes';
 
-const undici = JSON.stringify(require.resolve('undici'));
 const nodes: readonly BenchNode[] = [
-  {
-    type: 'five-lines-lock',
-    code: `const { Agent, request } = require(${undici});
-module.exports = (RED) => RED.nodes.registerType('five-lines-lock', function (config) {
-  RED.nodes.createNode(this, config);
-  const dispatcher = new Agent({ connections: 6 });
-  const ask = async (method, path) => (await request(path, { method, headers: config.headers, body: method === 'POST' ? '{}' : null, dispatcher })).body.json();
-  this.on('input', async (msg, send, done) => {
-    await ask('POST', msg.car + '/commands/lock');
-    let doors;
-    do doors = (await ask('GET', msg.car + '/doors')).data; while (doors.carLocked.value !== 'LOCKED');
-    send(Object.assign(msg, { payload: doors }));
-    done();
-  });
-});`,
-  },
-  {
-    type: 'bench-result',
-    code: `module.exports = (RED) => RED.nodes.registerType('bench-result', function (config) {
-  RED.nodes.createNode(this, config);
-  this.on('input', (msg, send, done) => {
-    done();
-    globalThis.benchLocked(msg);
-  });
-});`,
-  },
+  nodeAround(
+    'five-lines-lock',
+    `const ask = async (path, options) => (await request(msg.car + path, { ...options, headers: config.headers, dispatcher })).body.json();
+    await ask('/commands/lock', { method: 'POST', body: '{}' });
+    do msg.payload = (await ask('/doors')).data; while (msg.payload.carLocked.value !== 'LOCKED');`,
+  ),
+  endNode,
 ];
 
-declare global {
-  var benchLocked: (msg: NodeMessage) => void;
-}
-
 function flowsOf({ url }: CommandInput): object[] {
-  const headers = {
-    accept: 'application/json',
-    'content-type': 'application/json',
-    authorization: 'Bearer demo-token',
-    'vendor-api-key': 'demo-key',
-  };
-  const unlimited = { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 1e9 };
+  const headers = { ...headersOfNode, 'content-type': 'application/json' };
   return [
     { id: 'tab', type: 'tab', label: 'bench' },
-    {
-      id: 'car',
-      type: 'connected-vehicle',
-      service: 'custom',
-      baseUrl: url,
-      ...unlimited,
-      credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
-    },
+    benchVehicle(url),
     {
       id: 'the command',
       z: 'tab',
@@ -65,8 +28,8 @@ function flowsOf({ url }: CommandInput): object[] {
       wires: [['result']],
     },
     { id: 'result', z: 'tab', type: 'connected-vehicle-command-status', vehicle: 'car', wires: [['end'], ['end']] },
-    { id: 'the five lines', z: 'tab', type: 'five-lines-lock', headers, wires: [['end']] },
-    { id: 'end', z: 'tab', type: 'bench-result', wires: [] },
+    { id: 'the five lines', z: 'tab', type: 'five-lines-lock', headers, connections: 6, wires: [['end']] },
+    { id: 'end', z: 'tab', type: 'bench-end', wires: [] },
   ];
 }
 
@@ -96,7 +59,7 @@ async function lockAll(vins: readonly string[], url: string, send: (msg: NodeMes
   const cpu = process.cpuUsage();
   await new Promise<void>((resolve) => {
     let left = vins.length;
-    globalThis.benchLocked = () => {
+    globalThis.benchArrived = () => {
       left -= 1;
       if (left === 0) resolve();
     };

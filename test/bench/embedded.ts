@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Node, NodeRedApp } from 'node-red';
+import type { Node, NodeMessage, NodeRedApp } from 'node-red';
 
 const root = resolve(__dirname, '../../..');
 
@@ -12,6 +12,63 @@ export interface BenchNode {
   type: string;
   code: string;
 }
+
+const undici = JSON.stringify(require.resolve('undici'));
+
+/**
+ * A node around undici that calls the service itself; its property `connections` limits the sockets.
+ * @param work what it does with a message, as code that has `msg`, `config`, `request` and
+ * `dispatcher`
+ */
+export const nodeAround = (type: string, work: string): BenchNode => ({
+  type,
+  code: `const { Agent, request } = require(${undici});
+module.exports = (RED) => RED.nodes.registerType('${type}', function (config) {
+  RED.nodes.createNode(this, config);
+  const dispatcher = new Agent({ connections: config.connections });
+  this.on('input', async (msg, send, done) => {
+    ${work}
+    send(msg);
+    done();
+  });
+});`,
+});
+
+/** The end of a flow: gives each message to `benchArrived`. */
+export const endNode: BenchNode = {
+  type: 'bench-end',
+  code: `module.exports = (RED) => RED.nodes.registerType('bench-end', function (config) {
+  RED.nodes.createNode(this, config);
+  this.on('input', (msg, send, done) => {
+    done();
+    globalThis.benchArrived(msg);
+  });
+});`,
+};
+
+declare global {
+  var benchArrived: (msg: NodeMessage) => void;
+}
+
+/** What a node that is not the pack's sends with each request. */
+export const headersOfNode = {
+  accept: 'application/json',
+  authorization: 'Bearer demo-token',
+  'vendor-api-key': 'demo-key',
+} as const;
+
+/** The configuration `car`, without a limit of requests. */
+export const benchVehicle = (url: string, properties: object = {}): object => ({
+  id: 'car',
+  type: 'connected-vehicle',
+  service: 'custom',
+  baseUrl: url,
+  requestsPerDay: 1e9,
+  requestsPerMinute: 1e9,
+  commandsPerMinute: 1e9,
+  credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
+  ...properties,
+});
 
 export interface Embedded {
   node(id: string): Node;

@@ -2,7 +2,7 @@ import type { Node } from 'node-red';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useClock } from '../../nodes/runtime';
 import { sleepOn, systemClock, type Clock } from '../../src/util/clock';
-import { embed } from './embedded';
+import { benchVehicle, embed } from './embedded';
 import { inputOf } from './processes';
 
 /** The child of `growth`: so many things that wait, and what they cost while nothing happens. */
@@ -30,16 +30,7 @@ const hours = 24;
 const vinOf = (index: number): string => `YV1CT9551B15${10_000 + index}`;
 
 function flowsOf({ what, count, url }: GrowthInput): object[] {
-  const unlimited = { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 1e9 };
-  const vehicle = {
-    id: 'car',
-    type: 'connected-vehicle',
-    service: 'custom',
-    baseUrl: url,
-    vin: vinOf(0),
-    ...unlimited,
-    credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
-  };
+  const vehicle = benchVehicle(url, { vin: vinOf(0) });
   const tab = { id: 'tab', type: 'tab', label: 'growth' };
   if (what === 'watches')
     return [

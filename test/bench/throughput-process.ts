@@ -1,5 +1,5 @@
 import type { NodeMessage } from 'node-red';
-import { embed, type BenchNode } from './embedded';
+import { benchVehicle, embed, endNode, headersOfNode, nodeAround, type BenchNode } from './embedded';
 import { inputOf, median } from './processes';
 import {
   contestants,
@@ -10,33 +10,13 @@ import {
   type ThroughputInput,
 } from './throughput';
 
-/** The child of `throughput`: deployed in one Node-RED, in turns. */
-const undici = JSON.stringify(require.resolve('undici'));
 const nodes: readonly BenchNode[] = [
-  {
-    type: 'five-lines',
-    code: `const { Agent, request } = require(${undici});
-module.exports = (RED) => RED.nodes.registerType('five-lines', function (config) {
-  RED.nodes.createNode(this, config);
-  const dispatcher = new Agent({ connections: config.connections });
-  this.on('input', async (msg, send, done) => {
-    const { body } = await request(msg.url, { headers: config.headers, dispatcher });
-    msg.payload = await body.json();
-    send(msg);
-    done();
-  });
-});`,
-  },
-  {
-    type: 'bench-end',
-    code: `module.exports = (RED) => RED.nodes.registerType('bench-end', function (config) {
-  RED.nodes.createNode(this, config);
-  this.on('input', (msg, send, done) => {
-    done();
-    globalThis.benchArrived(msg);
-  });
-});`,
-  },
+  nodeAround(
+    'five-lines',
+    `const { body } = await request(msg.url, { headers: config.headers, dispatcher });
+    msg.payload = await body.json();`,
+  ),
+  endNode,
 ];
 
 /** The status node reads the car and the values that it names, the others its address. */
@@ -44,27 +24,13 @@ interface BenchMessage extends NodeMessage, Asked {
   sentAt: number;
 }
 
-declare global {
-  var benchArrived: (msg: BenchMessage) => void;
-}
-
 /** No id may be the value of a property: Node-RED takes that for a reference. */
 const idOf = (name: Contestant): string => `the ${name}`;
 
 function flowsOf({ url }: ThroughputInput): object[] {
-  const headers = { accept: 'application/json', authorization: 'Bearer demo-token', 'vendor-api-key': 'demo-key' };
-  const unlimited = { requestsPerDay: 1e9, requestsPerMinute: 1e9, commandsPerMinute: 10 };
   return [
     { id: 'tab', type: 'tab', label: 'bench' },
-    {
-      id: 'car',
-      type: 'connected-vehicle',
-      service: 'custom',
-      baseUrl: url,
-      shareFor: 0,
-      ...unlimited,
-      credentials: { apiKey: 'demo-key', accessToken: 'demo-token' },
-    },
+    benchVehicle(url, { shareFor: 0 }),
     {
       id: idOf('status'),
       z: 'tab',
@@ -82,7 +48,7 @@ function flowsOf({ url }: ThroughputInput): object[] {
       method: 'GET',
       ret: 'obj',
       url: '',
-      headers: Object.entries(headers).map(([keyValue, valueValue]) => ({
+      headers: Object.entries(headersOfNode).map(([keyValue, valueValue]) => ({
         keyType: 'other',
         keyValue,
         valueType: 'other',
@@ -94,7 +60,7 @@ function flowsOf({ url }: ThroughputInput): object[] {
       id: idOf(name),
       z: 'tab',
       type: 'five-lines',
-      headers,
+      headers: headersOfNode,
       connections: name === 'five lines' ? null : 6,
       wires: [['end']],
     })),
@@ -102,6 +68,7 @@ function flowsOf({ url }: ThroughputInput): object[] {
   ];
 }
 
+/** The child of `throughput`: deployed in one Node-RED, in turns. */
 async function main(input: ThroughputInput): Promise<void> {
   const { node } = await embed(flowsOf(input), nodes);
   const results: Throughput = { status: [], 'http request': [], 'five lines': [], 'five lines, six connections': [] };
@@ -123,7 +90,8 @@ function run(send: (msg: BenchMessage) => void, asked: readonly Asked[], ms: num
     const latencies: number[] = [];
     let left = asked.length;
     const next = ({ vin, read, url }: Asked): void => send({ payload: '', sentAt: performance.now(), vin, read, url });
-    globalThis.benchArrived = (msg) => {
+    globalThis.benchArrived = (arrived) => {
+      const msg = arrived as BenchMessage; // As `next` has sent it.
       if (typeof msg.payload !== 'object') return reject(new Error('This is no reading'));
       latencies.push(performance.now() - msg.sentAt);
       const over = performance.now() - began;
