@@ -92,10 +92,7 @@ export function requireRows(rows: ConditionOptions['conditions']): void {
 /** More of them would make the sentence too long to read. */
 const maxFacts = 5;
 
-/**
- * "Battery level: 24 %, Charging cable: not plugged in". Never contains the position, because
- * whoever gets a notification would see it.
- */
+/** "Battery level: 24 %, Charging cable: not plugged in". Never with the position. */
 export function factsText(words: Words, judged: readonly Judged[], now: number): string {
   const texts = [...new Set(judged.map((one) => factText(words, one, now)))];
   const facts = texts.slice(0, maxFacts).join(', ');
@@ -103,10 +100,7 @@ export function factsText(words: Words, judged: readonly Judged[], now: number):
   return count > 0 ? words.say('condition.more', { facts, count }) : facts;
 }
 
-/**
- * "Battery level: 24 %", "Not in order: unlocked", "Charging cable: not plugged in, for
- * at least 2 h 5 min".
- */
+/** "Battery level: 24 %", "Charging cable: not plugged in, for at least 2 h 5 min". */
 export function factText(words: Words, one: Judged, now: number): string {
   const { say } = words;
   const { condition, since = null, forMinutes = 0, result } = one;

@@ -103,10 +103,7 @@ const valuesByTheme = () =>
 const valueChoices = (): JQuery[] =>
   valuesByTheme().map(({ heading, values }) => $('<optgroup>').attr('label', heading).append(optionElements(values)));
 
-/**
- * A row whose value was changed: a unit that the value does not have is replaced by
- * that of the vehicle.
- */
+/** After a change of the value: a unit that it does not have becomes that of the vehicle. */
 function withUnitOfValue(row: Row): Row {
   const { unit, ...others } = row;
   const own = unitOf({}, conditionValue(row.value ?? ''));
@@ -179,10 +176,7 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   });
 }
 
-/**
- * A search for a value, which goes into a row that has no operand yet, or into a new one. If
- * nothing is found, it offers all.
- */
+/** What is found goes into a row that has no operand yet, or into a new one. */
 function offerSearch(list: JQuery): void {
   const values = valuesByTheme().flatMap(({ heading, values: ofTheme }) =>
     ofTheme.map(({ value: name, text: title }) => ({
@@ -233,10 +227,7 @@ const marks = new Map([
   [false, '✗'],
 ]);
 
-/**
- * A place that the row names, with its coordinates, because the vehicle configuration need not be
- * deployed as the editor has it.
- */
+/** With the coordinates of a named place: the configuration need not be deployed as it is. */
 function withPlace(row: Row): Row {
   const place = namedPlaces(textOf(field('vehicle'))).find(({ name }) => name === row.operand);
   const isPlace = conditionValue(row.value ?? '')?.type.kind === 'position' && !isSource(row);

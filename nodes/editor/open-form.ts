@@ -47,10 +47,7 @@ export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Di
   );
 }
 
-/**
- * As Node-RED does when it has called `oneditprepare`: each field reports a change, and all of them
- * are validated once.
- */
+/** As Node-RED does after `oneditprepare`: each field reports a change and is validated. */
 function reportFields(node: EditorNode<object>): void {
   const { defaults, credentials = {} } = node._def;
   for (const name of Object.keys({ ...defaults, ...credentials })) {
@@ -62,10 +59,7 @@ function reportFields(node: EditorNode<object>): void {
   fieldsOf(node)('name').trigger('keyup');
 }
 
-/**
- * Saves an open form. One that could not be prepared is removed, so that Node-RED finds no field
- * in it whose value it would store.
- */
+/** A form that could not be prepared is removed, so that Node-RED stores none of its fields. */
 export function saveForm<Options>(node: EditorNode<Options>): void {
   const form = formOf(node);
   const dialog = form.data(held) as Dialog<Options> | undefined; // Stored by `openForm`.

@@ -31,10 +31,7 @@ interface EditorProperty<Options, Value> {
   /** Two declared parameters: only such a validator may return its reason as a string. */
   validate?(
     this: EditorNode<Options>,
-    /**
-     * The text of the field; a list as it is stored, because no field of the
-     * editor's own holds one.
-     */
+    /** The text of the field; a list as it is stored, because it has no field. */
     value: (Value extends readonly unknown[] ? Value : string) | undefined,
     opt: unknown,
   ): true | string;

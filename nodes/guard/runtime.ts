@@ -18,10 +18,7 @@ import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
-/**
- * `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when
- * all is closed again.
- */
+/** `connected-vehicle-guard` (docs/internals/contract.md 5b). */
 export function connectedVehicleGuard(own: FlowNode): void {
   const nodeStatus = own.status;
   const carNode = startCarNode(

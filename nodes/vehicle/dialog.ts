@@ -47,10 +47,7 @@ import {
 } from '../editor/vehicle-checks';
 import type { VehicleOptions } from './options';
 
-/**
- * The open form of the vehicle configuration: its fields, what its buttons ask of the runtime, and
- * how the answers are shown.
- */
+/** The open form of the vehicle configuration. */
 
 const field = configField;
 
@@ -70,10 +67,7 @@ interface State {
   demoPage: string | null;
 }
 
-/**
- * Hides lines that are about other values. They keep their space: a form that moves under the
- * pointer loses the click that left the field.
- */
+/** They keep their space: a form that moves loses the click that left the field. */
 const hideLines = (name: string): void => void part(name).css('visibility', 'hidden');
 
 /** The redirect URL that the application at the portal has to list. */
@@ -112,10 +106,7 @@ const scopesOf = (options: { readOnly: boolean }): ReturnType<typeof signInScope
     { access: listOf('access'), moreScopes: textOf(field('moreScopes')), ...options },
   );
 
-/**
- * The scopes to tick at the portal: with *Read-only* also those of commands, because a published
- * application cannot be changed.
- */
+/** With *Read-only* also those of commands: a published application cannot be changed. */
 const scopesToTick = (): string[] =>
   scopesOf({ readOnly: false })
     .scopes.filter((scope) => !unlistedScopes.includes(scope))
@@ -145,10 +136,7 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
   showLines('found', [say('foundOne', { vehicle: named(first) })]);
 }
 
-/**
- * The demo service listens on the machine that Node-RED runs on, so only a browser
- * there can open its page.
- */
+/** Only a browser on the machine of Node-RED can open it. */
 function showDemoPage(page: string | null): void {
   part('demoPage').toggle(page !== null);
   if (page === null) return;
@@ -218,10 +206,7 @@ function showWholeFlow(id: string): void {
   part('locked').text(isLocked && count > 0 ? wordsOf('connected-vehicle-cars')('use.locked') : '');
 }
 
-/**
- * The labels of the fields above the sign-in that the editor marks as wrong; the
- * first one gets the focus.
- */
+/** The labels of the wrong fields above the sign-in; the first one gets the focus. */
 function wrongFields(): string[] {
   const wrong = $('.guide .input-error:visible');
   wrong.first().trigger('focus');
@@ -249,10 +234,7 @@ function showList(
   part(into).append(names.map((name) => choiceLine(name, sharedText(`${list}.${name}`), chosen.includes(name))));
 }
 
-/**
- * With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish
- * with are made from them.
- */
+/** The ticks of grey commands stay: the scopes to publish with are made from them. */
 const showReadOnly = (): void =>
   void part('accessCommands').find('input').prop('disabled', field('readOnly').is(':checked'));
 
@@ -413,10 +395,7 @@ class Dialog {
       .on('change', () => showCalls(this.#node.id));
   }
 
-  /**
-   * Asks about the open form. An answer that arrives after a change of the form is dropped: it
-   * is about other values.
-   */
+  /** An answer that arrives after a change of the form is dropped. */
   #ask<Members>(action: string, show: (answer: Answer<Members>) => void, late = (): void => undefined): void {
     const changesBefore = this.#changes;
     ask<Members>(this.#node.id, action, bodyOf(this.#node), (answer) =>
@@ -485,10 +464,7 @@ class Dialog {
     });
   }
 
-  /**
-   * Shows the result of a sign-in in the window, once: each request returns it again, also after
-   * an address was pasted.
-   */
+  /** Once: each request returns the result again, also after an address was pasted. */
   #showWindowResult(result: SignInResult): void {
     if (!this.#isWaiting || result.at === this.#seen) return;
     this.#seen = result.at;

@@ -9,10 +9,7 @@ const serviceOf = (node: Partial<VehicleOptions>): string => String(field('servi
 /** A validator of a property: the editor accepts a reason only from one with two parameters. */
 type Validate<Value> = (this: Partial<VehicleOptions>, value: Value | undefined, opt: unknown) => Validity;
 
-/**
- * A field that only `custom` shows is validated only there: a hidden field never
- * makes a node invalid.
- */
+/** A field that only `custom` shows: a hidden one never makes a node invalid. */
 const ifCustom = <Value = string>(validate: (value: Value | undefined) => Validity): Validate<Value> =>
   function (value, _opt) {
     return serviceOf(this) !== 'custom' || validate(value);

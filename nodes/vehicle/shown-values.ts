@@ -103,10 +103,7 @@ const isSingle = (name: string): name is (typeof singles)[number] => (singles as
 
 const absentAt = (receivedAt: string): ShownValue => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
 
-/**
- * A car without a tank lid always reports `UNSPECIFIED`; a car that has reported a
- * state once has the lid.
- */
+/** A car that has reported a state once has the lid; one without it reports `UNSPECIFIED`. */
 const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: ShownValues): boolean =>
   key === 'tankLid' &&
   memberOf(member, 'value') === 'UNSPECIFIED' &&

@@ -14,10 +14,7 @@ import { findVehicle } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from './options';
 
-/**
- * The key of a grant whose config node was not deployed when it was saved, and when that was, in
- * milliseconds since 1970.
- */
+/** A grant that was saved before its config node was deployed; milliseconds since 1970. */
 const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
 const maxUndeployedMs = 24 * 60 * 60_000;
 
@@ -41,10 +38,7 @@ class SignInRoutes {
     this.end = deploysOf(RED).onEnd(() => void this.#removeUndeployed().catch(() => undefined));
   }
 
-  /**
-   * The result of the last sign-in of a config node, for the dialog that waits for it; null if
-   * there is none, or no store.
-   */
+  /** For the dialog that waits for it; null if there is none, or no store. */
   async resultOf(id: string) {
     const signIns = sessionOf(this.#RED)?.signIns;
     return (await signIns?.resultOf(id).catch(() => null)) ?? null;
@@ -138,10 +132,7 @@ class SignInRoutes {
       await signIns?.removeGrant({ client: clientOf(service, credentials), configNodeId: config.id });
   }
 
-  /**
-   * Removes the grants of the config nodes that were not deployed within a day, so that a form that
-   * was cancelled leaves none.
-   */
+  /** After a day without a deploy, so that a form that was cancelled leaves no grant. */
   async #removeUndeployed(): Promise<void> {
     const { store } = packOf(this.#RED);
     const deployed = new Set(storedNodes(this.#RED).map(({ id }) => id));
@@ -154,10 +145,7 @@ class SignInRoutes {
     }
   }
 
-  /**
-   * The page at the redirect URL. Anybody can request it, so it shows only
-   * whether the sign-in worked.
-   */
+  /** Anybody can request this page, so it shows only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
     const { say, translate } = wordsOfRequest(this.#RED, request);
     const { originalUrl } = request;

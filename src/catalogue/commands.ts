@@ -23,10 +23,7 @@ export interface CommandRow {
   routes: Partial<Record<CommandInterface, RouteRow>>;
   /** Besides `openid`. */
   scopes: readonly string[];
-  /**
-   * The access that this command needs, from the property `access` of the configuration
-   * (docs/internals/contract.md 2).
-   */
+  /** From the property `access` of the configuration (docs/internals/contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine' | 'wallbox';
   /**
    * For each state of the lock (of the engine if `access` is `engine`, of the wallbox if it is
@@ -35,10 +32,7 @@ export interface CommandRow {
    * (docs/internals/vendor-api.md 1.9), so that state proves nothing about `unlock`.
    */
   proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED' | 'CHARGING', boolean>>;
-  /**
-   * No read shows the effect; it is assumed to last so many minutes
-   * (docs/internals/vendor-api.md 15.1).
-   */
+  /** No read shows the effect, so this is assumed (docs/internals/vendor-api.md 15.1). */
   assumedMinutes?: number;
 }
 
@@ -154,19 +148,13 @@ export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
  */
 const wireNames: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([['honk-and-flash', 'honk-flash']]);
 
-/**
- * `LOCK_REDUCED_GUARD` as the command node accepts it: `lock-reduced-guard`
- * (docs/internals/contract.md 3 and 4).
- */
+/** `LOCK_REDUCED_GUARD` -> `lock-reduced-guard` (docs/internals/contract.md 3 and 4). */
 export function commandFromWire(name: string): string {
   const written = name.toLowerCase().replaceAll('_', '-');
   return wireNames.get(written) ?? written;
 }
 
-/**
- * The read that follows a v1 command: scope and media type of its link
- * (docs/internals/vendor-api.md 2.2).
- */
+/** The link of a v1 command (docs/internals/vendor-api.md 2.2). */
 export const requestDetails = {
   scopes: ['conve:commands'],
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',

@@ -10,10 +10,7 @@ import {
   type ReadName,
 } from './reads';
 
-/**
- * The values of the property `access`: what a sign-in asks for besides reading the status
- * (docs/internals/contract.md 2).
- */
+/** What a sign-in asks for besides reading the status (docs/internals/contract.md 2). */
 export const commandAccess = ['lock', 'unlock', 'honk-flash', 'climate', 'engine'] as const;
 export const readAccess = ['charging', 'location', 'wallbox'] as const;
 export const accessNames = [...commandAccess, ...readAccess] as const;
@@ -33,10 +30,7 @@ const accessOfRead = (name: ReadName): AccessName | null => accessOfApi[apiOfRea
 /** The access that a command needs; null for a command that only the vehicle's own list names. */
 const accessOfCommand = (name: string): AccessName | null => commandRow(name)?.access ?? null;
 
-/**
- * The scopes of a read besides `openid`, if only these interfaces are available. None if no
- * interface has it.
- */
+/** Besides `openid`, with these interfaces. None if no interface has the read. */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
   const { scopes = [], needsFuelType = false } = routeOf(name, available) ?? {};
   // The fuel type is part of the details.
@@ -46,10 +40,7 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
 /** The scopes that a read needs if a service has every interface, `openid` included. */
 export const readScopes = (name: ReadName): readonly string[] => ['openid', ...scopesOfRead(name, interfaceNames)];
 
-/**
- * The scopes of a command besides `openid`, and of following it if it is answered with a link
- * (docs/internals/vendor-api.md 2.2).
- */
+/** Besides `openid`; also to follow it with a link (docs/internals/vendor-api.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
   const command = commandRow(name);

@@ -39,10 +39,7 @@ const windowPaths = {
 const leaf = (length: number): string =>
   `M0 2 C-5 2 -6 8 -6 14 L-6 ${length - 6} Q-6 ${length} 0 ${length} L6 ${length} L6 2 Z`;
 
-/**
- * Reaches beyond a narrow part, so that a finger also hits it in a small drawing; shows a frame in
- * two tones while the part has the focus.
- */
+/** Reaches beyond a narrow part, for a finger; its frame in two tones shows the focus. */
 const hit = (x: number, y: number, width: number, height: number): string =>
   ['hit', 'ring']
     .map((kind) => `<rect class="cv-${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="6"/>`)
@@ -309,10 +306,7 @@ export function signalCar(svg: SVGSVGElement, ...signals: ('flash' | 'honk')[]):
   }
 }
 
-/**
- * The part that an event of an interactive drawing is about, or null. The drawing above has a part
- * in each `data-part`.
- */
+/** The part that an event is about, or null. The drawing has a part in each `data-part`. */
 export const partOf = (target: EventTarget | null): CarPart | null =>
   target instanceof Element
     ? ((target.closest<SVGElement>('.car-view [role=button]')?.dataset['part'] ?? null) as CarPart | null)

@@ -10,10 +10,7 @@ export type LogValue = number | boolean | Position;
 
 type ValueOf = (content: unknown) => LogValue | null;
 
-/**
- * A number in this unit; null for one in a unit that cannot be converted, and for
- * one that no car has.
- */
+/** Null for a unit that cannot be converted, and for a number that no car has. */
 const numberIn =
   (unit: string, most: number): ValueOf =>
   (content) => {
@@ -26,10 +23,7 @@ const numberIn =
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/**
- * Kilowatt-hours: net by model and gross capacity. Source: documentation/guide/vehicle-models.md of
- * github.com/runsten-app/runsten.
- */
+/** Net kilowatt-hours by model and gross ones (runsten-app/runsten, vehicle-models.md). */
 const netCapacities: Readonly<Record<string, number>> = { 'EX30 69': 64 };
 
 const grossOf: ValueOf = (details) => {
@@ -37,10 +31,7 @@ const grossOf: ValueOf = (details) => {
   return typeof gross === 'number' && gross > 0 && gross < 1_000 ? gross : null;
 };
 
-/**
- * The values, how each is taken from a payload or a member of it, and the reads (with the
- * member) that have it.
- */
+/** How each value is taken, and the reads (with the member) that have it. */
 const rows = {
   odometer: [(content) => numberIn('kilometers', 10_000_000)(content) || null, ['odometer']], // 0 is the number of a car that does not know it.
   engineRunning: [booleanOf, ['engineRunning']],

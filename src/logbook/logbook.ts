@@ -24,16 +24,10 @@ interface Car {
 }
 
 const maxCars = 50;
-/**
- * If another process has stored something, these observations are applied to it again. Alone, only
- * the last one can be missing in the store, after a write of unknown result.
- */
+/** They are applied again to what another process has stored. Alone, one can be missing there. */
 const maxPending = 200;
 
-/**
- * The trips and charges of each car, made of every reading that a flow makes: one record of the
- * state store for each car.
- */
+/** One record of the state store for each car, made of every reading that a flow makes. */
 export class Logbook {
   readonly #options: { store: StateStore; clock: Clock; isShared: boolean };
   readonly #cars = new Map<string, Car>();
@@ -152,10 +146,7 @@ export class Logbook {
   }
 }
 
-/**
- * What is worth a write, because the memory card of a small computer wears out: not the times of
- * equal values, and a level every 5 percent.
- */
+/** Memory cards wear out: the times of equal values are worth no write, nor is each percent. */
 const newsOf = ({ trips, charges, parked, drive, charge, facts }: LogState): unknown[] => [
   trips,
   charges,

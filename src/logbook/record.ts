@@ -10,10 +10,7 @@ const text = z.nullable(z.string());
 
 const endShape = z.lazy(() =>
   z.object({
-    /**
-     * ISO-8601: the last time at which the car is known to have been there before, or the first one
-     * at which it was there after.
-     */
+    /** ISO-8601: the last time at which it was there before, or the first one after. */
     at: z.string(),
     /** The name of a place of the tariff or of the vehicle configuration. */
     place: text,
@@ -21,10 +18,7 @@ const endShape = z.lazy(() =>
   }),
 );
 
-/**
- * A trip or a charge (docs/internals/contract.md 5d). What is not known is null, with
- * a word in `reasons`.
- */
+/** docs/internals/contract.md 5d. What is not known is null, with a word in `reasons`. */
 export const recordShape = z.lazy(() =>
   z.object({
     from: endShape,
@@ -56,10 +50,7 @@ export type LogRecord = z.infer<typeof recordShape>;
 /** A known value with its source, or the reason why there is none. */
 export type Known = { value: number; source: string } | string;
 
-/**
- * The times of a trip or a charge, in milliseconds since 1970; `seen`: when it was first and last
- * seen, null if it was not.
- */
+/** In milliseconds since 1970; `seen`: when it was first and last seen, null if it was not. */
 export interface Times {
   from: number;
   to: number;

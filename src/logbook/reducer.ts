@@ -151,10 +151,7 @@ const numberIn = (values: EndValues, name: EndName): number | null =>
   typeof values[name] === 'number' ? values[name] : null;
 const positionAt = ({ position }: EndValues): Position | null => (typeof position === 'object' ? position : null);
 
-/**
- * The trip meter that resets itself counts this trip alone if it differs by no more than
- * that, in kilometers.
- */
+/** Kilometers: with more difference, the trip meter counts more than this trip. */
 const meterRounding = 1;
 
 function tripOf(state: LogState, arrival: Arrival, terms: Terms): LogRecord {

@@ -77,10 +77,7 @@ export class Discovery {
   }
 }
 
-/**
- * Whether an address may get what is for the issuer: password, client secret and refresh token go
- * to no other domain, and not in the clear.
- */
+/** Passwords, client secrets and refresh tokens go to no other domain, and not in the clear. */
 function isOf({ url, domain }: Issuer, address: string): boolean {
   if (addressFault(address, { mayHaveQuery: true }) !== null) return false;
   const { protocol, hostname } = new URL(address);

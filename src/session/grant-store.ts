@@ -21,10 +21,7 @@ const grantSchema = z.lazy(() =>
     signedInAt: z.number(),
     /** The hash of the access token that was pasted before the sign-in; empty if there was none. */
     pastedBefore: z.string(),
-    /**
-     * The process that refreshes: its refresh token was sent, or is about to be, and no answer is
-     * saved yet. Empty if no answer came: any process repeats it.
-     */
+    /** The process that refreshes, until an answer is saved. Empty: none came, any repeats it. */
     refreshing: z.nullable(z.string()),
   }),
 );
@@ -50,10 +47,7 @@ export interface GrantStoreOptions {
   onSecret?: (secret: string) => void;
 }
 
-/**
- * The grants of sign-ins in the state store. Every fault of the store is CONFIG
- * and states what to do.
- */
+/** Every fault of the store is CONFIG and states what to do. */
 export class GrantStore {
   /** Encrypts what it stores. */
   readonly state: StateStore;
@@ -112,10 +106,7 @@ export class GrantStore {
   }
 }
 
-/**
- * What a person should know of a sign-in without a refresh token while it lasts. Times in
- * milliseconds since 1970.
- */
+/** The warning while a sign-in without a refresh token lasts. Milliseconds since 1970. */
 export const briefSignIn = (expiresAt: number | null, now: number): Sentence =>
   expiresAt === null
     ? asSentence(
@@ -153,10 +144,7 @@ const sentences = {
     'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration.',
 };
 
-/**
- * States what to do about a sign-in that cannot be read or written; a shared
- * store states it itself.
- */
+/** States what to do; a shared store states it itself. */
 function unreadable(fault: StateFault): VehicleError {
   if (fault.fault === 'unavailable') return fault;
   const problem =

@@ -90,10 +90,7 @@ export function openSession({
   return new Session({ store: new GrantStore(options), send: sendOverOwnConnection(clock), presence, clock });
 }
 
-/**
- * Each request has its own connection, which ends with it. A wrong address of a proxy in the
- * environment fails the request, not the start.
- */
+/** One connection for each request: a wrong proxy address fails the request, not the start. */
 const sendOverOwnConnection =
   (clock: Clock): Send =>
   async (request) => {

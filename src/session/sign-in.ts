@@ -24,10 +24,7 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /**
-   * Exactly as the portal's application has it: https, or http on `localhost`
-   * (docs/internals/vendor-api.md 4.3).
-   */
+  /** As the portal has it: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
   /** The scopes among them that a person can leave out, by the access that asks for them. */
@@ -45,19 +42,13 @@ interface SignInEnd {
   redirected: string;
   /** The config node that asks, if it is known: only the one that began the sign-in may end it. */
   configNodeId?: string;
-  /**
-   * The client of a config node as it is deployed at the moment of the call; null, the default, if
-   * it is not deployed.
-   */
+  /** The client as it is deployed at the moment of the call; null, the default: it is not. */
   deployedClient?: (configNodeId: string) => OAuthClient | null;
 }
 
 const texts = z.readonly(z.array(z.string()));
 
-/**
- * Scopes that were asked for and not granted: a person left out a box at the consent page, or the
- * application lacks them.
- */
+/** Not granted: a person left out a box at the consent page, or the application lacks them. */
 const missingSchema = z.object({
   /** The access that asks for them; null for reading the status. */
   access: z.nullable(z.string()),
@@ -470,10 +461,7 @@ const usedAlready = 'This answer was used already. If you are not signed in, sta
 
 const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 
-/**
- * Accepts a whole address, or a query with or without its question mark; also in quotation marks,
- * with a fragment, and as HTML writes it.
- */
+/** A whole address or a query, also in quotation marks, with a fragment, and as HTML writes it. */
 function queryOf(redirected: string): URLSearchParams {
   const text = redirected
     .trim()

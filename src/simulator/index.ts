@@ -69,10 +69,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-/**
- * The service of the demo: its cars answer as the real service does, and need neither
- * a key nor a sign-in.
- */
+/** The service of the demo, which answers as the real one does without a key or a sign-in. */
 export const startDemo = (options: Pick<SimulatorOptions, 'clock' | 'keepsProcessAlive'> = {}): Promise<Simulator> =>
   startSimulator({ ...options, open: true, dialect: 'real', cars: Object.values(demoCars) });
 

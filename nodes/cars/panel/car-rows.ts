@@ -50,10 +50,7 @@ const groups: readonly (readonly [title: string, names: readonly ShownName[]])[]
 const isAlwaysShown = (name: ShownName): boolean =>
   name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
 
-/**
- * The read of a *car status* node that has the value of a line; a door is read
- * together with the others.
- */
+/** What a *car status* node reads for a line; a door is read with the others. */
 export const readFor = (name: ShownName): string =>
   name === 'availability'
     ? 'accessibility'

@@ -39,10 +39,7 @@ export class CarsPanel {
   readonly #demo: DemoControls;
   readonly #demoPage = new Section('page', pageOf);
   readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
-  /**
-   * Pictures from the service; closed until a person opens it, because the browser then loads them
-   * from the host that has them.
-   */
+  /** Closed until a person opens it: the browser loads pictures from another host. */
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;
@@ -228,10 +225,7 @@ export class CarsPanel {
     fail();
   }
 
-  /**
-   * A line of the list, with a link to a map for the position, and a button that puts
-   * its node into the flow.
-   */
+  /** With a link to a map for the position, and a button that puts its node into the flow. */
   #row({ name, label, text, tone, fact }: CarRow): HTMLElement {
     const value = element('td', {}, text);
     const car = this.#car;

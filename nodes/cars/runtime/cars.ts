@@ -55,10 +55,7 @@ interface CarReport {
   session: ReturnType<Account['token']> | null;
   /** Why no account could be opened; null if one is open. */
   problem: Sentence | null;
-  /**
-   * The dialog in which a person corrects the problem; null without a problem, or if it
-   * ends without a person.
-   */
+  /** The dialog that corrects it; null without a problem, or if it ends without a person. */
   remedy: 'signIn' | 'configuration' | null;
   /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
@@ -82,10 +79,7 @@ interface FoundCar {
   source: Source;
 }
 
-/**
- * A config node with its account; the config nodes of the demo cars, and those with one client ID,
- * have one overview.
- */
+/** The config nodes of the demo cars, and those with one client ID, have one overview. */
 interface Source {
   options: { service: string; readOnly: boolean; units: UnitSystem };
   account: Account | null;
@@ -168,10 +162,7 @@ export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): 
   await clickDemoCar(RED, car.vin, click);
 }
 
-/**
- * Windows, doors and availability always; of tank and battery the one that the car has, or both as
- * long as that is unknown.
- */
+/** Of tank and battery the one that the car has, or both as long as that is unknown. */
 function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [
@@ -187,10 +178,7 @@ function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
 const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
   code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
-/**
- * Each car once: first the own cars of the configurations, which have their names, then those that
- * only nodes and messages name.
- */
+/** First the cars of the configurations, which have names, then those of nodes and messages. */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];

@@ -10,10 +10,7 @@ import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 import { Wallbox } from './wallbox';
 
-/**
- * A car remembers this many invocations; the service keeps its log for a year
- * (docs/internals/service.md 2.5).
- */
+/** The service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
 
 const minute = 60_000;
@@ -74,10 +71,7 @@ export class Car {
     return this.invocations.filter((invocation) => invocation.actedAt !== null).map((invocation) => invocation.command);
   }
 
-  /**
-   * The time at which the climatization ends automatically, milliseconds since 1970. Null: none
-   * runs. No read shows it.
-   */
+  /** When the climatization ends automatically, milliseconds since 1970; null: it is off. */
   get climateUntil(): number | null {
     this.#runDue();
     return this.#climateUntil;
@@ -89,10 +83,7 @@ export class Car {
     return this.#trip !== null;
   }
 
-  /**
-   * When the car next changes without a request, milliseconds since 1970; null
-   * if nothing is planned.
-   */
+  /** When the car next changes without a request, milliseconds since 1970; null: never. */
   get nextEventAt(): number | null {
     this.#runDue();
     return this.#events[0]?.at ?? null;
@@ -220,10 +211,7 @@ export class Car {
     return this.measuredAt(modelPathOf(name) ?? `resources.${name}`);
   }
 
-  /**
-   * The answer of accessibility (docs/internals/service.md 2.7). An asleep car looks like one
-   * in power saving mode.
-   */
+  /** An asleep car looks like one in power saving mode (docs/internals/service.md 2.7). */
   get availability(): { value: string; unavailableReason: string | null } {
     const { reachable, inUse, asleep, powerSaving } = this.state;
     if (!reachable) return { value: 'UNAVAILABLE', unavailableReason: 'NO_INTERNET' };
@@ -351,10 +339,7 @@ export class Car {
     this.#charge(now);
   }
 
-  /**
-   * Brings the level up to date if a charge is in progress, so that what changes it now starts from
-   * there.
-   */
+  /** Brings the level up to date, so that what changes it now starts from there. */
   #chargeUntil(now: number): void {
     const step = this.#chargeStep;
     if (step === null) return;
@@ -457,10 +442,7 @@ const advanced = (meters: Record<string, ResourceValue>, km: number): Record<str
 /** v2 waits for a car for at most so long (docs/internals/vendor-api.md 1.9). */
 const longestWait = 150_000;
 
-/**
- * How long v2 waits for a car that does not answer: 150 s, or scaled down like the
- * time of one that does.
- */
+/** How long v2 waits for a car: 150 s, or scaled down like the time of one that answers. */
 const limitOf = (answerAfterMs: number): number => Math.max(answerAfterMs, Math.min(answerAfterMs * 5, longestWait));
 
 const isReached = ({ reachable, asleep, powerSaving }: CarState): boolean => reachable && !asleep && !powerSaving;

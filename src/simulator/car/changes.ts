@@ -1,7 +1,4 @@
-/**
- * The changes that the control interface makes to a simulated car: their schema, and errors that
- * name each wrong part.
- */
+/** The changes to a simulated car: their schema, and errors that name each wrong part. */
 
 import * as z from 'zod/mini';
 import { VehicleError } from '../../errors';

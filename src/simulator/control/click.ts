@@ -1,7 +1,4 @@
-/**
- * Clicks on parts of the drawn car: changes that a person makes without knowing the
- * whole state of the car.
- */
+/** Clicks on parts of the drawn car, which need not know its whole state. */
 
 import * as z from 'zod/mini';
 import { openings, type OpeningRow } from '../../catalogue/openings';

@@ -16,10 +16,7 @@ export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /**
-   * Instead of a body: sends text as it comes, until the client goes. Returns the
-   * function that ends it.
-   */
+  /** Instead of a body: sends text until the client goes. Returns what ends it. */
   stream?: (send: (text: string) => void) => () => void;
 }
 
@@ -155,10 +152,7 @@ export interface RefusalContext {
   keyHeader: string;
 }
 
-/**
- * docs/internals/service.md does not show the shape of errors; `plain` has the shape of v2
- * for every interface.
- */
+/** docs/internals/service.md shows no shape of errors; `plain` has that of v2 everywhere. */
 function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
   if (name === 'energy-v2' && status !== 401) return 'energy';
   if (dialect === 'real' && name === 'connected-v1') return 'status';

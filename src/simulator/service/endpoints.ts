@@ -41,10 +41,7 @@ import {
   type ViewContext,
 } from './bodies';
 
-/**
- * The handler of one path and method, and the requirements that a request must meet first
- * (docs/internals/service.md 4, 5).
- */
+/** What a request must meet (docs/internals/service.md 4, 5), and what then answers it. */
 export interface Endpoint {
   method: 'GET' | 'POST';
   /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */
@@ -52,10 +49,7 @@ export interface Endpoint {
   interface: InterfaceName;
   /** Besides `openid`. */
   scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
-  /**
-   * The media types that the accept header (GET) or the content type (POST) may name;
-   * `{vendor}` is filled in.
-   */
+  /** What the accept header (GET) or the content type (POST) may name, with `{vendor}`. */
   mediaTypes: readonly string[];
   /** The media type of the answer. */
   answers: string;
@@ -84,10 +78,7 @@ interface EndpointParts {
 
 const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
 
-/**
- * The routes of the catalogue: docs/internals/service.md 4.1 to 4.3, and what
- * docs/internals/vendor-api.md adds.
- */
+/** docs/internals/service.md 4.1 to 4.3, and what docs/internals/vendor-api.md adds. */
 export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
   ...readEndpoints(parts),
   ...commandEndpoints(parts),
@@ -208,18 +199,12 @@ function extraCommand(parts: EndpointParts): Endpoint {
   };
 }
 
-/**
- * The service's own description allows 0 (docs/internals/vendor-api.md 2.2): the tailgate
- * locks again at once.
- */
+/** The service allows 0 (docs/internals/vendor-api.md 2.2): the tailgate locks at once. */
 const unlockRequest = z.object({
   unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
 });
 
-/**
- * 0 is in the range that the service publishes; what it does is not
- * (docs/internals/vendor-api.md 15.2, 8).
- */
+/** The service publishes no meaning of 0 (docs/internals/vendor-api.md 15.2, 8). */
 const runtimeRequest = z.object({
   runtimeMinutes: z.int().check(z.minimum(0), z.maximum(runtimeMinutesLimits.maximum)),
 });
@@ -235,10 +220,7 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
   }
 }
 
-/**
- * v1: the service accepts the command and answers with the link to its status
- * (docs/internals/service.md 2.5).
- */
+/** v1 answers with the link to the status (docs/internals/service.md 2.5). */
 function accept({ isReal }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
   const { operationId } = context;
   const id = randomUUID().replaceAll('-', '');

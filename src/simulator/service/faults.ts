@@ -16,10 +16,7 @@ const schema = z.strictObject({
   ),
   /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (docs/internals/vendor-api.md 1.11). */
   refillIn: z.optional(z.string()),
-  /**
-   * The answer as it would be, with this JSON at a member's path: `chargingPower`,
-   * `data.properties.timestamp`.
-   */
+  /** JSON in place of a member of the answer, by its path: `data.properties.timestamp`. */
   members: z.optional(z.record(z.string(), z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })]))),
   /** Ends the connection without an answer. */
   cut: z.optional(z.literal('before-headers')),

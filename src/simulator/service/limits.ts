@@ -26,10 +26,7 @@ interface Day {
   count: number;
 }
 
-/**
- * Counts the requests that are let through: in a sliding minute of all APIs together, and per API
- * in a day that starts with its first request.
- */
+/** Counts a sliding minute of all APIs, and for each API a day from its first request on. */
 export class Limits {
   readonly #limits: LimitOptions;
   readonly #clock: Clock;
