@@ -124,10 +124,6 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     return this.name || (shared.vinPattern.test(vin) ? `${service} ${shared.shortVin(vin)}` : service);
   },
   labelStyle: shared.labelStyle,
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });
