@@ -280,10 +280,10 @@ function divideWords(type, texts) {
 
 /** Reads by the scopes that they need, for the help. */
 function listOfReads() {
-  const { readNames } = catalogue('reads');
-  const { readScopes } = catalogue('scopes');
+  const { interfaceNames, readNames } = catalogue('reads');
+  const { scopesOfRead } = catalogue('scopes');
   const byScopes = {};
-  for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
+  for (const name of readNames) (byScopes[scopesOfRead(name, interfaceNames).join('`, `')] ??= []).push(name);
   const lines = Object.entries(byScopes).map(([scopes, names]) => `- \`${names.join('`, `')}\`: \`${scopes}\``);
   return `<div class="car-names">\n\n${lines.join('\n')}\n\n</div>`;
 }

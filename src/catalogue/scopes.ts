@@ -1,7 +1,6 @@
 import { commandRow, commands, requestDetails, versionsOfCommand, type CommandName } from './commands';
 import {
   apiOfRead,
-  interfaceNames,
   readNames,
   routeOf,
   versionsOfRead,
@@ -36,9 +35,6 @@ export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]
   // The fuel type is part of the details.
   return needsFuelType ? [...scopes, ...scopesOfRead('details', available)] : scopes;
 }
-
-/** The scopes that a read needs if a service has every interface, `openid` included. */
-export const readScopes = (name: ReadName): readonly string[] => ['openid', ...scopesOfRead(name, interfaceNames)];
 
 /** Besides `openid`; also to follow it with a link (docs/internals/vendor-api.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
