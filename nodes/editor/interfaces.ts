@@ -1,21 +1,9 @@
-import { defaultAccess, services, type AccessName, type InterfaceName } from '../../src/index';
+import { defaultAccess, services, type InterfaceName, type needsOfRead, type Versions } from '../../src/index';
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
-/** Of the connected interface; `v1First`: `auto` is version 1 of the two. */
-interface Versions {
-  v1: boolean;
-  v2: boolean;
-  v1First?: boolean;
-}
-
-/** What a read or a command needs; without versions: it is of another interface. */
-interface Needs {
-  title: string;
-  versions: Versions | null;
-  scopes: readonly string[];
-  access: AccessName | null;
-}
+/** What a read or a command needs, as the reader calls it. */
+type Needs = { title: string } & ReturnType<typeof needsOfRead>;
 
 /**
  * The interfaces of the chosen vehicle's service; all of them as long as the service is not known.

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import * as z from 'zod/mini';
-import { parseScopes, signInScopes, VehicleError, type Session } from '../../src/index';
+import { parseScopes, signInKey, signInScopes, VehicleError, type Session } from '../../src/index';
 import { clientOf, learnCredentials, serviceOf } from './account-options';
 import { safeError } from '../node-red/redaction';
 import { partOf } from '../per-node-red';
@@ -123,13 +123,12 @@ class SignInRoutes {
    * @throws VehicleError
    */
   async forget(config: NodeDef, given: unknown): Promise<void> {
-    const signIns = sessionOf(this.#RED)?.signIns;
-    await signIns?.refuseAnswers(config.id);
+    const session = sessionOf(this.#RED);
+    await session?.signIns.refuseAnswers(config.id);
     const credentials = parseOptions(vehicleCredentials, given ?? {});
     if (credentials.clientId === '') return;
     const service = serviceOf(parseOptions(vehicleOptions, config));
-    if (service.tokenUrl !== '')
-      await signIns?.removeGrant({ client: clientOf(service, credentials), configNodeId: config.id });
+    if (service.tokenUrl !== '') await session?.removeGrant(signInKey(clientOf(service, credentials), config.id));
   }
 
   /** After a day without a deploy, so that a form that was cancelled leaves no grant. */

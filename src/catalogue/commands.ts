@@ -1,4 +1,4 @@
-import { isAsSpecified, json, type InterfaceName } from './reads';
+import { isAsSpecified, json, type InterfaceName, type Versions } from './reads';
 
 /**
  * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and
@@ -160,15 +160,8 @@ export const requestDetails = {
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',
 } as const;
 
-/**
- * The versions of the connected interface that have a command, null for one of another interface;
- * `v1First`: `auto` is v1 if these
- * interfaces are available, because the specification does not list v2.
- */
-export function versionsOfCommand(
-  name: CommandName,
-  available: readonly InterfaceName[],
-): { v1: boolean; v2: boolean; v1First: boolean } | null {
+/** Null for a command of another interface. @param available the interfaces of the service */
+export function versionsOfCommand(name: CommandName, available: readonly InterfaceName[]): Versions | null {
   const { routes }: CommandRow = commands[name];
   const [v1, v2] = [routes['connected-v1'], routes['connected-v2']];
   if (v1 === undefined && v2 === undefined) return null;

@@ -460,8 +460,16 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
 export const valueTypeOf = (name: string): Resource | MemberKind | undefined =>
   isReadName(name) ? reads[name].value : undefined;
 
-/** Of the connected interface; null for a single value, which does not depend on them. */
-export const versionsOfRead = (name: ReadName): { v1: boolean; v2: boolean } | null => {
+/** The versions of the connected interface that have a read or a command. */
+export interface Versions {
+  v1: boolean;
+  v2: boolean;
+  /** `auto` is version 1 of the two, because the specification does not list version 2. */
+  v1First?: boolean;
+}
+
+/** Null for a single value, which does not depend on the version. */
+export const versionsOfRead = (name: ReadName): Versions | null => {
   const { routes, hasVersions } = reads[name];
   const has = (version: InterfaceName): boolean => routes.some((route) => route.interface === version);
   return hasVersions ? { v1: has('connected-v1'), v2: has('connected-v2') } : null;

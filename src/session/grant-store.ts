@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { hashed, StateFault, type StateStore } from '../state/state-store';
-import type { OAuthClient } from './oauth';
+import { trimmed, type OAuthClient } from './oauth';
 
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
 const grantSchema = z.lazy(() =>
@@ -122,8 +122,10 @@ export const hashOf = (pasted: string): string => pasted.trim() && hashed(pasted
  * be two people. It is for one service:
  * at another address there is no sign-in.
  */
-export const signInKey = (client: OAuthClient, configNodeId: string): string =>
-  ['signed-in', client.audience, client.tokenUrl, client.clientId, configNodeId].join('\n');
+export function signInKey(client: OAuthClient, configNodeId: string): string {
+  const { audience, tokenUrl, clientId } = trimmed(client);
+  return ['signed-in', audience, tokenUrl, clientId, configNodeId].join('\n');
+}
 
 const collection = 'sign-in';
 

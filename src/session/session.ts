@@ -82,12 +82,9 @@ export class Session {
 }
 
 /** Opens the stored sign-ins. */
-export function openSession({
-  clock = systemClock,
-  presence = new LocalPresence(clock),
-  ...options
-}: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
-  return new Session({ store: new GrantStore(options), send: sendOverOwnConnection(clock), presence, clock });
+export function openSession(options: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
+  const send = sendOverOwnConnection(options.clock ?? systemClock);
+  return new Session({ ...options, store: new GrantStore(options), send });
 }
 
 /** One connection for each request: a wrong proxy address fails the request, not the start. */

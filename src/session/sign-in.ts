@@ -132,8 +132,6 @@ interface SignInsOptions {
   grants: {
     /** @throws VehicleError CONFIG */
     save(key: string, signIn: SavedSignIn): Promise<void>;
-    /** @throws VehicleError CONFIG */
-    removeGrant(key: string): Promise<void>;
   };
 }
 
@@ -229,14 +227,6 @@ export class SignIns {
     const { state } = this.#options.store;
     for (const { key, version: _, ...pending } of await this.#all())
       if (pending.configNodeId === configNodeId) await state.write(key, { ...pending, start: null, isDeleted: true });
-  }
-
-  /**
-   * Removes the saved grant of a deleted config node.
-   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
-   */
-  async removeGrant({ client, configNodeId }: Pick<SignInStart, 'client' | 'configNodeId'>): Promise<void> {
-    await this.#options.grants.removeGrant(signInKey(trimmed(client), configNodeId));
   }
 
   /** The `state` of an answer is accepted once, also if the sign-in then fails. */
@@ -434,7 +424,7 @@ function pendingOf({ key, value, version }: StoredEntry, oldest: number): Pendin
 
 /** Null if the config node is not deployed. */
 const keyOf = (client: OAuthClient | null, configNodeId: string): string | null =>
-  client && signInKey(trimmed(client), configNodeId);
+  client && signInKey(client, configNodeId);
 
 /**
  * The values of an open form are not deployed yet, so only a deploy since the start can outdate a

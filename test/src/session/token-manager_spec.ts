@@ -309,7 +309,7 @@ describe('a refreshing access token', () => {
         const isItsTurn = identity.requests.length === Number(isAnswered);
         if (key !== ownKey() || !isItsTurn || isDeleted) return stored;
         isDeleted = true;
-        await session.signIns.removeGrant({ client: identity.client, configNodeId: 'config-1' });
+        await session.removeGrant(ownKey());
         return stored;
       };
       await source()
