@@ -448,7 +448,7 @@ describe(type, () => {
   it('sends no change where reads of several fail and work again, and keeps the last value of each', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
-    service.car().replace({});
+    service.car().set({ windows: { rearRight: 'CLOSED' } });
     await load({ read: 'several', reads: ['doors', 'windows'], poll: 60, emit: 'changes' });
     const turns = async (count: number): Promise<void> => {
       const before = flow.completed.length + flow.caught.length;

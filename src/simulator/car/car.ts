@@ -50,7 +50,7 @@ export class Car {
     this.#clock = clock;
     this.#reportedAt = clock.now();
     this.#initial = changes;
-    this.replace(changes);
+    this.reset();
     this.wallbox = new Wallbox(this, clock);
   }
 
@@ -107,13 +107,8 @@ export class Car {
     return this;
   }
 
-  /**
-   * A locked and closed car again, then the changes. Commands on their way stay on
-   * their way; a trip ends.
-   * @throws VehicleError INPUT_INVALID
-   */
-  replace(input: CarChanges): this {
-    const changes = parseChanges(input);
+  /** The car as it was at first. Commands on their way stay on their way; a trip ends. */
+  reset(): this {
     this.#runDue();
     Object.assign(this.#state, newState());
     this.#released = [];
@@ -121,12 +116,7 @@ export class Car {
     this.#trip = null;
     this.#chargeStep = null;
     this.#engineStart = null;
-    return this.set(changes).report();
-  }
-
-  /** The car as it was at first. */
-  reset(): this {
-    return this.replace(this.#initial);
+    return this.set(this.#initial).report();
   }
 
   /** The car reports all its values again: all times become now. */

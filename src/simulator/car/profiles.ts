@@ -150,5 +150,3 @@ export const carProfiles = {
   quirky: quirkyCar,
   classic: classicCar,
 } as const satisfies Record<string, CarOptions>;
-type CarProfile = keyof typeof carProfiles;
-export const isCarProfile = (name: string): name is CarProfile => Object.hasOwn(carProfiles, name);

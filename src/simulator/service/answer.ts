@@ -25,7 +25,7 @@ export const ok = (body: unknown): Answer => ({ status: 200, body });
 /**
  * The shapes of error bodies; several exist on one host (docs/internals/vendor-api.md 1.11, 3.3).
  */
-type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'html' | 'empty';
+type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'empty';
 
 export interface Refusal {
   status: number;
@@ -118,7 +118,6 @@ export const refusals = {
   'rate-limited': { status: 429, shape: 'gateway', message: 'Rate limit is exceeded.' },
   'car-error': { status: 500, description: 'Error returned from car' },
   'internal-error': { status: 500, shape: 'empty', message: '' },
-  'bad-gateway': { status: 502, shape: 'html', message: '502 Bad Gateway' },
   'car-in-use': { status: 503, description: 'Not allowed, car is in use or asleep' },
   'outage-text': { status: 503, shape: 'text', message: 'The service is unavailable.' },
   'gateway-timeout': { status: 504, description: 'The vehicle did not answer in time' },
@@ -161,9 +160,6 @@ function ownShape({ dialect, interface: name }: RefusalContext, status: number):
   return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
 }
 
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-
 const shapes: Record<ErrorShape, (refusal: Refusal & { message: string }, context: RefusalContext) => Answer> = {
   application: ({ status, message, description }) => ({ status, body: { error: { message, description } } }),
   status: ({ status, message, description }, { operationId }) => ({
@@ -187,15 +183,8 @@ const shapes: Record<ErrorShape, (refusal: Refusal & { message: string }, contex
     body: { code: code ?? message, message: description ?? message, details: [] },
   }),
   text: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain' }, body: message }),
-  html: ({ status, message }) => htmlPage(status, message),
   empty: ({ status }) => ({ status }),
 };
-
-export const htmlPage = (status: number, title: string, content = ''): Answer => ({
-  status,
-  headers: { 'content-type': 'text/html; charset=utf-8' },
-  body: `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><h1>${escapeHtml(title)}</h1>${content}</body></html>\n`,
-});
 
 /** A refusal as it goes over the wire; `details` replaces parts of it. */
 export function refuse(
