@@ -222,10 +222,7 @@ const textOfRows = (rows: readonly Row[]): string =>
   );
 
 /** One character for each of the three answers, as the outputs have them. */
-const marks = new Map([
-  [true, '✓'],
-  [false, '✗'],
-]);
+const marks: Readonly<Record<string, string>> = { true: '✓', false: '✗', null: '?' };
 
 /** With the coordinates of a named place: the configuration need not be deployed as it is. */
 function withPlace(row: Row): Row {
@@ -245,7 +242,7 @@ function checkNow(): void {
       const port = result === null ? 'unknown' : result ? 'yes' : 'no';
       show(() => [
         $('<strong>').text(say(`port.${port}`)),
-        ...lines.map((line) => lineOf(`${(line.result !== null && marks.get(line.result)) || '?'} ${line.text}`)),
+        ...lines.map((line) => lineOf(`${marks[String(line.result)]} ${line.text}`)),
         ...errors.map((refusal) => lineOf(errorText(refusal)).addClass('warning')),
       ]);
     },

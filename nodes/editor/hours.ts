@@ -1,18 +1,13 @@
-import { parseRange, timeZoneOf } from '../../src/index';
+import { parseRange, timeZoneOf, type HoursSettings } from '../../src/index';
 import { nodeField, part, shownDefault, textOf } from './forms';
 import { sharedText } from './texts';
 import type { Validity } from './validators';
-
-interface Hours {
-  hours?: string;
-  quietHours?: string;
-}
 
 /** The range that the form fills in when a mode is chosen and the field is empty. */
 const usualRanges: Partial<Record<string, string>> = { only: '18:00-22:00', not: '22:00-07:00' };
 
 /** The fields of the hours in which guard and event node send without being asked. */
-export function showHours({ hours, quietHours = '' }: Hours): void {
+export function showHours({ hours, quietHours = '' }: HoursSettings): void {
   const [mode, range] = [nodeField('hours'), nodeField('quietHours')];
   // A flow that is older than the choice has the quiet hours alone.
   if (hours === undefined && quietHours !== '') mode.val('not').data(shownDefault, 'not');
@@ -29,7 +24,7 @@ export function showHours({ hours, quietHours = '' }: Hours): void {
 }
 
 /** The validator of the property `quietHours`. */
-export function validateHours(this: Hours, value: string | undefined, _opt: unknown): Validity {
+export function validateHours(this: HoursSettings, value: string | undefined, _opt: unknown): Validity {
   const mode = textOf(nodeField('hours')) || this.hours;
   const text = (value ?? '').trim();
   if (mode === 'always' || (mode !== 'only' && text === '')) return true;

@@ -18,10 +18,7 @@ export const learnCredentials = ({ apiKey, clientSecret, accessToken }: VehicleC
   redactor.learn(apiKey, clientSecret, accessToken);
 
 /** The options of an account that do not depend on the service. */
-export const settingsOf = (
-  RED: NodeAPI,
-  options: VehicleOptions,
-): Pick<AccountOptions, 'pack' | 'units' | 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'places'> => ({
+export const settingsOf = (RED: NodeAPI, options: VehicleOptions) => ({
   pack: packOf(RED, options.service),
   units: options.units,
   readOnly: options.readOnly,

@@ -142,9 +142,7 @@ export function judgeOpenings(
 }
 
 /** An opening that not every car has. */
-export type FittedName = {
-  [Key in OpeningKey]: (typeof openings)[Key] extends { ifFitted: true } ? Key : never;
-}[OpeningKey];
+export type FittedName = 'sunroof' | 'tankLid';
 
 /** The opening of each read that not every car has. */
 export const openingIfFitted: Readonly<Partial<Record<string, FittedName>>> = { windows: 'sunroof', doors: 'tankLid' };

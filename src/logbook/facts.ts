@@ -42,7 +42,11 @@ const rows = {
     ['batteryChargeLevel'],
     ['fuel', 'batteryChargeLevel'],
   ],
-  charging: [chargingOf, ['charging', 'chargingStatus'], ['chargingStatus']],
+  charging: [
+    (content) => isChargingWord(memberOf(content, 'value')),
+    ['charging', 'chargingStatus'],
+    ['chargingStatus'],
+  ],
   fuel: [numberIn('liters', 1_000), ['fuelAmount'], ['fuel', 'fuelAmount']],
   position: [positionOf, ['location']],
   /** The value of the trip meter that resets itself; the averages `…Automatic` belong to it. */
@@ -72,10 +76,6 @@ export const factNames = /* @__PURE__ */ Object.keys(rows) as FactName[];
 function booleanOf(content: unknown): boolean | null {
   const value = memberOf(content, 'value');
   return typeof value === 'boolean' ? value : null;
-}
-
-function chargingOf(content: unknown): boolean | null {
-  return isChargingWord(memberOf(content, 'value'));
 }
 
 function netOf(details: unknown): number | null {

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../util/json';
 import { iso } from '../util/clock';
 import { positionShape } from '../car/known-values';
 import { placeAt, type Place, type Position } from '../car/places';
@@ -159,6 +158,4 @@ export const withRecord = (records: readonly LogRecord[], record: LogRecord): Lo
 
 /** Stored records that can be read. */
 export const parseRecords = (stored: unknown): LogRecord[] =>
-  (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((one) =>
-    isRecord(one) ? (recordShape.safeParse(one).data ?? []) : [],
-  );
+  (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((one) => recordShape.safeParse(one).data ?? []);

@@ -163,7 +163,6 @@ export const invocationShape = z.lazy(() =>
     operationId,
     message: text,
     async: z.catch(z.nullable(asyncShape), null),
-    readyToUnlock: z.catch(z.nullable(z.boolean()), null),
     readyToUnlockUntil: z.catch(z.nullable(z.number()), null),
   }),
 );

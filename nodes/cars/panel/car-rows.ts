@@ -96,9 +96,7 @@ function meaningOf(name: ShownName, fact: ShownValue | undefined, facts: ShownVa
     };
   if (name === 'engineRunning')
     return { text: say(value === true ? 'state.running' : 'state.off'), tone: value === true ? 'attention' : 'plain' };
-  if (typeof value === 'number') {
-    return { text: measureText(value, unit), tone: 'plain' };
-  }
+  if (typeof value === 'number') return { text: measureText(value, unit), tone: 'plain' };
   const text = translated('word', String(value));
   const minutes = facts.estimatedChargingTimeToTargetBatteryChargeLevel?.value;
   const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;
