@@ -31,7 +31,6 @@ interface Judged extends ConditionResult {
   shown: { value: ConditionResult['is']; unit: string | null };
 }
 
-/** Reads the values of conditions and judges each. */
 export async function judgeAll(
   account: Account,
   conditions: readonly AskedCondition[],

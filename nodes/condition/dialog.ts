@@ -99,7 +99,6 @@ const valuesByTheme = () =>
     return { heading: ofStatus(`theme.${theme}`), values };
   });
 
-/** As a dropdown offers them. */
 const valueChoices = (): JQuery[] =>
   valuesByTheme().map(({ heading, values }) => $('<optgroup>').attr('label', heading).append(optionElements(values)));
 

@@ -35,7 +35,6 @@ function textOfRow(row: Row): string {
   );
 }
 
-/** The first condition. */
 function labelOfRows(rows: readonly Row[]): string {
   const first = textOfRow(rows[0] ?? {});
   return first === '' ? say('palette.name') : first + (rows.length > 1 ? ', …' : '');

@@ -24,7 +24,6 @@ export const chosenIn = (list: string): string[] =>
     .get()
     .map(({ value }) => value);
 
-/** A line of such a list. */
 export const choiceLine = (value: string, text: string, isChosen: boolean, kind: 'checkbox' | 'radio' = 'checkbox') =>
   $('<label>').append($(`<input type="${kind}">`).val(value).prop('checked', isChosen), $('<span>').text(text));
 
@@ -120,7 +119,6 @@ export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
 }
 
-/** The vehicle configurations that are not disabled. */
 function vehicles(): CarConfig[] {
   const found: CarConfig[] = [];
   RED.nodes.eachConfig((config) => {

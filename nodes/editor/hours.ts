@@ -23,7 +23,6 @@ export function showHours({ hours, quietHours = '' }: HoursSettings): void {
   part('time-zones').attr('id', 'connected-vehicle-time-zones').append(zones);
 }
 
-/** The validator of the property `quietHours`. */
 export function validateHours(this: HoursSettings, value: string | undefined, _opt: unknown): Validity {
   const mode = textOf(nodeField('hours')) || this.hours;
   const text = (value ?? '').trim();
@@ -33,7 +32,6 @@ export function validateHours(this: HoursSettings, value: string | undefined, _o
   return range.from !== range.to || sharedText('reason.hoursEqual');
 }
 
-/** The validator of the property `timeZone`. */
 export function validateTimeZone(value: string | undefined, _opt: unknown): Validity {
   // An offset like +02:00 knows no summer time, and Node.js 20 does not accept it.
   return !value?.trim() || /^[^+-]/.test(timeZoneOf(value) ?? '') || sharedText('reason.timeZone');

@@ -9,7 +9,6 @@ import {
   proofReadOf,
 } from '../../src/index';
 
-/** Reads that a node sends together. */
 interface NodeReads {
   reads: readonly string[];
   /** Seconds between two polls; 0: only on a message. */

@@ -3,7 +3,6 @@ import { loadWords } from './later-words';
 import { errorText, unreached } from './runtime-request';
 import { sharedText } from './texts';
 
-/** The code of an open form, `nodes/<node>/dialog.ts`. */
 interface Dialog<Options> {
   prepare(node: EditorNode<Options>): void;
   save(node: EditorNode<Options>): void;

@@ -103,7 +103,6 @@ export function addPlaceRow(
   });
 }
 
-/** The button below such a list. */
 export function addPlaceButton(list: JQuery, button: JQuery, add: Parameters<typeof addPlaceRow>[2]): void {
   button.on('click', () => {
     addPlaceRow(list, undefined, add);
@@ -112,7 +111,6 @@ export function addPlaceButton(list: JQuery, button: JQuery, add: Parameters<typ
   });
 }
 
-/** The places of a list without the empty ones. */
 export const placesIn = (list: JQuery): ShownPlace[] =>
   list
     .find('.place')

@@ -16,7 +16,6 @@ type EditorNode<Options> = Partial<Options> & {
   _def: { category: string; defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
 };
 
-/** A vehicle configuration. */
 type CarConfig = Pick<EditorNode<{ service: string }>, 'id' | 'type' | 'z' | 'service' | 'credentials'> & {
   /** Disabled. */
   d?: boolean;
@@ -56,7 +55,6 @@ interface EditorDefinition<Options, Credentials> {
   labelStyle?(this: EditorNode<Options>): string;
   inputLabels?(): string;
   outputLabels?(index: number): string;
-  /** Called when the palette shows the type. */
   onpaletteadd?(): void;
   /** Called when a node is dragged out of the palette, and when one is pasted. */
   onadd?(this: EditorNode<Options>): void;
@@ -100,7 +98,6 @@ interface FlowNode {
   onlyWhileNotInUse?: boolean;
 }
 
-/** Node-RED's own widgets. */
 interface JQuery<TElement = HTMLElement> {
   /** Fills in the texts that `data-i18n` names. */
   i18n(): this;
@@ -124,7 +121,6 @@ interface JQuery<TElement = HTMLElement> {
   typedInput(name: 'value' | 'type', value: string): this;
 }
 
-/** A step of the editor. */
 interface HistoryEvent {
   t: string;
   dirty: boolean;
@@ -189,7 +185,6 @@ declare const RED: {
     dirty(isDirty?: boolean): boolean;
     /** The nodes as they are deployed. */
     originalFlow(): readonly { id: string }[] | undefined;
-    /** A new id. */
     id(): string;
     /** A node of the flows being edited, by its id. */
     node(id: string):
@@ -219,7 +214,6 @@ declare const RED: {
       | null
       | undefined;
     eachConfig(callback: (config: CarConfig) => void): void;
-    /** Calls back with every node that is not a config node. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
   };

@@ -61,6 +61,5 @@ export function waitsForDeploy(): boolean {
   return isNew;
 }
 
-/** Why something failed, in the language of the dialog. */
 export const errorText = ({ code, message }: Refusal): string =>
   sharedText(`dialog.check.${code}`, { defaultValue: message });

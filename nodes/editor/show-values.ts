@@ -5,7 +5,6 @@ import { sharedText, timeText, wordsOf } from './texts';
 
 const ofStatus = wordsOf('connected-vehicle-status');
 
-/** A value as the service sends it. */
 interface Value {
   value?: unknown;
   unit?: unknown;

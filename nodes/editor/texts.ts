@@ -13,7 +13,6 @@ export const sharedText = wordsOf('connected-vehicle');
 /** In the language of the editor, which need not be that of the browser. */
 export const editorLanguage = (): string => RED.i18n.lang();
 
-/** The languages that the texts of nodes can have. */
 export const textLanguages = ['de', 'en-US', 'fr', 'nl', 'nb', 'sv'] as const;
 
 /** The editor's language for a new configuration; empty if the nodes do not have it. */

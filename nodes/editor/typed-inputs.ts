@@ -74,5 +74,4 @@ export const validateTyped = (name: string, validate: (value: string | undefined
     return String(value ?? '').trim() !== '' || sharedText('reason.source');
   };
 
-/** The validator of the property `vin`. */
 export const validateTypedVin = validateTyped('vin', validateVin);

@@ -14,7 +14,6 @@ export const stored = '__PWRD__';
 
 export type Line = [text: string, isBad?: boolean];
 
-/** Shows lines of text, as warnings if they are bad. */
 export function showLines(name: string, ...lines: Line[]): void {
   part(name)
     .empty()
@@ -51,7 +50,6 @@ interface Lists {
   interfaces: InterfaceName;
 }
 
-/** The names that are ticked in a list of the open form. */
 export const listOf = <List extends keyof Lists>(list: List): Lists[List][] => chosenIn(list) as Lists[List][]; // The values that the boxes were made with.
 
 /** The reads and commands of each node that uses a configuration. */

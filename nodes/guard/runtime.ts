@@ -141,7 +141,6 @@ function showGuardState(
   nodeStatus.showWithTime('good', 'value', { value: text });
 }
 
-/** The words for the guard's sentences. */
 const guardWordsOf = ({ language, say }: Words) => ({
   language,
   text: (key: string): string => say(`${Object.hasOwn(openings, key) ? 'part' : 'guard'}.${key}`),

@@ -17,7 +17,6 @@ export function serviceOf(options: VehicleOptions): AccountOptions['service'] {
 export const learnCredentials = ({ apiKey, clientSecret, accessToken }: VehicleCredentials): void =>
   redactor.learn(apiKey, clientSecret, accessToken);
 
-/** The options of an account that do not depend on the service. */
 export const settingsOf = (RED: NodeAPI, options: VehicleOptions) => ({
   pack: packOf(RED, options.service),
   units: options.units,

@@ -79,7 +79,6 @@ export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
 
 /** The simulated state of a demo car, without its VIN, which the browser gets of no car. */
 export interface DemoView extends Omit<SimulatedCarView, 'vin'> {
-  /** The faults that the next requests to the service get. */
   faults: DemoFault[];
 }
 
@@ -110,7 +109,6 @@ export async function clickDemoCar(RED: NodeAPI, vin: string, click: unknown): P
   clickCar(car, service.faults, parseClick(click));
 }
 
-/** The address of the demo car's own page. */
 export const demoPage = async (RED: NodeAPI): Promise<string | null> => (await demoService(RED))?.url ?? null;
 
 /** Signals each change of a demo car or a fault, and the next one that needs no request. */

@@ -47,8 +47,6 @@ import {
 } from '../editor/vehicle-checks';
 import type { VehicleOptions } from './options';
 
-/** The open form of the vehicle configuration. */
-
 const field = configField;
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
@@ -82,7 +80,6 @@ const endsElsewhere = (): boolean =>
   isLoopback(new URL(redirectUrl()).hostname) &&
   (isInHomeAssistant() || !isLoopback(location.hostname));
 
-/** The values of the open form. */
 function bodyOf(node: EditorNode<object>): object {
   const values = (names: object, of: (input: JQuery) => unknown): object =>
     Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
@@ -99,7 +96,6 @@ function bodyOf(node: EditorNode<object>): object {
   };
 }
 
-/** The scopes that a sign-in with the open form asks for. */
 const scopesOf = (options: { readOnly: boolean }): ReturnType<typeof signInScopes> =>
   signInScopes(
     textOf(field('service')) === 'custom' ? listOf('interfaces') : services['volvo-cars'].availableInterfaces,
@@ -224,7 +220,6 @@ const listOfMissing = (missing: SignedIn['missing']): string =>
     )
     .join(', ');
 
-/** A checkbox for each name of a list. */
 function showList(
   list: 'access' | 'interfaces',
   names: readonly string[],
@@ -339,15 +334,12 @@ export function save(node: EditorNode<VehicleOptions>): void {
 class Dialog {
   readonly #node: EditorNode<object>;
   readonly #form: JQuery;
-  /** Whether a sign-in of this form is in progress. */
   #isWaiting = false;
   /** An address is accepted once, so a second press would show a refusal over the success. */
   #isFinishing = false;
   #popup: Window | null = null;
   #changes = 0;
-  /** The time of the result that was shown last. */
   #seen: string | undefined;
-  /** How many sign-in pages were opened. */
   #opened = 0;
 
   constructor(node: EditorNode<object>, form: JQuery) {

@@ -15,7 +15,6 @@ import { eachShownValue, type ShownValue, type ShownValues } from './shown-value
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
-/** The facts that flows have read of one car. */
 interface KnownCar {
   /** Names the car in the browser, which gets no VIN, as long as the overview exists. */
   readonly key: string;
@@ -28,9 +27,7 @@ interface FollowedInfo {
   readonly command: string;
   /** ISO-8601 */
   readonly sentAt: string;
-  /** The last status of the service. */
   requestStatus: string | null;
-  /** How many nodes follow the command. */
   followers: number;
 }
 

@@ -17,7 +17,6 @@ export interface ShownValue {
   unit: string | null;
   /** When the car reported it; null if the service has no time. */
   measuredAt: string | null;
-  /** When it was read. */
   receivedAt: string;
 }
 

@@ -18,14 +18,12 @@ import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type Vehic
 const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
 const maxUndeployedMs = 24 * 60 * 60_000;
 
-/** What a sign-in needs of an open dialog. */
 export interface SignInForm {
   id: string;
   options: VehicleOptions;
   credentials: VehicleCredentials;
 }
 
-/** The sign-ins that the dialogs begin. */
 class SignInRoutes {
   readonly #RED: NodeAPI;
 

@@ -10,7 +10,6 @@ interface RouteRow {
   path: string;
   /** Value of the content-type header; `{vendor}` is the profile's media type vendor. */
   contentType: string;
-  /** The member that the body holds. */
   body?: 'unlockDuration' | 'runtimeMinutes' | 'schedule';
   /** The specification does not list this route: at a service as specified, `auto` is v1. */
   unlisted?: true;
@@ -125,7 +124,6 @@ export const isCommandName = (name: string): name is CommandName => Object.hasOw
 /** Undefined for a command that only the vehicle's own list has. */
 export const commandRow = (name: string): CommandRow | undefined => (isCommandName(name) ? commands[name] : undefined);
 
-/** Whether the command is for a wallbox, and not for the car. */
 export const isOfWallbox = (name: string): boolean => commandRow(name)?.access === 'wallbox';
 
 const proofReads: Partial<Record<CommandRow['access'], 'engine-status' | 'wallboxCharging'>> = {

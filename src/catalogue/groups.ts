@@ -69,11 +69,9 @@ export interface GroupedBulbs {
   bulbs: Readonly<Record<string, string | null>>;
   /** The value of a member whose light has failed. */
   failed: string;
-  /** More than one kind of light. */
   several: string;
 }
 
-/** Connected v2 has no such value. */
 interface Ungrouped {
   group: null;
   reason: string;
@@ -91,7 +89,6 @@ const pressure = {
   HIGH_PRESSURE: 'HIGH',
 } as const;
 
-/** Whether an opening is open, or the lock locked. */
 function opening(key: OpeningKey): GroupedWord {
   const { kind, read, name, v2 = key }: OpeningRow = openings[key];
   const [table, isTrue] = kind === 'lock' ? [lockWords, 'closed'] : [openingWords, 'open'];

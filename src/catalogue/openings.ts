@@ -87,15 +87,12 @@ export const openingKeyOf = (name: string, readOrKind: string): OpeningKey | und
     return own === name && (read === readOrKind || kind === readOrKind);
   });
 
-/** The state of a door, a window or a lid. */
 export const openingState = /* @__PURE__ */ stateIn(openingWords);
 export const lockState = /* @__PURE__ */ stateIn(lockWords);
 
 /** The state of the windows or doors (docs/internals/contract.md 3). */
 export interface Openness {
-  /** Members that are open or ajar. */
   open: string[];
-  /** Members whose state is unknown. */
   unknown: string[];
   /** Windows only: equipment that this car does not have. */
   absent?: string[];
@@ -141,8 +138,6 @@ export function judgeOpenings(
   return isAbsent ? { allClosed, open, unknown: [], absent: [sunroofName] } : { allClosed, open, unknown };
 }
 
-/** An opening that not every car has. */
 export type FittedName = 'sunroof' | 'tankLid';
 
-/** The opening of each read that not every car has. */
 export const openingIfFitted: Readonly<Partial<Record<string, FittedName>>> = { windows: 'sunroof', doors: 'tankLid' };

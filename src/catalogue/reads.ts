@@ -278,7 +278,6 @@ export const wallboxMembers = {
 export type WallboxMemberName = keyof typeof wallboxMembers;
 export const wallboxMemberNames = /* @__PURE__ */ Object.keys(wallboxMembers) as WallboxMemberName[];
 
-/** One way to ask for a value. */
 interface ReadRoute {
   interface: InterfaceName;
   /** Below the interface's base path; `{vin}` or `{wallbox}` is filled in. */
@@ -431,7 +430,6 @@ export const isKeptName = (name: string): name is KeptName => keptNames.some((ke
 /** Each is one request. The polls of `inOrder` use the schedule of the first one. */
 export const inOrderReads = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine', 'windows', 'doors'] as const;
 
-/** Every name that a flow can read. */
 export type AnyReadName = ReadName | KeptName | 'inOrder';
 
 /** The reads that answer a name: none for what the pack keeps itself. */

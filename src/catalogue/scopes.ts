@@ -51,7 +51,6 @@ export const needsOfRead = (name: ReadName, available: readonly InterfaceName[])
   versions: versionsOfRead(name),
 });
 
-/** The same for a command. */
 export const needsOfCommand = (name: CommandName, available: readonly InterfaceName[]) => ({
   access: accessOfCommand(name),
   scopes: scopesOfCommand(name, available),

@@ -3,7 +3,6 @@ import { interfaceNames, type InterfaceName } from './reads';
 /** docs/internals/contract.md 2; `volvo-cars`: docs/internals/vendor-api.md 0, 4.1 and 7. */
 export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 
-/** An identity service with a discovery document. */
 export interface Issuer {
   /** As the document names it, and without the path of the document. */
   url: string;

@@ -32,7 +32,6 @@ const words = new Map(
   ),
 );
 
-/** Whether it is a spelling of a unit that the tables know. */
 export const isKnownUnit = (unit: string): boolean => words.has(unit.toLowerCase());
 
 /** A unit in words as connected v2 writes it: `l` for liters. */
@@ -70,7 +69,6 @@ interface Scale {
   factor: number;
   zero?: number;
   isReciprocal?: true;
-  /** The decimals of a number that was converted into it. */
   decimals: number;
 }
 

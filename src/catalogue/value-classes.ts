@@ -11,7 +11,6 @@ import { warningClasses } from './warnings';
  */
 export interface ValueClass {
   kind: 'number' | 'boolean' | 'word' | 'time';
-  /** The unit, in words. */
   unit: string | null;
   deviceClass: string | null;
   stateClass: 'measurement' | 'total_increasing' | null;
@@ -136,7 +135,6 @@ export function booleanOfWord(read: string, member: string, value: unknown): boo
   return warning === undefined ? null : warning === 'on';
 }
 
-/** Questions that the words of a value answer. */
 export const questionsOfWords = {
   chargerConnectionStatus: { id: 'pluggedIn', deviceClass: 'plug', answer: isPluggedInWord },
   chargingStatus: { id: 'isCharging', deviceClass: 'battery_charging', answer: isChargingWord },

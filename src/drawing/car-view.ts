@@ -15,7 +15,6 @@ export { openingNames };
 export interface CarViewWords {
   /** The name of a part: "Front-left window". */
   parts: Record<CarPart, string>;
-  /** The word of a state, short enough to stand beside the part. */
   states: Record<Exclude<OpeningState, 'absent'> | 'locked' | 'unlocked' | 'plugged' | 'unplugged', string>;
 }
 

@@ -21,7 +21,6 @@ export function recordOfEvent(
   return newest !== undefined && newest.to.at >= (since ?? iso(0)) ? newest : null;
 }
 
-/** What a test of an event has. */
 export function sampleRecord(event: string, at: number): LogRecord {
   const isTrip = kinds[event] === 'trips';
   return recordOf(

@@ -5,7 +5,6 @@ import { factorBetween, unitInWords } from '../catalogue/units';
 import { positionOf, type Position } from '../car/places';
 import { memberOf } from '../util/json';
 
-/** A value that the logbook uses. */
 export type LogValue = number | boolean | Position;
 
 type ValueOf = (content: unknown) => LogValue | null;

@@ -19,7 +19,6 @@ interface Car {
   /** The last write failed, and may have been done anyway. */
   isUnsure: boolean;
   stored: LogState;
-  /** The last observations that are not stored. */
   pending: Observation[];
 }
 

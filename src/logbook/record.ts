@@ -38,7 +38,6 @@ export const recordShape = z.lazy(() =>
     bounds: z.object({ from: z.number(), to: z.number() }),
     /** Nothing was read while it happened: it follows from the values before and after. */
     reconstructed: z.boolean(),
-    /** The source of a number. */
     sources: z.record(z.string(), z.string()),
     /** Why a value is null. */
     reasons: z.record(z.string(), z.string()),
@@ -142,7 +141,6 @@ function costOf(kWh: number | null, cost: Facts['cost'], put: (found: Known) => 
   return { amount, currency: cost.currency, perKWh: round(cost.perKWh, 4) };
 }
 
-/** Of the battery. */
 export interface Capacity {
   kWh: number;
   source: 'level-net' | 'level-gross';
@@ -156,6 +154,5 @@ export const maxRecords = 100;
 export const withRecord = (records: readonly LogRecord[], record: LogRecord): LogRecord[] =>
   [...records, record].slice(-maxRecords);
 
-/** Stored records that can be read. */
 export const parseRecords = (stored: unknown): LogRecord[] =>
   (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((one) => recordShape.safeParse(one).data ?? []);

@@ -10,7 +10,6 @@ interface Prices {
   hours: readonly { holdsAt: QuietHours['holdsAt']; perKWh: number }[];
 }
 
-/** What a kilowatt-hour costs, when and where. */
 export interface Tariff extends Prices {
   /** ISO 4217; null: not named. */
   currency: string | null;

@@ -12,11 +12,9 @@ export interface Observation extends Terms {
   /** How far the clock behind the timestamps is ahead of `at`. */
   skewMs?: number;
   values: readonly Value[];
-  /** The charging sessions of the wallbox. */
   sessions?: readonly Session[];
 }
 
-/** Values that belong to an end of a trip. */
 export const endNames = ['level', 'fuel', 'position', 'meter', 'automatic', 'sinceCharge', 'fuelAutomatic'] as const;
 export type EndName = (typeof endNames)[number];
 export type EndValues = Partial<Record<EndName, LogValue>>;

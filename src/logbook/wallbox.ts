@@ -1,7 +1,7 @@
 import { isRecord } from '../util/json';
 import { round, type Capacity, type LogRecord } from './record';
 
-/** A charging session of a wallbox, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export interface Session {
   from: number;
   /** Infinity while it is open. */

@@ -6,7 +6,6 @@ import { parseJson } from '../util/json';
 import { addressFault } from '../util/loopback';
 import type { Send } from './oauth';
 
-/** The addresses of a sign-in. */
 export interface Addresses {
   authorizeUrl: string;
   tokenUrl: string;

@@ -58,7 +58,6 @@ export class GrantStore {
     this.#options = options;
   }
 
-  /** Makes a secret known to the redactor. */
   learn(secret: string): void {
     this.#options.onSecret?.(secret);
   }

@@ -81,7 +81,6 @@ export class Session {
   }
 }
 
-/** Opens the stored sign-ins. */
 export function openSession(options: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
   const send = sendOverOwnConnection(options.clock ?? systemClock);
   return new Session({ ...options, store: new GrantStore(options), send });

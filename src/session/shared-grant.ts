@@ -145,7 +145,6 @@ export class SharedGrant {
     }
   }
 
-  /** Saves a grant before it is used. */
   async #save(next: Grant): Promise<Grant> {
     const { store, key } = this.#options;
     if (this.#isForgotten) return next;

@@ -58,7 +58,6 @@ type MissingScopes = z.infer<typeof missingSchema>;
 
 /** The result of a sign-in, without its secrets. */
 export interface SignedIn {
-  /** The key of the saved grant. */
   key: string;
   configNodeId: string;
   /** Null if the service does not say. */
@@ -77,7 +76,6 @@ const keptMs = 2 * stateLifetimeMs;
 /** Bounds the place that unfinished sign-ins take. */
 const maxPending = 100;
 
-/** For the dialog that waits. */
 const resultSchema = z.object({
   /** ISO-8601. */
   at: z.string(),

@@ -28,13 +28,11 @@ interface Failure {
   error: VehicleError;
   until: number;
   retryAt: number | null;
-  /** How many refreshes in a row failed. */
   count: number;
 }
 
 /** An unused refresh token expires after seven days (docs/internals/vendor-api.md 4.2). */
 const keepAliveIntervalMs = 3 * 86_400_000;
-/** Failures that only a person can fix. */
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
 /** The store is read again, because the user may have repaired it; that costs no request. */
 const reloadIntervalMs = 15 * 60_000;
@@ -51,7 +49,6 @@ export class TokenManager {
    * The clients of the users: the config node, and each dialog that tries another client secret.
    */
   readonly #clients: OAuthClient[] = [];
-  /** The client that came last. */
   #client: OAuthClient;
   #stopping = new AbortController();
   #refreshing: Promise<Grant> | null = null;
@@ -119,7 +116,6 @@ export class TokenManager {
     this.#forgetFailures();
   }
 
-  /** The configuration was deleted. */
   forget(): void {
     this.#shared.forget();
   }
@@ -169,7 +165,6 @@ export class TokenManager {
     return remainingMs > minLifeWithoutWaitMs ? accessToken : refreshedOrCurrent;
   }
 
-  /** The service answered with success to `token`. */
   onAccepted(token: string): void {
     if (token === this.#shared.known?.accessToken) this.#refusedInRow = -1;
   }
@@ -334,7 +329,6 @@ export class TokenManager {
     this.#cancelTimer = this.#options.clock.after(Math.min(ms, keepAliveIntervalMs), wake);
   }
 
-  /** Waits until the work is settled, but no longer than `ms`. */
   async #waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
     const settled = new AbortController();
     await Promise.race([work, this.#options.clock.sleep(ms, settled.signal)]).catch(ignore);

@@ -14,7 +14,6 @@ import { Service } from './service/service';
  * catalogue.
  */
 
-/** A running simulated service. */
 export interface Simulator {
   /** `{base_url}`: `http://127.0.0.1:PORT`. */
   readonly url: string;

@@ -10,7 +10,6 @@ const { wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** The drawing of what flows have read. */
 export function stateOf(facts: CarSummary['facts']): CarViewState {
   const opening = (name: OpeningName): OpeningState => {
     const fact = facts[name];

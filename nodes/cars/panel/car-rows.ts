@@ -7,7 +7,6 @@ const { isReadName, numberText, wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** A line of the list beside the drawing. */
 export interface CarRow {
   name: ShownName;
   label: string;

@@ -57,17 +57,15 @@ interface CarReport {
   problem: Sentence | null;
   /** The dialog that corrects it; null without a problem, or if it ends without a person. */
   remedy: 'signIn' | 'configuration' | null;
-  /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
   followed: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
-  /** The events that guards and event nodes sent, oldest first. */
+  /** Oldest first. */
   events: CarEvent[];
   /** Null if it cannot be read now. */
   log: ShownLog | null;
 }
 
-/** A car and the configuration with which it is read. */
 interface FoundCar {
   key: string;
   vin: string | null;
@@ -155,7 +153,7 @@ async function knownCar(
   return { client: car.source.account.client, vin: car.vin, facts: car.facts };
 }
 
-/** Changes a demo car. @throws VehicleError INPUT_INVALID */
+/** @throws VehicleError INPUT_INVALID */
 export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): Promise<void> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.options.service !== 'demo' || car.vin === null) throw noDemoCar();

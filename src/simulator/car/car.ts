@@ -32,7 +32,6 @@ export class Car {
   readonly #invocations = new Map<string, Invocation>();
   readonly #listeners = new Set<() => void>();
   #reportedAt: number;
-  /** What happens to the car at a time to come. */
   #events: { at: number; act: (at: number) => void }[] = [];
   /** The unlock commands whose time to open the tailgate runs. */
   #released: Invocation[] = [];
@@ -77,7 +76,6 @@ export class Car {
     return this.#climateUntil;
   }
 
-  /** Whether a trip is in progress. */
   get isDriving(): boolean {
     this.#runDue();
     return this.#trip !== null;
@@ -227,13 +225,11 @@ export class Car {
     return this.#invocations.get(id);
   }
 
-  /** The status word of a command as it is now. */
   statusOf(invocation: Invocation): string {
     this.#runDue();
     return invocation.statusAt(this.#clock.now());
   }
 
-  /** Lets something happen to the car at a time to come. */
   plan(at: number, act: () => void): void {
     this.#at(at, act);
     this.#notify();
@@ -380,7 +376,6 @@ export class Car {
     this.#events.splice(this.#events.findLastIndex((other) => other.at <= at) + 1, 0, { at, act });
   }
 
-  /** Lets everything happen that is due. */
   #runDue(): void {
     const now = this.#clock.now();
     let happened = false;
@@ -399,7 +394,6 @@ export class Car {
 
 const doorPaths = ['lock', ...Object.keys(newState().doors).map((name) => `doors.${name}`)];
 
-/** The parts that the car reports while it drives. */
 const reportedOnTrips = [
   ...doorPaths,
   ...Object.keys(newState().windows).map((name) => `windows.${name}`),

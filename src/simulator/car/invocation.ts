@@ -35,7 +35,6 @@ export class Invocation implements InvocationRequest {
   ruling: string | null = null;
   /** When the car did it; null: it has not. */
   actedAt: number | null = null;
-  /** Whether the tailgate was opened in time. */
   opened = false;
   #releasedUntil: number | null = null;
 
@@ -66,7 +65,6 @@ export class Invocation implements InvocationRequest {
     return this.timeline.at(-1)?.at ?? this.receivedAt;
   }
 
-  /** When the status last changed. */
   updatedAt(now: number): number {
     return this.hasPassed(now) ? (this.#releasedUntil ?? now) : (this.#stepAt(now)?.at ?? this.receivedAt);
   }

@@ -141,7 +141,6 @@ export const classicCar: CarOptions = {
 
 export const demoCars = { petrol: demoCar, electric: electricCar } as const satisfies Record<string, CarOptions>;
 
-/** The cars that can be started by name. */
 export const carProfiles = {
   ...demoCars,
   hybrid: hybridCar,

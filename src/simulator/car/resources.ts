@@ -14,7 +14,6 @@ const modelled: Partial<Record<string, string>> = {
   ),
 };
 
-/** The path in the car that a resource follows from, or null. */
 export const modelPathOf = (name: ResourceName): string | null => modelled[name] ?? null;
 
 /** Values that make a believable car; a row of the catalogue that is not here gets `fallback`. */

@@ -34,7 +34,6 @@ export const above = (what: string) => z.number({ error: what }).check(z.positiv
 const amount = z.nullable(z.number({ error: 'a number, or null' }));
 const text = z.nullable(z.string({ error: 'a text, or null' }));
 
-/** A step in the course of a command. */
 const step = z.strictObject({
   /** Counted from when the service accepted the command. */
   afterMs: wait,
@@ -52,7 +51,6 @@ export const position = {
   heading: z.nullable(between(0, 360, 'a number of degrees from 0 to 360, or null')),
 };
 
-/** Parts of `details` that have their own members. */
 export const detailParts = {
   /**
    * Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2).
@@ -128,7 +126,6 @@ export const parts = {
     averageFuelConsumptionAutomatic: first(amount, 7.1),
     averageSpeedAutomatic: first(amount, 52),
   },
-  /** The course of the commands to come. */
   commandPlan: {
     /**
      * The statuses at the v1 link, by time; the last one stays. v2 answers with the last one only.

@@ -82,7 +82,6 @@ export class Wallbox {
       }));
   }
 
-  /** Supplies power, or pauses. */
   switch(on: boolean): void {
     this.#car.set({ charger: { hasPower: on, ...(on && { scheduled: false }) } });
   }

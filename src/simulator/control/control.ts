@@ -26,7 +26,6 @@ interface ControlParts {
   cars: ReadonlyMap<string, Car>;
   faults: Faults;
   requests: readonly RecordedRequest[];
-  /** Names of headers that hold secrets. */
   secretHeaders: readonly string[];
   /** The page has it, and sends it with what changes something. */
   pageToken: string;

@@ -1,7 +1,6 @@
 import { STATUS_CODES, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { InterfaceName } from '../../catalogue/reads';
 
-/** A request with its body read. */
 export interface ServiceRequest {
   method: string;
   /** Without the query. */
@@ -142,7 +141,6 @@ export interface Exchange {
  */
 export type Middleware = (exchange: Exchange, next: () => Promise<Answer | null>) => Promise<Answer | null>;
 
-/** The parts of a request that a refusal depends on. */
 export interface RefusalContext {
   dialect: 'plain' | 'real';
   interface: InterfaceName | null;

@@ -30,7 +30,6 @@ import { optionalCommands } from '../car/profiles';
  *   in both.
  */
 
-/** The parts of a request that the bodies depend on. */
 export interface ViewContext {
   /** `{base_url}` (specification, introduction). */
   url: string;
@@ -56,7 +55,6 @@ export function yearAfter(ms: number): string {
   return date.toISOString();
 }
 
-/** The envelope of the data node of a connected answer. */
 export const envelope = (data: unknown, { interface: name, operationId, isReal }: ViewContext): Body =>
   isReal && name === 'connected-v1' ? { status: 200, operationId, data } : { data };
 
@@ -168,7 +166,6 @@ export function acceptedBody(
   return { status: 202, operationId, partial: { currentStep: 0, totalSteps: 0 }, async };
 }
 
-/** The body of the answer to a v2 command, once it has ended. */
 export function endedBody(
   car: Car,
   { command, unlockDuration }: Invocation,

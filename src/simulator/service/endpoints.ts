@@ -51,7 +51,6 @@ export interface Endpoint {
   scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
   /** What the accept header (GET) or the content type (POST) may name, with `{vendor}`. */
   mediaTypes: readonly string[];
-  /** The media type of the answer. */
   answers: string;
   handle(call: Call): Answer | Promise<Answer>;
 }
@@ -66,7 +65,6 @@ export interface Call {
   refuse(name: RefusalName, details?: Partial<Refusal>): Answer;
 }
 
-/** Everything that the endpoints share. */
 interface EndpointParts {
   cars: ReadonlyMap<string, Car>;
   clock: Clock;
@@ -89,7 +87,6 @@ export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
 
 function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
   const extendedAnswer = isReal ? `${json};charset=UTF-8` : json;
-  /** The routes of a read on these interfaces. */
   const read = (name: ReadName, on: readonly InterfaceName[], handle: Endpoint['handle']): Endpoint[] =>
     reads[name].routes
       .filter((route) => on.includes(route.interface))
@@ -151,7 +148,6 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
 const unsupported = (call: Call, name: string): Answer =>
   call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
 
-/** The commands that every car of its kind accepts. */
 const commandEndpoints = (parts: EndpointParts): Endpoint[] =>
   standardCommands.flatMap((name) => {
     const { routes, scopes }: CommandRow = commands[name];

@@ -8,7 +8,6 @@ const schema = z.strictObject({
   match: z.optional(z.strictObject({ method: z.optional(z.string()), path: z.optional(z.string()) })),
   /** How many of them; absent: until it is removed. */
   times: z.optional(z.int().check(z.minimum(1))),
-  /** One of the refusals by name. */
   error: z.optional(
     z.custom<RefusalName>((name) => typeof name === 'string' && Object.hasOwn(refusals, name), {
       error: `one of ${Object.keys(refusals).join(', ')}`,
@@ -41,10 +40,8 @@ export function parseFault(input: unknown): FaultOptions {
   return parsed.data;
 }
 
-/** The requests that a fault hits. */
 type FaultTarget = Pick<FaultOptions, 'match' | 'times'>;
 
-/** A fault that is still to come. */
 type Listed<Fault extends FaultTarget> = Fault & { id: number };
 
 /** The first fault that matches a request hits it; one request, one fault. */
@@ -84,7 +81,6 @@ export class FaultList<Fault extends FaultTarget> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The fault that hits this request, if any. */
   take({ method, path }: Exchange['request']): Fault | null {
     const entry = this.#faults.find(
       ({ fault: { match = {} } }) =>
@@ -99,7 +95,6 @@ export class FaultList<Fault extends FaultTarget> {
 
 export type Faults = FaultList<FaultOptions>;
 
-/** Lets a fault hit the requests. */
 export const failing =
   (faults: Faults): Middleware =>
   async (exchange, next) => {

@@ -33,7 +33,6 @@ export interface SimulatorOptions {
   limits?: LimitOptions;
 }
 
-/** Whether a token has a scope. */
 type Scopes = Pick<ReadonlySet<string>, 'has'>;
 
 export type Settings = Required<SimulatorOptions>;

@@ -29,7 +29,6 @@ interface ServerParts {
   signal: AbortSignal;
   /** Null: the response was used. */
   answer(request: ServiceRequest, response: ServerResponse): Promise<Answer | null>;
-  /** Paths that the record leaves out. */
   isPrivate(path: string): boolean;
 }
 
