@@ -127,21 +127,10 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
   return title.charAt(0).toLocaleUpperCase(language) + title.slice(1);
 }
 
-function valueText(
-  words: Words,
-  {
-    condition: { value, operator, operand, isOpen },
-    is,
-    shown,
-    measuredAt,
-    result,
-    reasons,
-    reason,
-    since = null,
-  }: Judged,
-  now: number,
-): string {
+function valueText(words: Words, judged: Judged, now: number): string {
   const { say } = words;
+  const { value, operator, operand, isOpen } = judged.condition;
+  const { is, shown, measuredAt, result, reasons, reason, since = null } = judged;
   const { type } = value;
   const isMet = since === null ? result : true;
   if (value.name === 'inOrder') return inOrderText({ value: is, reasons }, words);

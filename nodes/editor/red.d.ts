@@ -67,6 +67,24 @@ interface EditorDefinition<Options, Credentials> {
  */
 declare const connectedVehicle: typeof import('./index');
 
+/** What forms read of a vehicle configuration; a number can be a text. */
+interface ConfigOptions {
+  d?: boolean;
+  valid?: boolean;
+  validationErrors?: string[];
+  service?: string;
+  demoCar?: string;
+  wallbox?: string;
+  readOnly?: boolean;
+  places?: unknown;
+  polling?: string;
+  units?: string;
+  shareFor?: number | string;
+  requestsPerDay?: number | string;
+  access?: import('../../src/index').AccessName[];
+  interfaces?: import('../../src/index').InterfaceName[];
+}
+
 /** A node of the flows, as far as this pack's are read by each other. */
 interface FlowNode {
   id: string;
@@ -187,32 +205,7 @@ declare const RED: {
     originalFlow(): readonly { id: string }[] | undefined;
     id(): string;
     /** A node of the flows being edited, by its id. */
-    node(id: string):
-      | {
-          type: string;
-          z?: string;
-          /** Disabled. */
-          d?: boolean;
-          /** Not deployed as it is. */
-          changed?: boolean;
-          vehicle?: string;
-          demoCar?: string;
-          places?: unknown;
-          valid?: boolean;
-          validationErrors?: string[];
-          service?: string;
-          vin?: string;
-          wallbox?: string;
-          polling?: string;
-          units?: string;
-          shareFor?: number | string;
-          requestsPerDay?: number | string;
-          readOnly?: boolean;
-          access?: import('../../src/index').AccessName[];
-          interfaces?: import('../../src/index').InterfaceName[];
-        }
-      | null
-      | undefined;
+    node(id: string): (Omit<FlowNode, 'id'> & ConfigOptions) | null | undefined;
     eachConfig(callback: (config: CarConfig) => void): void;
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;

@@ -112,12 +112,9 @@ async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }
  * Shows the state of a guard: what has been open since when, and the last alert about it; else why
  * the last read failed; else what is closed, in words, because not everything need be watched.
  */
-function showGuardState(
-  own: FlowNode,
-  { open, allClosed, closed, everything, snoozedUntil, alertedAt }: GuardView,
-  failure: VehicleError | null,
-): void {
+function showGuardState(own: FlowNode, view: GuardView, failure: VehicleError | null): void {
   const { words, status: nodeStatus } = own;
+  const { open, allClosed, closed, everything, snoozedUntil, alertedAt } = view;
   const [first, ...others] = open;
   if (first !== undefined) {
     const more = others.length === 0 ? '' : ` +${others.length}`;

@@ -503,17 +503,10 @@ class Dialog {
     const isProposed = textOf(field('redirectUrl')) === '';
     part('redirect').text(redirectUrl());
     part('redirectUsed').toggle(validity === true);
-    if (validity !== true) showLines('redirectWhy', [validity, true]);
-    else
-      showLines(
-        'redirectWhy',
-        [
-          isProposed && location.protocol === 'http:' && !callbackUrl().startsWith(location.origin)
-            ? say('redirectLocalhost')
-            : '',
-        ],
-        [endsElsewhere() ? say('redirectPaste') : ''],
-      );
+    const isOther = isProposed && location.protocol === 'http:' && !callbackUrl().startsWith(location.origin);
+    const hints: Line[] = [[isOther ? say('redirectLocalhost') : ''], [endsElsewhere() ? say('redirectPaste') : '']];
+    if (validity === true) showLines('redirectWhy', ...hints);
+    else showLines('redirectWhy', [validity, true]);
     this.#showPaste();
   }
 

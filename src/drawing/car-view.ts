@@ -259,34 +259,21 @@ export function drawCar(svg: SVGSVGElement, state: CarViewState, words: CarViewW
   if (svg.getAttribute('role') === 'img') svg.setAttribute('aria-label', summaryOf(state, words));
 }
 
-function drawEnergy(
-  svg: SVGSVGElement,
-  { plugged, chargingStatus, level, fuel, fuelUnit }: CarViewState,
-  words: CarViewWords,
-): void {
+function drawEnergy(svg: SVGSVGElement, state: CarViewState, words: CarViewWords): void {
+  const { plugged, chargingStatus, level, fuel, fuelUnit } = state;
   const plug = plugged === undefined ? 'absent' : plugged === null ? 'unknown' : plugged ? 'plugged' : 'unplugged';
   for (const part of svg.querySelectorAll<SVGElement>('.cv-plug')) {
     part.dataset['state'] = plug;
     part.dataset['charging'] = String(chargingStatus === 'CHARGING');
+    const word = plug === 'absent' ? null : words.states[plug];
     if (part.hasAttribute('data-button'))
-      label(
-        part,
-        words.parts.plug,
-        plug === 'absent' ? null : words.states[plug],
-        plugged === null ? 'mixed' : String(plugged),
-      );
+      label(part, words.parts.plug, word, plugged === null ? 'mixed' : String(plugged));
   }
   // Two gauges stand one above the other.
   const both = level !== undefined && fuel !== undefined;
   gauge(svg, 'level', level, level === null ? '?' : `${level} %`, both ? -4 : 0, (level ?? 0) / 100);
-  gauge(
-    svg,
-    'fuel',
-    fuel,
-    fuel === null ? '?' : `${Math.round(fuel ?? 0)} ${fuelUnit === 'US gallons' ? 'gal' : 'l'}`,
-    both ? 26 : 0,
-    0,
-  );
+  const fuelText = fuel === null ? '?' : `${Math.round(fuel ?? 0)} ${fuelUnit === 'US gallons' ? 'gal' : 'l'}`;
+  gauge(svg, 'fuel', fuel, fuelText, both ? 26 : 0, 0);
 }
 
 function gauge(svg: SVGSVGElement, name: string, value: unknown, text: string, y: number, share: number): void {

@@ -186,11 +186,8 @@ function isDenied({ levels, before }: Charge, percent: number): boolean {
  * confirmed is none of a car that charges.
  * @param wasDriven since the level before the charge
  */
-function withNext(
-  charge: Charge,
-  { level, observation }: Pick<LevelRead, 'level' | 'observation'>,
-  wasDriven: boolean,
-): Charge {
+function withNext(charge: Charge, read: Pick<LevelRead, 'level' | 'observation'>, wasDriven: boolean): Charge {
+  const { level, observation } = read;
   const percent = Number(level.value);
   const { before } = charge;
   const isWrong = before !== null && isDenied(charge, percent);

@@ -95,11 +95,8 @@ export class SharedGrant {
    * @returns null if another process refreshes it or has changed it: read it again
    * @throws VehicleError
    */
-  async refresh(
-    { grant, version }: StoredGrant,
-    client: OAuthClient,
-    signal: AbortSignal,
-  ): Promise<Grant | Refusal | null> {
+  async refresh(stored: StoredGrant, client: OAuthClient, signal: AbortSignal): Promise<Grant | Refusal | null> {
+    const { grant, version } = stored;
     const { presence, clock, store, key } = this.#options;
     await presence.settled(signal);
     await presence.renew();

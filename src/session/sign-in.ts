@@ -228,11 +228,8 @@ export class SignIns {
   }
 
   /** The `state` of an answer is accepted once, also if the sign-in then fails. */
-  async #end(
-    answer: URLSearchParams,
-    pending: Pending | null,
-    { configNodeId, deployedClient }: SignInEnd,
-  ): Promise<SignedIn> {
+  async #end(answer: URLSearchParams, pending: Pending | null, end: SignInEnd): Promise<SignedIn> {
+    const { configNodeId, deployedClient } = end;
     const { now, store } = this.#options;
     const error = answer.get('error');
     if (!answer.has('state') && error !== null) throw refusedByPage(error);
@@ -429,11 +426,8 @@ const keyOf = (client: OAuthClient | null, configNodeId: string): string | null 
  * sign-in.
  * @throws VehicleError INPUT_INVALID
  */
-function throwIfOutdated(
-  { configNodeId, isDeleted }: Pending,
-  start: Start | null,
-  deployedClient: SignInEnd['deployedClient'],
-): void {
+function throwIfOutdated(pending: Pending, start: Start | null, deployedClient: SignInEnd['deployedClient']): void {
+  const { configNodeId, isDeleted } = pending;
   if (isDeleted)
     throw invalid(
       'The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.',

@@ -302,11 +302,8 @@ export class TokenManager {
    * soon, whatever the failure before it was
    * @param count of failed refreshes in a row
    */
-  #pauseAfter(
-    { code, sentence: problem, retryAt, httpStatus, cause }: VehicleError,
-    pauses: number,
-    count = 0,
-  ): VehicleError {
+  #pauseAfter(failure: VehicleError, pauses: number, count = 0): VehicleError {
+    const { code, sentence: problem, retryAt, httpStatus, cause } = failure;
     const { clock, random } = this.#options;
     const now = clock.now();
     const ms = Math.round(Math.max(backoffMs(pauses, pauseLimits, random), (retryAt?.getTime() ?? now) - now));

@@ -14,6 +14,7 @@ import {
   type CarEvent,
   type JournalEntry,
   type Lines,
+  type Pack,
   type ReadName,
   type Sentence,
   type UnitSystem,
@@ -103,11 +104,7 @@ export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
  * Reads again what the tab shows of a car.
  * @throws VehicleError CONFIG if the car is no longer known, or why nothing could be read
  */
-export async function readCar(
-  RED: NodeAPI,
-  key: string,
-  signal: AbortSignal,
-): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
+export async function readCar(RED: NodeAPI, key: string, signal: AbortSignal) {
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
   const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
@@ -143,10 +140,7 @@ export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> 
   (await knownCar(RED, key)).facts.location?.value ?? null;
 
 /** @throws VehicleError CONFIG if the car can no longer be read */
-async function knownCar(
-  RED: NodeAPI,
-  key: string,
-): Promise<{ client: Account['client']; vin: string; facts: ShownValues }> {
+async function knownCar(RED: NodeAPI, key: string) {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.account == null || car.vin === null)
     throw new VehicleError('CONFIG', 'This car is no longer known. Deploy again, or choose another car.');
@@ -290,11 +284,7 @@ const withoutExcluded = (facts: ShownValues, fuelType: string | null): ShownValu
     ),
   );
 
-async function logOf(
-  { logbook, clock }: ReturnType<typeof packOf>,
-  vin: string,
-  units: UnitSystem,
-): Promise<CarReport['log']> {
+async function logOf({ logbook, clock }: Pack, vin: string, units: UnitSystem): Promise<CarReport['log']> {
   try {
     const { trips, charges } = await logbook.records(vin);
     const now = clock.now();
@@ -304,11 +294,7 @@ async function logOf(
   }
 }
 
-function remedyOf(
-  problem: Sentence | null,
-  token: ReturnType<Account['token']> | null,
-  vin: string | null,
-): CarReport['remedy'] {
+function remedyOf(problem: Sentence | null, token: CarReport['session'], vin: string | null): CarReport['remedy'] {
   if (problem === null && (token?.kind === 'none' || token?.signInRequiredSince != null)) return 'signIn';
   const isAtFault = problem !== null || vin === null || (token?.problem != null && token.retryAt === null);
   return isAtFault ? 'configuration' : null;

@@ -76,16 +76,11 @@ export function energyState(state: CarState): Record<ChargingMemberName, EnergyV
   const isCharging = status === 'CHARGING';
   const unknown = { code: 'PROPERTY_NOT_FOUND' };
   const range = rangeKm(state);
+  const unit = energy.distanceUnit;
   const values: Record<ChargingMemberName, EnergyValue> = {
     batteryChargeLevel:
       battery.level === null ? unknown : { value: rounded(battery.level, energy.tenths), unit: 'percentage' },
-    electricRange:
-      range === null
-        ? unknown
-        : {
-            value: energy.distanceUnit === 'km' ? range : Math.round(range / perMile),
-            unit: energy.distanceUnit,
-          },
+    electricRange: range === null ? unknown : { value: unit === 'km' ? range : Math.round(range / perMile), unit },
     chargerConnectionStatus: { value: charger.connection },
     chargingStatus: { value: status },
     chargingType: { value: charger.connection === 'CONNECTED' ? charger.type : 'NONE' },

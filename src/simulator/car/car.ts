@@ -316,11 +316,8 @@ export class Car {
     if (paths.some((path) => path.startsWith('location.'))) this.#touch(['location'], now);
     if (paths.includes('doors.tailGate') && isOpen(this.#state.doors.tailGate))
       this.#tailgateOpened(now, changes.lock !== undefined);
-    if (
-      this.#state.engineRunning === true ||
-      (paths.includes('doors.frontLeft') && isOpen(this.#state.doors.frontLeft))
-    )
-      this.#climateUntil = null;
+    const isEntered = paths.includes('doors.frontLeft') && isOpen(this.#state.doors.frontLeft);
+    if (this.#state.engineRunning === true || isEntered) this.#climateUntil = null;
     this.#touchEnergy(now);
     this.#charge(now);
   }

@@ -155,26 +155,18 @@ export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewConte
 }
 
 /** The body of the answer to a v1 command (docs/internals/service.md 2.5). */
-export function acceptedBody(
-  { id, operationId, receivedAt }: Invocation,
-  status: string,
-  href: string,
-  isReal: boolean,
-): Body {
+export function acceptedBody(invocation: Invocation, status: string, href: string, isReal: boolean): Body {
+  const { id, operationId, receivedAt } = invocation;
   const async = { status, id, href, expires: yearAfter(receivedAt) };
   if (!isReal) return { data: { status: 202, operationId, async } };
   return { status: 202, operationId, partial: { currentStep: 0, totalSteps: 0 }, async };
 }
 
-export function endedBody(
-  car: Car,
-  { command, unlockDuration }: Invocation,
-  invokeStatus: string,
-  isReal: boolean,
-): Body {
+export function endedBody(vin: string, invocation: Invocation, invokeStatus: string, isReal: boolean): Body {
+  const { command, unlockDuration } = invocation;
   const isReady = isReal && command === 'unlock' && invokeStatus === 'COMPLETED';
   const ready = { readyToUnlock: true, readyToUnlockUntil: unlockDuration };
-  return { data: { vin: car.vin, invokeStatus, message: '', ...(isReady && ready) } };
+  return { data: { vin, invokeStatus, message: '', ...(isReady && ready) } };
 }
 
 /** docs/internals/vendor-api.md 12.2. */

@@ -228,12 +228,8 @@ const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
   `${url}${interfaces['connected-v1'].path}/vehicles/${car.vin}/requests/${id}`;
 
 /** v2: the request blocks until the command has ended (docs/internals/vendor-api.md 1.9). */
-async function carryOut(
-  { isReal, clock, signal }: EndpointParts,
-  call: Call,
-  command: string,
-  body: CommandBody,
-): Promise<Answer> {
+async function carryOut(parts: EndpointParts, call: Call, command: string, body: CommandBody): Promise<Answer> {
+  const { isReal, clock, signal } = parts;
   const { car, context } = call;
   const { operationId } = context;
   const invocation = car.invoke({ ...body, id: randomUUID(), operationId, command, interface: 'connected-v2' });
@@ -242,7 +238,7 @@ async function carryOut(
   while (clock.now() < endsAt) await clock.sleep(endsAt - clock.now(), signal);
   const status = car.statusOf(invocation);
   if (isReal && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
-  return ok(endedBody(car, invocation, status, isReal));
+  return ok(endedBody(car.vin, invocation, status, isReal));
 }
 
 /** The commands of a wallbox (docs/internals/vendor-api.md 17). */

@@ -13,11 +13,9 @@ export interface SimulatorOptions {
   keepsProcessAlive?: boolean;
   /** Shapes of the specification, or of docs/internals/vendor-api.md. Default `plain`. */
   dialect?: 'plain' | 'real';
-  /** Default `vendor-api-key`. */
   apiKeyHeader?: string;
   /** The vendor part of the v1 media types (docs/internals/service.md 4). Default `vendor`. */
   mediaTypeVendor?: string;
-  /** Default `demo-key`. */
   apiKey?: string;
   /** A token with every scope that never expires. Default `demo-token`. */
   accessToken?: string;
@@ -25,7 +23,6 @@ export interface SimulatorOptions {
   scopesOf?: (token: string) => Scopes | null;
   /** Sees each request to the service before its faults. Default: none. */
   middleware?: Middleware;
-  /** Default: one demo car. */
   cars?: readonly CarOptions[];
   /** Any key and any token is accepted. Default `false`. */
   open?: boolean;

@@ -71,13 +71,9 @@ export class Service {
     const refused = this.#refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
     const { vin, wallbox } = parameters;
-    const all = [...this.cars.values()];
-    const car =
-      wallbox !== undefined
-        ? all.find(({ state }) => state.wallbox === wallbox)
-        : vin === undefined
-          ? all[0]
-          : this.cars.get(vin);
+    const car = [...this.cars.values()].find(
+      (one) => (vin ?? one.vin) === one.vin && (wallbox ?? one.state.wallbox) === one.state.wallbox,
+    );
     if (car === undefined) return no(wallbox === undefined ? 'not-linked' : 'wallbox-unknown');
     const view = {
       url: this.#url(),
