@@ -253,7 +253,7 @@ function priceOfParts({ parts, from, seen, endedAt }: Charge, tariff: Tariff | n
   return { perKWh: sum / percent, currency: tariff?.currency ?? null, source: 'tariff' };
 }
 
-/** A trip was between the two levels of each: how much was charged is not known. */
+/** Marks the last reconstructed charges: with a trip between its levels, a charge has no kWh. */
 export function withDriven(charges: readonly LogRecord[], count: number): LogRecord[] {
   const last = new Set(count === 0 ? [] : charges.filter(({ reconstructed }) => reconstructed).slice(-count));
   return charges.map((charge) => (last.has(charge) ? drivenBetween(charge) : charge));
