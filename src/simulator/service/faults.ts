@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../../errors';
+import { checked } from '../car/changes';
 import { refusals, refuse, type Answer, type Exchange, type Middleware, type RefusalName } from './answer';
 
 /** Faults on demand: their effect, the requests that they hit, and how often. */
@@ -26,18 +27,11 @@ export type FaultOptions = z.input<typeof schema>;
 
 /** @throws VehicleError INPUT_INVALID */
 export function parseFault(input: unknown): FaultOptions {
-  const parsed = schema.safeParse(input);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      (issue) =>
-        `${issue.path.join('.') || 'the body'}: ${issue.code === 'unrecognized_keys' ? `there is no ${issue.keys.join(', ')}` : issue.message}`,
-    );
-    throw new VehicleError('INPUT_INVALID', `This is not a fault. ${problems.join('; ')}.`);
-  }
-  const { error, members, cut, latencyMs } = parsed.data;
+  const fault = checked(schema, input, 'This is not a fault.');
+  const { error, members, cut, latencyMs } = fault;
   if ((error ?? members ?? cut ?? latencyMs) === undefined)
     throw new VehicleError('INPUT_INVALID', 'This fault does nothing. Name an effect, such as error or latencyMs.');
-  return parsed.data;
+  return fault;
 }
 
 type FaultTarget = Pick<FaultOptions, 'match' | 'times'>;
