@@ -16,11 +16,7 @@ import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from 
  * that the table does not have becomes null, never closed, locked, off or 0.
  * @throws VehicleError BAD_RESPONSE if the answer does not have the shape of a group
  */
-export function fromGroup(
-  name: ResourceName,
-  body: unknown,
-  burnsFuel: boolean | null = null,
-): Parsed<ResourceReading> {
+export function fromGroup(name: ResourceName, body: unknown, burnsFuel: boolean | null): Parsed<ResourceReading> {
   const row: GroupedResource = forFuel(groupedResources[name], burnsFuel);
   const data = unwrap(body);
   const payload = readingOf(name, row, data);

@@ -10,7 +10,7 @@ const read = (
   name: ResourceName,
   data: object,
 ): { value: unknown; unit: string | null; timestamp: string | null; raw?: unknown } =>
-  fromGroup(name, { data }).payload;
+  fromGroup(name, { data }, null).payload;
 
 describe('a resource out of a group', () => {
   const rows: [ResourceName, object, unknown, string | null, raw?: object][] = [
