@@ -102,7 +102,7 @@ const valuesByTheme = () =>
 const valueChoices = (): JQuery[] =>
   valuesByTheme().map(({ heading, values }) => $('<optgroup>').attr('label', heading).append(optionElements(values)));
 
-/** After a change of the value: a unit that it does not have becomes that of the vehicle. */
+/** A unit that a changed value does not have becomes that of the vehicle. */
 function withUnitOfValue(row: Row): Row {
   const { unit, ...others } = row;
   const own = unitOf({}, conditionValue(row.value ?? ''));
@@ -223,7 +223,7 @@ const textOfRows = (rows: readonly Row[]): string =>
 /** One character for each of the three answers, as the outputs have them. */
 const marks: Readonly<Record<string, string>> = { true: '✓', false: '✗', null: '?' };
 
-/** With the coordinates of a named place: the configuration need not be deployed as it is. */
+/** A named place gets its coordinates: the configuration need not be deployed as it is. */
 function withPlace(row: Row): Row {
   const place = namedPlaces(textOf(field('vehicle'))).find(({ name }) => name === row.operand);
   const isPlace = conditionValue(row.value ?? '')?.type.kind === 'position' && !isSource(row);

@@ -169,7 +169,7 @@ function defaultVehicle(type: string, tab: string | undefined): string | undefin
   return found.length === 1 || found.every(({ service }) => service === 'demo') ? found[0]?.id : undefined;
 }
 
-/** For a node of the palette: one that is pasted or imported is in the flows already. */
+/** A node of the palette gets a vehicle; one that is pasted or imported is in the flows already. */
 export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {
   if (!RED.nodes.node(this.id) && !this.vehicle)
     this.vehicle = defaultVehicle(this.type, RED.workspaces.active()) ?? '';

@@ -15,7 +15,7 @@ interface NodeReads {
   poll: number;
 }
 
-/** By the type of the node. One of an older flow lacks properties, so the defaults apply. */
+/** The reads by the type of a node. An older node lacks properties, so the defaults apply. */
 const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => NodeReads[]>> = {
   'connected-vehicle-status': ({ read = 'windows', readType = 'str', reads = [] }, poll) => [
     { reads: readType !== 'str' ? [] : read === 'several' ? reads : [read], poll },
@@ -57,7 +57,7 @@ export const readsOfNode = (node: FlowNode): NodeReads[] =>
 export const commandOf = ({ type, command, commandType = 'str' }: FlowNode): string | undefined =>
   type === 'connected-vehicle-command' && commandType === 'str' ? command || undefined : undefined;
 
-/** Deployed or not. A result node without a vehicle follows the commands of each. */
+/** The nodes, deployed or not. A result node without a vehicle follows the commands of each. */
 export function nodesOf(vehicle: string | undefined): FlowNode[] {
   const nodes: FlowNode[] = [];
   const results: FlowNode[] = [];

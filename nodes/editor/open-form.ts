@@ -47,7 +47,7 @@ export const openForm = <Options>(load: () => Promise<Dialog<Options>>) =>
     );
   };
 
-/** As Node-RED does after `oneditprepare`: each field reports a change and is validated. */
+/** Each field reports a change and is validated, as Node-RED does after `oneditprepare`. */
 function reportFields(node: EditorNode<object>): void {
   const { defaults, credentials = {} } = node._def;
   for (const name of Object.keys({ ...defaults, ...credentials })) {

@@ -38,7 +38,7 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnT
   });
 }
 
-/** Seconds with which the nodes of the vehicle together keep within its quota. */
+/** The seconds must keep all nodes of the vehicle within its quota. */
 export function validatePoll(this: FlowNode, value: string | number | undefined, _opt: unknown): Validity {
   const whole = validateWhole(value, 0);
   if (whole !== true || !(Number(value) >= 1)) return whole;

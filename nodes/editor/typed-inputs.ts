@@ -67,7 +67,7 @@ function labelTyped(field: JQuery): void {
 export const typeOf = (node: Readonly<Record<string, unknown>>, name: string): string =>
   textOf(nodeField(`${name}Type`)) || String(node[`${name}Type`] ?? '');
 
-/** Its own value has its own rule; of a source it is only known that it must be named. */
+/** A typed value has its own rule; of a source it is only known that it must be named. */
 export const validateTyped = (name: string, validate: (value: string | undefined) => Validity) =>
   function (this: Readonly<Record<string, unknown>>, value: string | undefined, _opt: unknown): Validity {
     if (!sources.some((source) => source === typeOf(this, name))) return validate(value);

@@ -44,7 +44,7 @@ export const validateTariff = (tariff: unknown, places: unknown): Validity => {
   return !Array.isArray(asked) || validatePlaces(asked.map(placeInTariff), completePlaces(places));
 };
 
-/** Text in an open form, a number in a stored node, or missing: then the default holds. */
+/** `value` is text in a form, a number in a stored node, or missing: then the default holds. */
 export const validateWhole = (value: string | number | undefined, minimum: number, maximum = Infinity): Validity => {
   if (value === undefined) return true;
   const number = String(value).trim() === '' ? NaN : Number(value);

@@ -21,7 +21,7 @@ class DemoService {
   /** When it was started, in milliseconds since 1970. */
   since = 0;
 
-  /** With both cars: the VIN decides which of them a request is about. */
+  /** Both cars are there: the VIN decides which of them a request is about. */
   start(): Promise<Simulator> {
     if (this.running !== null) return this.running;
     this.running = simulator().startDemo({ clock: clock(), keepsProcessAlive: false });

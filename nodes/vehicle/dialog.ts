@@ -102,7 +102,7 @@ const scopesOf = (options: { readOnly: boolean }): ReturnType<typeof signInScope
     { access: listOf('access'), moreScopes: textOf(field('moreScopes')), ...options },
   );
 
-/** With *Read-only* also those of commands: a published application cannot be changed. */
+/** *Read-only* also lists those of commands: a published application cannot be changed. */
 const scopesToTick = (): string[] =>
   scopesOf({ readOnly: false })
     .scopes.filter((scope) => !unlistedScopes.includes(scope))
@@ -456,7 +456,7 @@ class Dialog {
     });
   }
 
-  /** Once: each request returns the result again, also after an address was pasted. */
+  /** It is shown once: each request returns it again, also after an address was pasted. */
   #showWindowResult(result: SignInResult): void {
     if (!this.#isWaiting || result.at === this.#seen) return;
     this.#seen = result.at;

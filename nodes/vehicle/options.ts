@@ -41,7 +41,7 @@ export const vehicleOptions = z.lazy(() =>
     currency: text,
     /** What event and condition nodes, the tariff and the logbook name. */
     places: z.pipe(z.optional(z.unknown()), z.transform(parsePlaces)),
-    /** Of `payload.text`, node status and notifications; empty: that of Node-RED. */
+    /** The language of `payload.text`, node status and notifications; empty: that of Node-RED. */
     language: z._default(z.enum(['', 'en-US', 'de', 'fr', 'nb', 'nl', 'sv']), ''),
   }),
 );

@@ -31,7 +31,7 @@ interface FollowedInfo {
   followers: number;
 }
 
-/** As of `now`. The values of an answer mostly have the same times, and parsing is slow. */
+/** The values of an answer mostly have the same times, and parsing is slow. */
 function timesAt(now: number): (shown: ShownValue) => ValueTimes {
   let last: (Pick<ShownValue, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
   return ({ measuredAt, receivedAt }) => {

@@ -36,7 +36,7 @@ class SignInRoutes {
     this.end = deploysOf(RED).onEnd(() => void this.#removeUndeployed().catch(() => undefined));
   }
 
-  /** For the dialog that waits for it; null if there is none, or no store. */
+  /** The dialog waits for it. Null: there is no result, or no store. */
   async resultOf(id: string) {
     const signIns = sessionOf(this.#RED)?.signIns;
     return (await signIns?.resultOf(id).catch(() => null)) ?? null;
@@ -129,7 +129,7 @@ class SignInRoutes {
     if (service.tokenUrl !== '') await session?.removeGrant(signInKey(clientOf(service, credentials), config.id));
   }
 
-  /** After a day without a deploy, so that a form that was cancelled leaves no grant. */
+  /** A grant goes after a day without a deploy, so that a form that was cancelled leaves none. */
   async #removeUndeployed(): Promise<void> {
     const { store } = packOf(this.#RED);
     const deployed = new Set(storedNodes(this.#RED).map(({ id }) => id));

@@ -22,7 +22,7 @@ export interface CommandRow {
   routes: Partial<Record<CommandInterface, RouteRow>>;
   /** Besides `openid`. */
   scopes: readonly string[];
-  /** From the property `access` of the configuration (docs/internals/contract.md 2). */
+  /** A value of the property `access` of the configuration (docs/internals/contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine' | 'wallbox';
   /**
    * For each state of the lock (of the engine if `access` is `engine`, of the wallbox if it is

@@ -15,7 +15,7 @@ interface Group {
   scopes: readonly string[];
 }
 
-/** Read as a whole (docs/internals/vendor-api.md 14), by their heading in the list of reads. */
+/** They can be read as a whole (docs/internals/vendor-api.md 14); `theme` is their heading. */
 export const groupReads = {
   fuel: {
     scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
@@ -48,22 +48,22 @@ interface GroupMember {
   spellings: readonly string[];
 }
 
-/** In any unit that src/catalogue/units.ts can convert to that of docs/internals/service.md 2.8. */
+/** A number in any unit that can be converted to that of docs/internals/service.md 2.8. */
 export interface GroupedNumber extends GroupMember {
   /** What is left must not be too long. A value that would become 0 is then unknown. */
   whole?: 'down';
-  /** For a car that burns no fuel: its fuel type decides, never a value that is missing. */
+  /** Members of a car that burns no fuel: its fuel type decides, never a missing value. */
   withoutFuel?: readonly string[];
-  /** Cars differ (docs/internals/vendor-api.md 6.2), so without a unit it is unknown. */
+  /** Cars have several units (docs/internals/vendor-api.md 6.2): without one it is unknown. */
   mixedUnits?: true;
 }
 
-/** To the value of docs/internals/service.md 2.8; a word that is not in the table is unknown. */
+/** A word with its value in docs/internals/service.md 2.8; any other word is unknown. */
 export interface GroupedWord extends GroupMember {
   words: Readonly<Record<string, string | boolean>>;
 }
 
-/** Each member with its word; null: docs/internals/service.md 2.8 has none for that light. */
+/** The lights with their words; null: docs/internals/service.md 2.8 has none for that light. */
 export interface GroupedBulbs {
   group: GroupName;
   bulbs: Readonly<Record<string, string | null>>;

@@ -26,7 +26,7 @@ export interface OpeningRow {
   ifFitted?: true;
 }
 
-/** By a unique name, which is also the key of its text and its part in drawings. */
+/** Each opening has a unique name, which is also the key of its text and of its drawing. */
 export const openings = {
   frontLeftWindow: { kind: 'window', read: 'windows', name: 'frontLeft' },
   frontRightWindow: { kind: 'window', read: 'windows', name: 'frontRight' },
@@ -102,10 +102,10 @@ export interface Openness {
   locked?: boolean | null;
 }
 
-/** Among the doors: it counts for `locked`, never for `open` and `allClosed`. */
+/** It is one of the doors: it counts for `locked`, never for `open` and `allClosed`. */
 const lockName = openings.carLocked.name;
 const sunroofName = openings.sunroof.name;
-/** For equipment that a car lacks, and for a state that is not known at the moment. */
+/** The car lacks the equipment, or the state is not known at the moment. */
 export const unspecified = 'UNSPECIFIED';
 
 /**

@@ -246,7 +246,7 @@ export const chargingMemberNames = /* @__PURE__ */ Object.keys(chargingMembers) 
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/** No extended resources, but single values of a group (docs/internals/vendor-api.md 14.2). */
+/** Single values of a group, no extended resources (docs/internals/vendor-api.md 14.2). */
 export const statisticsMembers = {
   averageEnergyConsumption: { kind: 'number', unit: perDistance, theme: 'charging' },
   averageEnergyConsumptionAutomatic: { kind: 'number', unit: perDistance, theme: 'charging' },

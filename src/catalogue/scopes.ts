@@ -29,14 +29,14 @@ const accessOfRead = (name: ReadName): AccessName | null => accessOfApi[apiOfRea
 /** The access that a command needs; null for a command that only the vehicle's own list names. */
 const accessOfCommand = (name: string): AccessName | null => commandRow(name)?.access ?? null;
 
-/** Besides `openid`, with these interfaces. None if no interface has the read. */
+/** The scopes besides `openid` at these interfaces; none if no interface has the read. */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
   const { scopes = [], needsFuelType = false } = routeOf(name, available) ?? {};
   // The fuel type is part of the details.
   return needsFuelType ? [...scopes, ...scopesOfRead('details', available)] : scopes;
 }
 
-/** Besides `openid`; also to follow it with a link (docs/internals/vendor-api.md 2.2). */
+/** The scopes besides `openid`, also to follow a link (docs/internals/vendor-api.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
   const command = commandRow(name);

@@ -63,7 +63,7 @@ const metric = {
 };
 type Quantity = keyof typeof metric;
 
-/** To the metric unit: `value * factor` from `zero` on, or `factor / value` if reciprocal. */
+/** The metric value is `value * factor` from `zero` on, or `factor / value` if reciprocal. */
 interface Scale {
   of: Quantity;
   factor: number;
@@ -120,7 +120,7 @@ const systems: Readonly<Record<Exclude<UnitSystem, 'car'>, typeof metric>> = {
   us: { ...uk, volume: 'US gallons', temperature: 'degrees fahrenheit', fuelPerDistance: 'miles per US gallon' },
 };
 
-/** Both in words; the same for a unit that is unknown or that every country has. */
+/** Units are in words. One that is unknown or that every country has stays the same. */
 export function unitOf(system: UnitSystem, unit: string): string {
   const scale = scaleOf(unit);
   return system === 'car' || scale === undefined ? unit : systems[system][scale.of];
@@ -141,7 +141,7 @@ export function factorBetween(from: string, to: string): number | null {
   return one !== undefined && one.of === other?.of && isFactor ? one.factor / other.factor : null;
 }
 
-/** Both in words, not rounded; null if there is none: a use of 0 gives no distance per liter. */
+/** Units are in words. It is not rounded; null: a use of 0 gives no distance per liter. */
 export function inUnit(value: number, from: string, to: string): number | null {
   const factor = factorBetween(from, to);
   const converted = factor === null ? throughFirst(value, scaleOf(from), scaleOf(to)) : value * factor;
@@ -159,14 +159,14 @@ function throughFirst(value: number, from: Scale | undefined, to: Scale | undefi
   return to.isReciprocal ? to.factor / inFirst : inFirst / to.factor + (to.zero ?? 0);
 }
 
-/** Without digits that the car did not measure: from 100 on a whole number. */
+/** It drops digits that the car did not measure: from 100 on, a number is whole. */
 export function roundedIn(unit: string, value: number): number {
   const decimals = Math.abs(value) >= 100 ? 0 : (scaleOf(unit)?.decimals ?? 1);
   // + 0: no minus zero.
   return Number(value.toFixed(decimals)) + 0;
 }
 
-/** Rounded if it is another unit; null if there is no number in it. */
+/** A converted number is rounded; null: there is no number in that unit. */
 export function inSystem(system: UnitSystem, value: number, unit: string): { value: number | null; unit: string } {
   const to = unitOf(system, unit);
   if (to === unit) return { value, unit };

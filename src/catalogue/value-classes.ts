@@ -16,7 +16,7 @@ export interface ValueClass {
   stateClass: 'measurement' | 'total_increasing' | null;
 }
 
-/** By the unit in words: its symbol and its device class. A service can have other units. */
+/** A symbol and a device class for each unit in words. A service can have other units. */
 const unitClasses: Readonly<Record<string, readonly [symbol: string, deviceClass: string | null]>> = {
   kilometers: ['km', 'distance'],
   miles: ['mi', 'distance'],
@@ -43,7 +43,7 @@ const unitClasses: Readonly<Record<string, readonly [symbol: string, deviceClass
 /** The symbol of a unit in words; the unit itself if it has none. */
 export const symbolOf = (unit: string): string => unitClasses[unit]?.[0] ?? unit;
 
-/** Their unit does not show it. The sum of 31 days can fall, so it has no state class. */
+/** Numbers whose unit does not show it. The sum of 31 days can fall: it has no state class. */
 const numberClasses: Readonly<Record<string, Omit<ValueClass, 'kind' | 'unit'>>> = {
   odometer: { deviceClass: 'distance', stateClass: 'total_increasing' },
   batteryChargeLevel: { deviceClass: 'battery', stateClass: 'measurement' },

@@ -29,7 +29,7 @@ export function button(label: string, icon: string, onClick: () => void): HTMLBu
 
 export const iconOf = (name: string): HTMLElement => element('i', { class: `fa ${name}`, 'aria-hidden': 'true' });
 
-/** Redrawn only when its data changes, so that keyboard focus and scroll position are kept. */
+/** It is redrawn only when its data changes: keyboard focus and scroll position are kept. */
 export class Section<Data> {
   readonly root: HTMLElement;
   #shown = '';

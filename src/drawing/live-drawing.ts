@@ -9,7 +9,7 @@ interface LastCommand {
   acted: boolean;
 }
 
-/** That of a demo car can be clicked, also by keyboard, and flashes and honks for its commands. */
+/** A demo car can be clicked, also by keyboard, and flashes and honks for its commands. */
 export class LiveDrawing {
   readonly root = element('div', { class: 'cars-view' });
   #isDemo: boolean | undefined;

@@ -9,7 +9,7 @@ export type LogValue = number | boolean | Position;
 
 type ValueOf = (content: unknown) => LogValue | null;
 
-/** Null for a unit that cannot be converted, and for a number that no car has. */
+/** It is null for a unit that cannot be converted, and for a number that no car has. */
 const numberIn =
   (unit: string, most: number): ValueOf =>
   (content) => {

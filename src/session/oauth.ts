@@ -69,7 +69,7 @@ interface RequestContext {
   mayLeave?: (() => void) | undefined;
 }
 
-/** From the first byte on. Long, because an answer that is given up may have rotated the token. */
+/** It counts from the first byte on. An answer that is given up may have rotated the token. */
 const answerTimeoutMs = 50_000;
 
 const tokensSchema = z.lazy(() =>

@@ -24,7 +24,7 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /** As the portal has it: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
+  /** The portal has the same: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
   /** The scopes among them that a person can leave out, by the access that asks for them. */
@@ -48,7 +48,7 @@ interface SignInEnd {
 
 const texts = z.readonly(z.array(z.string()));
 
-/** Not granted: a person left out a box at the consent page, or the application lacks them. */
+/** A person left out a box at the consent page, or the application lacks the scopes. */
 const missingSchema = z.object({
   /** The access that asks for them; null for reading the status. */
   access: z.nullable(z.string()),

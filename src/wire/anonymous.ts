@@ -76,7 +76,7 @@ function numberOf(name: string, value: number, isMeasured: boolean): number {
   return isMeasured ? value : Math.round(value);
 }
 
-/** `AC`, `NO_WARNING`. With a number behind it, longer parts than those of a number plate. */
+/** `AC`, `NO_WARNING`. With a number behind them, parts are longer than on a number plate. */
 const word = /^(?:[A-Z]{1,20}(?:_[A-Z]{1,20}){0,8}|[A-Z]{5,20}(?:_[A-Z]{5,20}){0,3}_\d{1,2})$/;
 /** Other words that are the same for each owner: of JSON, and of GeoJSON. */
 const fixed = /^(?:true|false|null|Feature|Point|)$/;

@@ -32,7 +32,7 @@ export function parseCharging(body: unknown): Parsed<Charging> {
   return { payload, measuredAt: oldest([...members.values()].map(({ timestamp }) => timestamp)) };
 }
 
-/** Worked out from the same answer; ISO-8601, null while the car does not charge. */
+/** It is worked out from the same answer: ISO-8601, null while the car does not charge. */
 export function parseChargingDoneAt(body: unknown): Parsed<ChargingMember> {
   const payload = doneAt(parseCharging(body).payload);
   return { payload, measuredAt: payload.timestamp };
@@ -105,7 +105,7 @@ export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabil
   return { payload: Object.fromEntries(copies), measuredAt: null };
 }
 
-/** More than any real answer nests, also with new children (docs/internals/vendor-api.md 12.4). */
+/** No real answer nests so deep, also with new children (docs/internals/vendor-api.md 12.4). */
 const maxLevels = 20;
 
 /** A copy, because other readers hold the same body. */

@@ -63,7 +63,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
-/** In the type of docs/internals/service.md 2.8; exact if it contains all that was reported. */
+/** It has the type of docs/internals/service.md 2.8; exact: it contains all that was reported. */
 interface Converted {
   value: Scalar | null;
   isExact: boolean;

@@ -26,7 +26,7 @@ import {
   type Scalar,
 } from './schemas';
 
-/** By member: the service's word, and when the car reported it (docs/internals/contract.md 3). */
+/** The service's words, and when the car reported them (docs/internals/contract.md 3). */
 export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
 /** What goes into `msg.payload`, when the car measured it, and its summary for openings. */
@@ -207,7 +207,7 @@ const sidesByPath = {
   left: 'left',
 } as const satisfies Record<string, CarSide>;
 
-/** From the address of one, on http or https. Only a request shows whether a picture is there. */
+/** They follow from the address of one. Only a request shows whether a picture is there. */
 function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
   const url = address !== null && URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return {};
@@ -273,7 +273,7 @@ function unavailableReasonOf(input: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** At the end of the last trip (docs/internals/contract.md 3); an unknown part is null. */
+/** The position at the end of the last trip (docs/internals/contract.md 3); unknown is null. */
 interface VehicleLocation {
   /** Degrees, WGS 84; null together with `longitude`. */
   latitude: number | null;

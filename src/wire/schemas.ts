@@ -19,7 +19,7 @@ const text = z.catch(z.nullable(z.string()), null);
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/** Ends of Unix times in seconds and in milliseconds (docs/internals/vendor-api.md 3.1). */
+/** The ends of Unix times in seconds and in milliseconds (docs/internals/vendor-api.md 3.1). */
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 

@@ -116,7 +116,7 @@ function chargingOf(sessions: readonly WallboxSession[], now: number): Found {
   return { value: null, reason: isReadable ? 'OPEN_FOR_DAYS' : 'UNREADABLE' };
 }
 
-/** Sessions count by their begin: the service does not spread them over hours. */
+/** A session counts by its begin: the service does not spread it over hours. */
 function energyOf(sessions: readonly WallboxSession[], begin: number): Found {
   const counted = sessions.filter(({ start }) => start === null || Date.parse(start) >= begin);
   const odd = counted.find(({ start, kWh }) => kWh === null || (start === null && begin > -Infinity));

@@ -39,7 +39,7 @@ export class CarsPanel {
   readonly #demo: DemoControls;
   readonly #demoPage = new Section('page', pageOf);
   readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
-  /** Closed until a person opens it: the browser loads pictures from another host. */
+  /** They are closed until a person opens them: the browser loads them from another host. */
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;
@@ -225,7 +225,7 @@ export class CarsPanel {
     fail();
   }
 
-  /** With a link to a map for the position, and a button that puts its node into the flow. */
+  /** A line has a button that puts its node into the flow, and the position a link to a map. */
   #row({ name, label, text, tone, fact }: CarRow): HTMLElement {
     const value = element('td', {}, text);
     const car = this.#car;

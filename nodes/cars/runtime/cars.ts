@@ -154,7 +154,7 @@ export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): 
   await clickDemoCar(RED, car.vin, click);
 }
 
-/** Of tank and battery the one that the car has, or both as long as that is unknown. */
+/** It reads the tank or the battery that the car has, or both as long as that is unknown. */
 function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [
@@ -170,7 +170,7 @@ function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
 const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
   code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
-/** First the cars of the configurations, which have names, then those of nodes and messages. */
+/** The cars of the configurations, which have names, come before those of nodes and messages. */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];

@@ -423,7 +423,7 @@ const advanced = (meters: Record<string, ResourceValue>, km: number): Record<str
 /** v2 waits for a car for at most so long (docs/internals/vendor-api.md 1.9). */
 const longestWait = 150_000;
 
-/** How long v2 waits for a car: 150 s, or scaled down like the time of one that answers. */
+/** v2 waits for a car for 150 s, or scaled down like the time of one that answers. */
 const limitOf = (answerAfterMs: number): number => Math.max(answerAfterMs, Math.min(answerAfterMs * 5, longestWait));
 
 const isReached = ({ reachable, asleep, powerSaving }: CarState): boolean => reachable && !asleep && !powerSaving;

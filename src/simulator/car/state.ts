@@ -137,7 +137,7 @@ export const parts = {
     ]),
     /** How long a v2 command blocks; for a car that is not reached: `limitOf`. */
     answerAfterMs: first(wait, 1500),
-    /** Until reads show the effect: the doors lag (docs/internals/vendor-api.md 1.9). */
+    /** The time until reads show the effect: doors lag (docs/internals/vendor-api.md 1.9). */
     effectAfterMs: first(wait, 0),
   },
 };
@@ -158,7 +158,7 @@ export const values = {
   /** False: no internet. */
   reachable: first(flag, true),
   powerSaving: first(flag, false),
-  /** Without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
+  /** It lacks the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
   classic: first(flag, false),
   /** `climatization-start`, which the specification lacks (docs/internals/vendor-api.md 1.7). */
   extraCommands: first(

@@ -94,7 +94,7 @@ export function detailsBody(car: Car, context: ViewContext): Body {
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => context.isReal || value !== null));
 }
 
-/** Valid for a quarter of an hour; of several sides (docs/internals/vendor-api.md 14.8). */
+/** It is valid for 15 minutes; there are several sides (docs/internals/vendor-api.md 14.8). */
 const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
   `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
@@ -119,7 +119,7 @@ export function commandList(car: Car, { url, isReal }: ViewContext): { command: 
 const wireName = (name: string): string =>
   name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
-/** v2 for lock, lock-reduced-guard, unlock, and what the specification does not list. */
+/** v2 has lock, lock-reduced-guard, unlock, and what the specification does not list. */
 function isOnV2(name: string): boolean {
   const routes = commandRow(name)?.routes;
   return routes?.['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;

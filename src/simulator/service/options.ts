@@ -11,7 +11,7 @@ export interface SimulatorOptions {
   clock?: Clock;
   /** Whether the process waits for the simulator to be closed. Default `true`. */
   keepsProcessAlive?: boolean;
-  /** Shapes of the specification, or of docs/internals/vendor-api.md. Default `plain`. */
+  /** The shapes of the specification, or those of docs/internals/vendor-api.md. Default `plain`. */
   dialect?: 'plain' | 'real';
   apiKeyHeader?: string;
   /** The vendor part of the v1 media types (docs/internals/service.md 4). Default `vendor`. */
