@@ -9,12 +9,11 @@ import { build, transform } from 'esbuild';
 import { withReleasedLinks } from './documents.mjs';
 import { fillHelp, showTypes } from './fill-help.mjs';
 import { wholeForm } from './form-rows.mjs';
-import { root, runNode } from './mocha.mjs';
+import { jsonOf, root, runNode, textOf } from './checkout.mjs';
 
 const from = `${root}nodes/`;
 const to = `${root}dist/nodes/`;
-const jsonOf = async (path) => JSON.parse(await readFile(path, 'utf8'));
-const nodeTypes = Object.keys((await jsonOf(`${root}package.json`))['node-red'].nodes);
+const nodeTypes = Object.keys((await jsonOf('package.json'))['node-red'].nodes);
 
 /** Compiles what has changed since the compiler wrote its build information. */
 async function compile(project, name) {
@@ -94,7 +93,7 @@ async function bundleRuntime() {
   });
   const lines = packagesIn.flatMap(([file, names]) => (names[0] ? `${file} contains ${names.join(' and ')}.` : []));
   const licenses = [...new Set(packagesIn.flatMap(([, names]) => names))].map(
-    async (name) => `${name}\n\n${await readFile(`${root}node_modules/${name}/LICENSE`, 'utf8')}`,
+    async (name) => `${name}\n\n${await textOf(`node_modules/${name}/LICENSE`)}`,
   );
   await writeFile(`${to}LICENSES`, [lines.join('\n'), ...(await Promise.all(licenses))].join('\n\n'));
 }
@@ -107,7 +106,8 @@ const dialogOf = (type) => `${type}-dialog.mjs`;
 const apart = (type) => ({
   name: 'apart',
   setup({ onLoad, onResolve }) {
-    // A form exports nothing. Without this, esbuild would take one that imports nothing for CommonJS.
+    // A form exports nothing. Without this, esbuild would take one that imports nothing for
+    // CommonJS.
     onLoad({ filter: /\/form\.ts$/ }, async ({ path }) => ({
       contents: `${await readFile(path, 'utf8')}\nexport {};`,
       loader: 'ts',
@@ -165,7 +165,7 @@ async function minifyForm(html) {
     .replaceAll(' aria-hidden=true></i>', '></i>');
 }
 
-const english = await jsonOf(`${root}src/words/en-US.json`);
+const english = await jsonOf('src/words/en-US.json');
 
 const catalogue = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
@@ -274,8 +274,8 @@ function listOfReads() {
   return `<div class="car-names">\n\n${lines.join('\n')}\n\n</div>`;
 }
 
-const folders = await jsonOf(`${from}folders.json`);
-const { label: englishLabels } = await jsonOf(`${from}locales/en-US/connected-vehicle.json`);
+const folders = await jsonOf('nodes/folders.json');
+const { label: englishLabels } = await jsonOf('nodes/locales/en-US/connected-vehicle.json');
 
 /** Forms with their scripts. */
 async function buildForms() {
@@ -289,7 +289,7 @@ async function buildForms() {
     // As an `iife`, esbuild adds what no script needs that loads a module later.
     const script = await bundleForBrowser(`nodes/${folder}/form.ts`, { minifySyntax: false, plugins: [apart(type)] });
     if (nodeTypes.includes(type)) await toResources(dialogOf(type), `${folder}/dialog.ts`, { plugins: [styleAsText] });
-    const form = await minifyForm(wholeForm(type, await readFile(`${from}${folder}/form.html`, 'utf8')));
+    const form = await minifyForm(wholeForm(type, await textOf(`nodes/${folder}/form.html`)));
     await writeFile(
       `${to}${type}.html`,
       `${form}<script type="text/javascript">\n(()=>{"use strict";${script.trim()}})();\n</script>\n`,
@@ -300,8 +300,8 @@ async function buildForms() {
 /** The help and the message catalogues of a language. */
 async function buildTexts(language) {
   const folder = `${to}locales/${language}/`;
-  const words = await jsonOf(`${root}src/words/${language}.json`);
-  const textsOf = (type) => jsonOf(`${from}locales/${language}/${type}.json`);
+  const words = await jsonOf(`src/words/${language}.json`);
+  const textsOf = (type) => jsonOf(`nodes/locales/${language}/${type}.json`);
   const shared = await textsOf('connected-vehicle');
   const laterTexts = {};
   for (const file of await readdir(folder)) {
@@ -309,7 +309,7 @@ async function buildTexts(language) {
     const texts = await textsOf(type);
     if (file.endsWith('.html')) {
       const help = fillHelp(await readFile(folder + file, 'utf8'), texts, shared);
-      const form = await readFile(`${from}${folders[type]}/form.ts`, 'utf8');
+      const form = await textOf(`nodes/${folders[type]}/form.ts`);
       await writeFile(folder + file, withReleasedLinks(showTypes(help, form)).replace('<!-- reads -->', listOfReads));
     } else {
       const { now, later } = divideWords(type, sharedWords[file]?.(texts, words) ?? texts);
@@ -328,7 +328,7 @@ async function buildTexts(language) {
 async function buildPage() {
   const page = 'src/simulator/page/';
   const [script, style] = await Promise.all(['page.ts', 'page.css'].map((file) => bundleForBrowser(page + file)));
-  const html = (await readFile(`${root}${page}index.html`, 'utf8'))
+  const html = (await textOf(`${page}index.html`))
     .replace('{{style}}', () => style.trim())
     .replace('{{script}}', () => script.trim());
   for (const folder of ['src/simulator/control', 'nodes']) await writeFile(`${root}dist/${folder}/page.html`, html);

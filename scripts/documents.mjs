@@ -1,9 +1,9 @@
 // Where the documents of the released version are: README.md and the help link to them, because the
 // flow library and npm show README.md without its repository, and the flow library takes relative
 // links for files of a branch `master`, which there is not.
-import { readFile } from 'node:fs/promises';
+import { jsonOf } from './checkout.mjs';
 
-const { version, repository } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+const { version, repository } = await jsonOf('package.json');
 const [, name] = /github\.com\/(.+)\.git$/.exec(repository.url);
 const pages = `https://github.com/${name}/blob/`;
 const pictures = `https://raw.githubusercontent.com/${name}/`;

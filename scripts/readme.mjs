@@ -3,9 +3,8 @@
 // transcripts of tests, sentences of errors from the source, what an example flow costs from its
 // info, the drawing of the car into the example of a dashboard, and into the links of README.md the
 // version: `npm run readme`. With --check it only reports whether they are up to date.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { format, resolveConfig } from 'prettier';
 import { toJSONSchema } from 'zod';
@@ -19,13 +18,11 @@ import { services } from '../dist/src/catalogue/services.js';
 import { eventReads } from '../dist/src/events/types.js';
 import { definition } from '../dist/test/support/editor-halves.js';
 import { said } from '../dist/test/support/sentences.js';
+import { filesBelow, jsonOf, root, textOf } from './checkout.mjs';
 import { pageOfExample, withReleasedLinks } from './documents.mjs';
 import { fillHelp } from './fill-help.mjs';
 
 const { isReadName, partsOf, readNames, reads, resourceNames, titleOf, valueTypeOf } = catalogue;
-const pathTo = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
-const textOf = (path) => readFile(pathTo(path), 'utf8');
-const jsonOf = async (path) => JSON.parse(await textOf(path));
 const textsOf = (type) => jsonOf(`nodes/locales/en-US/${type}.json`);
 const shared = await textsOf('connected-vehicle');
 const words = await jsonOf('src/words/en-US.json');
@@ -268,17 +265,15 @@ async function rewrite(path, change) {
   const after = await change(before);
   if (before === after) return;
   if (process.argv.includes('--check')) process.exitCode = 1;
-  else await writeFile(pathTo(path), after);
+  else await writeFile(root + path, after);
 }
 
 /** The example flows by the name of their tab, with their info. */
 const examples = new Map();
-for (const file of (await readdir(pathTo('examples'), { recursive: true }))
-  .filter((name) => name.endsWith('.json'))
-  .sort()) {
-  const [{ info }] = await jsonOf(`examples/${file}`);
+for (const file of filesBelow('examples', '.json')) {
+  const [{ info }] = await jsonOf(file);
   const [, about, cost] = /^(.*)\n\nRequests with your own Volvo, [^:]*: (.*)\.$/s.exec(info);
-  examples.set(basename(file, '.json').slice(3), { folder: dirname(file), file, about, cost });
+  examples.set(basename(file, '.json').slice(3), { folder: basename(dirname(file)), file, about, cost });
 }
 
 /**
@@ -287,7 +282,7 @@ for (const file of (await readdir(pathTo('examples'), { recursive: true }))
  */
 function recipe(name) {
   const { folder, file, about, cost } = examples.get(name);
-  const address = `../../examples/${file.split(/[\\/]/).map(encodeURIComponent).join('/')}`;
+  const address = `../../${file.split('/').map(encodeURIComponent).join('/')}`;
   const [, ...details] = about.replace(/\s*For your own car, [^.\n]*\bunder \*Allow\*[^.\n]*\./, '').split('\n\n');
   return [
     `**Import**: menu _☰_, _Import_, _Examples_, \`@connected-vehicle/node-red\`, _${folder}_, _${name}_. Or copy the text of the file:`,
@@ -343,7 +338,7 @@ const parts = {
 };
 
 const drawing = await build({
-  entryPoints: [pathTo('src/drawing/car-view.ts')],
+  entryPoints: [`${root}src/drawing/car-view.ts`],
   bundle: true,
   format: 'esm',
   write: false,
@@ -361,14 +356,12 @@ await rewrite('README.md', withReleasedLinks);
  */
 const generated = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
-for (const file of await readdir(pathTo('docs'), { recursive: true })) {
-  if (!file.endsWith('.md') || file.includes('node_modules')) continue;
-  await rewrite(`docs/${file}`, async (text) => {
+for (const file of filesBelow('docs', '.md').filter((name) => !name.includes('node_modules')))
+  await rewrite(file, async (text) => {
     const written = [...text.matchAll(generated)].map(([, , name, given]) =>
       parts[name](...[...given.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain)),
     );
     const found = await Promise.all(written);
     const whole = text.replace(generated, (_, begin, _name, _given, end) => [begin, found.shift(), end].join('\n\n'));
-    return format(whole, { ...(await resolveConfig(pathTo('docs'))), parser: 'markdown' });
+    return format(whole, { ...(await resolveConfig(`${root}docs`)), parser: 'markdown' });
   });
-}
