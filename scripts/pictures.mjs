@@ -136,6 +136,8 @@ async function takeBox(page, name, selector, height) {
 async function takeSteps(page) {
   await page.locator('#red-ui-palette-search input').pressSequentially('car');
   await page.locator('.red-ui-palette-node[data-palette-type="complete"]').waitFor({ state: 'hidden' });
+  // The other categories slide away.
+  await page.waitForFunction(() => $('#red-ui-palette :animated').length === 0);
   await add(page, [{ id: 'read', type: 'connected-vehicle-status', vehicle: 'car', x: 320, y: 120 }]);
   await take(page, 'step-1', { x: 0, y: header, width: 640, height: 330 });
 
