@@ -435,7 +435,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await page.unroute(/angle=6/);
   });
 
-  it('says so where no picture can be loaded', async () => {
+  it('says that no picture can be loaded', async () => {
     await page.route(/angle=/, (route) => route.fulfill({ contentType: 'text/plain', body: 'There is no picture.' }));
     await page.locator('.cars-pictures summary').press('Enter');
     await page.locator('.cars-pictures', { hasText: 'no picture of this car that this browser can load' }).waitFor();

@@ -205,7 +205,7 @@ const verdicts: Record<string, Verdict[]> = {
     [type, 'vin', {}, true, ...vins],
     [type, 'vin', {}, 'vin', ...noVins],
   ]),
-  'take a base URL with https, or with http on this machine, and only where the service is custom': [
+  'take a base URL with https, or with http on this machine, and only if the service is custom': [
     [ofCar, 'baseUrl', custom, true, ...safeAddresses],
     [ofCar, 'baseUrl', custom, 'addressInsecure', ...insecureAddresses],
     [ofCar, 'baseUrl', custom, 'address', '', 'example.com', 'https://'],
@@ -230,7 +230,7 @@ const verdicts: Record<string, Verdict[]> = {
     [ofCar, 'apiKey', volvo, 'apiKey', ' '],
     [ofCar, 'apiKey', custom, true, '__PWRD__'],
   ],
-  'ask for client ID and client secret where a driver signs in to Volvo Cars': ['clientId', 'clientSecret'].flatMap(
+  'ask for client ID and client secret if a driver signs in to Volvo Cars': ['clientId', 'clientSecret'].flatMap(
     (name): Verdict[] => [
       [ofCar, name, volvo, 'client', ' '],
       [ofCar, name, volvo, true, 'x'],
@@ -257,21 +257,19 @@ const verdicts: Record<string, Verdict[]> = {
     [ofCar, 'requestsPerDay', {}, true, 10_000],
     [ofCar, 'commandsPerMinute', {}, 'atLeast', '0'],
   ],
-  'take hours as two times of day, or none where the flow says nothing of them': [ofGuard, ofEvent].flatMap(
-    (type): Verdict[] => [
-      [type, 'quietHours', {}, true, '', ' ', '22:00-07:00', '9:30 – 17:45'],
-      ...[undefined, 'only', 'not'].flatMap((hours): Verdict[] => [
-        [type, 'quietHours', { hours }, 'hours', '22-7', '24:00-07:00', 'night'],
-        [type, 'quietHours', { hours }, 'hoursEqual', '22:00-22:00', '7:00-07:00'],
-      ]),
-      [type, 'quietHours', { hours: 'only' }, 'hours', ''],
-      // It leaves nothing out, and is not used.
-      [type, 'quietHours', { hours: 'not' }, true, ''],
-      [type, 'quietHours', { hours: 'always' }, true, 'night'],
-      [type, 'timeZone', {}, true, '', 'Europe/Berlin', ' America/New_York '],
-      [type, 'timeZone', {}, 'timeZone', 'Berlin', 'Nowhere/Land', '+02:00'],
-    ],
-  ),
+  'take hours as two times of day, or none if the flow has none': [ofGuard, ofEvent].flatMap((type): Verdict[] => [
+    [type, 'quietHours', {}, true, '', ' ', '22:00-07:00', '9:30 – 17:45'],
+    ...[undefined, 'only', 'not'].flatMap((hours): Verdict[] => [
+      [type, 'quietHours', { hours }, 'hours', '22-7', '24:00-07:00', 'night'],
+      [type, 'quietHours', { hours }, 'hoursEqual', '22:00-22:00', '7:00-07:00'],
+    ]),
+    [type, 'quietHours', { hours: 'only' }, 'hours', ''],
+    // It leaves nothing out, and is not used.
+    [type, 'quietHours', { hours: 'not' }, true, ''],
+    [type, 'quietHours', { hours: 'always' }, true, 'night'],
+    [type, 'timeZone', {}, true, '', 'Europe/Berlin', ' America/New_York '],
+    [type, 'timeZone', {}, 'timeZone', 'Berlin', 'Nowhere/Land', '+02:00'],
+  ]),
   'take minutes of single kinds, and at least one thing to watch': [
     [ofGuard, 'minutesFor', {}, true, {}, { lock: 3 }, { lock: '3', window: 0 }],
     [ofGuard, 'minutesFor', {}, `${ofGuard}.reason.minutesFor`, { lock: 'abc' }, { lock: -1 }, { window: '1.5' }],
@@ -288,7 +286,7 @@ const verdicts: Record<string, Verdict[]> = {
     [ofStatus, 'poll', { readType: 'msg' }, `${ofStatus}.reason.pollMessage`, '60'],
     [ofStatus, 'poll', { readType: 'msg' }, true, '0'],
   ],
-  'ask for at least one read where several are wanted': [
+  'ask for at least one read if several are wanted': [
     [ofStatus, 'reads', { read: 'windows' }, true, []],
     [ofStatus, 'reads', { read: 'several' }, `${ofStatus}.noReads`, []],
     [ofStatus, 'reads', { read: 'several' }, true, ['doors']],
@@ -353,7 +351,7 @@ describe('The validators', () => {
     assert.equal(judge('connected-vehicle-status', 'car', nameless), true, 'a message can name the car');
   });
 
-  it('show a fault where the nodes of a vehicle, with the edited one, would spend more than its quota', () => {
+  it('show a fault if the nodes of a vehicle, with the edited one, would spend more than its quota', () => {
     const vehicle = (changes: object) => ({
       id: 'car',
       type: 'connected-vehicle',

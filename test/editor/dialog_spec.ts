@@ -88,7 +88,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await picture(page, 'no-token');
   });
 
-  it('returns to localhost where the editor is not on https, because services accept no other address', async () => {
+  it('returns to localhost if the editor is not on https, because services accept no other address', async () => {
     const { port } = new URL(started.nodeRed.url);
     assert.match(started.nodeRed.url, /^http:\/\/127\.0\.0\.1/);
     assert.equal(await part('redirect').innerText(), `http://localhost:${port}/connected-vehicle/callback`);
@@ -158,7 +158,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       .waitFor();
   });
 
-  it('says what to untick where the application lacks a scope, in the words of “Allow”', async () => {
+  it('says what to untick if the application lacks a scope, in the words of “Allow”', async () => {
     const opening = page.waitForEvent('popup');
     await press('sign-in');
     const popup = await opening;
@@ -289,7 +289,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await requests.blur();
   });
 
-  it('forgets key and secrets where the address changes, and has them again where it does not', async () => {
+  it('forgets key and secrets when the address changes, and has them again when it is changed back', async () => {
     const key = page.locator('#node-config-input-apiKey');
     assert.equal(await key.inputValue(), '__PWRD__');
     for (const name of ['authorizeUrl', 'tokenUrl', 'baseUrl']) {
@@ -378,7 +378,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       .waitFor();
   });
 
-  itLong('offers the field for the pasted address from the start where the browser runs elsewhere', async () => {
+  itLong('offers the field for the pasted address from the start if the browser runs on another machine', async () => {
     const { port } = new URL(started.nodeRed.url);
     const elsewhere = await openEditor(started.browser, `http://garage:${port}/`, { complaints: [], height: 1200 });
     await beginForm(elsewhere, 'car');

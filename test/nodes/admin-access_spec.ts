@@ -75,7 +75,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
   });
 
-  describe('where everybody may look and nobody may change', () => {
+  describe('if everybody may look and nobody may change', () => {
     before(
       async () =>
         (nodeRed = await startNodeRed(flows, undefined, {
@@ -91,7 +91,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
   });
 
-  describe('where everybody may do everything, and some have a name', () => {
+  describe('if everybody may do everything, and some have a name', () => {
     const password = '$2b$04$X2/3sKa1FbUqemuF4hZAZOjvrK7/L3aUjbtGSi223OErVx68SPX2m'; // pw
     const users = [{ username: 'driver', password, permissions: '*' }];
     before(
@@ -135,7 +135,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
   });
 
-  describe('where nobody may do anything without a name', () => {
+  describe('if nobody may do anything without a name', () => {
     before(
       async () =>
         (nodeRed = await startNodeRed(flows, undefined, {

@@ -108,7 +108,7 @@ describe(type, () => {
     assert.equal(flow.badges.at(-1)?.fill, 'red');
   });
 
-  it('answers with a failure where every read fails, and with no where one condition is known not to be met', async () => {
+  it('answers with a failure if every read fails, and with no if one condition is known not to be met', async () => {
     service.faults.add({ match: { path: '/energy' }, error: 'not-supported' });
     await load({ conditions: [low, unplugged] });
     assert.equal((await check()).port, 3);

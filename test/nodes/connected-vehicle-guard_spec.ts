@@ -173,7 +173,7 @@ describe(type, () => {
     assert.ok(clock.now() < Date.parse('2026-06-01T08:06:00Z'));
   });
 
-  it('counts only while the car is not in use, where that is chosen', async () => {
+  it('counts only while the car is not in use, if that is chosen', async () => {
     service
       .car()
       .set({ windows: { frontLeft: 'OPEN' } })
@@ -188,7 +188,7 @@ describe(type, () => {
     assert.ok(service.requests.some(({ path }) => path.endsWith('/command-accessibility')));
   });
 
-  it('asks nobody whether the car is in use where that does not matter', async () => {
+  it('does not ask whether the car is in use if that does not matter', async () => {
     await load();
     await pass(10);
     assert.ok(service.requests.length > 0);
@@ -311,7 +311,7 @@ describe(type, () => {
     assert.equal((await flow.fail({ ask: true })).vehicle?.error?.['code'], 'CONFIG');
   });
 
-  it('goes on after a redeploy where it was: counts on, and does not say it twice', async () => {
+  it('continues after a redeploy: counts on, and does not repeat an alert', async () => {
     await load({ minutes: 10 });
     service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);
@@ -345,7 +345,7 @@ describe(type, () => {
     assert.deepEqual(said(0), []);
   });
 
-  it('says after a restart what it knew, unconfirmed, and why, where the look takes too long', async () => {
+  it('says after a restart what it knew, unconfirmed, and why, if the look takes too long', async () => {
     await load({ poll: 120 });
     service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);

@@ -159,7 +159,7 @@ describe('Signing in from the editor', () => {
     assert.equal(token['kind'], 'refreshing');
   });
 
-  it('names a scope of “More scopes” that was not granted, and what to do where the application lacks it', async () => {
+  it('names a scope of “More scopes” that was not granted, and what to do if the application lacks it', async () => {
     await load();
     const ask = (moreScopes: string): Promise<EditorAnswer> =>
       askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
@@ -207,7 +207,7 @@ describe('Signing in from the editor', () => {
     assert.deepEqual([end.error, end.missing], [null, missing]);
   });
 
-  it('is what Check finds fault with where the service refuses each of its tokens', async () => {
+  it('is what Check reports if the service refuses each of its tokens', async () => {
     await load();
     await signIn();
     service.faults.add({ error: 'token-refused', match: { path: '/connected-vehicle/' } });
@@ -284,7 +284,7 @@ describe('Signing in from the editor', () => {
     });
   }
 
-  it('works with a client ID that is typed and not deployed yet, also where it is deployed before the answer', async () => {
+  it('works with a client ID that is typed and not deployed yet, also if it is deployed before the answer', async () => {
     const before = { ...client, clientId: 'another-client' };
     await load(before);
     const { url } = await begin('v', client);
@@ -322,7 +322,7 @@ describe('Signing in from the editor', () => {
     }
   });
 
-  it('asks for what the access needs and no more, and says what to leave out where the application has less', async () => {
+  it('asks for what the access needs and no more, and says what to leave out if the application has less', async () => {
     const scopesAsked = async (changes: Record<string, unknown>): Promise<string[]> => {
       const { url } = await askEditor('sign-in', formOf(vehicle(changes), client, { callback }));
       return (new URL(String(url)).searchParams.get('scope') ?? '').split(' ');
@@ -402,7 +402,7 @@ describe('Signing in from the editor', () => {
     }
   });
 
-  it('works with the secondary API key as with the primary one, and says so where it was regenerated', async () => {
+  it('works with the secondary API key as with the primary one, and reports a key that was regenerated', async () => {
     await service.close();
     service = await startSimulator({ secondaryApiKey: 'second-key' });
     await load({ ...client, apiKey: 'second-key' });
@@ -468,7 +468,7 @@ describe('Signing in from the editor', () => {
       );
     });
 
-    it('is removed by the first deploy after a day where its vehicle was never deployed, and is kept where it was', async () => {
+    it('is removed by the first deploy after a day if its vehicle was never deployed, and is kept if it was', async () => {
       const clock = new ManualClock();
       useClock(clock);
       await load();
@@ -593,7 +593,7 @@ describe('Signing in from the editor', () => {
       assert.ok((await flow.ask()).payload);
     });
 
-    it('is made again by a sign-in where the key file is damaged, without a redeploy', async () => {
+    it('is made again by a sign-in if the key file is damaged, without a redeploy', async () => {
       mkdirSync(join(flow.userDir, 'connected-vehicle'), { recursive: true });
       const keyFile = join(flow.userDir, 'connected-vehicle/store.key');
       writeFileSync(keyFile, '');
@@ -603,7 +603,7 @@ describe('Signing in from the editor', () => {
       assert.match(readFileSync(keyFile, 'utf8'), /^[\da-f]{64}$/);
     });
 
-    it('cannot be kept where the key file cannot be had, which stops no pasted access token', async () => {
+    it('cannot be kept without a key file, but a pasted access token still works', async () => {
       mkdirSync(join(flow.userDir, 'connected-vehicle/store.key'), { recursive: true });
       await load({ ...client, accessToken: service.issueToken() });
       assert.ok((await flow.ask()).payload);

@@ -109,7 +109,7 @@ describe(type, () => {
 
   for (const [where, before] of [
     ['at its start', ''],
-    ['where the text is cut', 'x'.repeat(480)],
+    ['at the end of a text that is cut', 'x'.repeat(480)],
   ] as const)
     it(`shows no part of a secret that is longer than a name, ${where}`, async () => {
       const accessToken = 'a-secret-'.repeat(10);
@@ -138,7 +138,7 @@ describe(type, () => {
     assert.ok(flow.badges.every(({ text = '' }) => !text.includes(String(latitude).slice(0, 5))));
   });
 
-  it('keeps msg.location of a message where the location is not read, and removes it where it is unknown', async () => {
+  it('keeps msg.location of a message if the location is not read, and removes it if it is unknown', async () => {
     await load();
     assert.equal((await flow.ask({ location: 'garage' }))['location'], 'garage');
     service.faults.add({
@@ -393,7 +393,7 @@ describe(type, () => {
     assert.match(String(vehicle?.error?.['message']), /has no position of this car.*car’s market/);
   });
 
-  it('emits only what changed, where that is chosen', async () => {
+  it('emits only what changed, if that is chosen', async () => {
     await load({ emit: 'changes' });
     await flow.ask();
     service.car().report();
@@ -445,7 +445,7 @@ describe(type, () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('sends no change where reads of several fail and work again, and keeps the last value of each', async () => {
+  it('sends no change if reads of several values fail and work again, and keeps the last value of each', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
     service.car().replace({});
@@ -537,7 +537,7 @@ describe(type, () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('reads the journal by a name with blanks around it, and names it where a read is none', async () => {
+  it('reads the journal by a name with spaces around it, and lists it if the name of a read is unknown', async () => {
     await load();
     const { payload, vehicle } = await flow.ask({ read: ' journal ' });
     assert.deepEqual([payload, vehicle?.['read']], [[], 'journal']);

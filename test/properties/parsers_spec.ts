@@ -166,7 +166,7 @@ describe('Whatever a service answers', function () {
       tried(50),
     ));
 
-  it('a command succeeds only where the answer says so', () =>
+  it('a command succeeds only if the answer says that it did', () =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...commandNames.filter((name) => name !== 'engine-start')),

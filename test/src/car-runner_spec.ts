@@ -177,7 +177,7 @@ describe('The runner of guard and events', () => {
       assert.deepEqual(await unsentOf(await openAs(other)), events);
     });
 
-    it('sends nothing that is not stored where others change the record each time, and says so', async () => {
+    it('sends nothing that is not stored if others change the record each time, and reports it', async () => {
       const runner = await openAs(one);
       await runner.poll(['windows'], signal);
       windows = 'OPEN';

@@ -99,7 +99,7 @@ describe('the client', () => {
       assert.ok(service.requests.every(({ method }) => method === 'GET'));
     });
 
-    it('are undetermined and never repeated where nothing shows whether the car got them', async () => {
+    it('are undetermined and never repeated if nothing shows whether the car got them', async () => {
       const uncertain: FaultOptions[] = [
         { status: 500, body: {} },
         { error: 'car-error' },

@@ -193,7 +193,7 @@ describe('a command of a wallbox', () => {
     assert.equal(boxPosts().length, 1);
   });
 
-  it('is undetermined where Node-RED ended before the answer, and blocks the wallbox still', async () => {
+  it('is undetermined if Node-RED ended before the answer, and still blocks the wallbox', async () => {
     await load({ command: 'wallbox-pause' });
     service.faults.add({ match: { method: 'POST' }, times: 1, latencyMs: 50_000 });
     flow.send({ topic: 'mine' });

@@ -95,7 +95,7 @@ describe('A property that can come from another source', () => {
   });
 
   for (const empty of ['', ' ', null]) {
-    it(`holds where the property of the message is empty: ${JSON.stringify(empty)}`, async () => {
+    it(`holds if the property of the message is empty: ${JSON.stringify(empty)}`, async () => {
       const msg = { vin: empty, interface: empty };
       await load({ type: command, command: 'flash', vin: classicCar.vin });
       assert.equal((await flow.ask({ ...msg })).vehicle?.['vin'], classicCar.vin);

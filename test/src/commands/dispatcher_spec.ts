@@ -385,7 +385,7 @@ describe('the dispatcher', () => {
     };
 
     for (const polling of ['fixed', 'adaptive'] as const)
-      it(`is read again once, where it is polled (${polling})`, async () => {
+      it(`is read again once if it is polled (${polling})`, async () => {
         const owner = openTestAccount(service, { clock, polling, tokenOwner: 'home' });
         poll(owner);
         assert.equal(await after(owner, 'lock'), 1);

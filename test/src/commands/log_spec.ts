@@ -181,7 +181,7 @@ describe('The log of the commands', () => {
     assert.deepEqual(await ids(logOf()), ['y']);
   });
 
-  it('is read again where that failed; what was added meanwhile stays', async () => {
+  it('is read again if that failed; what was added meanwhile stays', async () => {
     await send(logOf(), 'old');
     const log = logOf();
     const entries = store.entries.bind(store);

@@ -67,7 +67,7 @@ describe('The proxy', () => {
   const proxyOf = (value: string, address = 'https://api.example') =>
     parseProxies({ HTTPS_PROXY: value })(new URL(address));
 
-  it('has an origin to connect to, and a login where its address has one, with its escapes', () => {
+  it('has an origin to connect to, and the login of its address, if there is one, with its escapes', () => {
     assert.deepEqual(proxyOf('http://proxy.example:3128'), {
       variable: 'HTTPS_PROXY',
       origin: 'http://proxy.example:3128',
@@ -106,7 +106,7 @@ describe('The proxy', () => {
         },
       ));
 
-  it('is not used for the ports of the exceptions, which are 80 and 443 where none is given', () => {
+  it('is not used for the ports of the exceptions; without a port, they are 80 and 443', () => {
     const isDirect = (NO_PROXY: string, address: string): boolean =>
       parseProxies({ HTTP_PROXY: 'p.example', NO_PROXY })(new URL(address)) === null;
     assert.equal(isDirect('api.example:80', 'http://api.example'), true);

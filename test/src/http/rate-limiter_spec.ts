@@ -136,7 +136,7 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('a stop by the service', () => {
-    it('lasts at most a day, and a minute where its time makes no sense', () => {
+    it('lasts at most a day, and a minute if its time makes no sense', () => {
       const long = limiterOf();
       block(long, 'QUOTA_SPENT', new Date(start + 400 * hour));
       assert.equal(long.snapshot().pausedUntil, '2026-06-02T08:00:00.000Z');
@@ -254,7 +254,7 @@ describe('the rate limiter of an API key', () => {
       }
     });
 
-    it('is not exceeded where the store takes long at times', async () => {
+    it('is not exceeded if the store is slow at times', async () => {
       const store = new MemoryStateStore();
       const write = store.write.bind(store);
       let takesMs = 0;
@@ -332,7 +332,7 @@ describe('the rate limiter of an API key', () => {
       assert.ok(size < 2_000, `${size} characters`);
     });
 
-    it('goes on where the store fails, and tries again later, not with every request', async () => {
+    it('continues if the store fails, and tries again later, not with every request', async () => {
       let tries = 0;
       store.write = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
       const limiter = limiterOf({ store });
@@ -340,7 +340,7 @@ describe('the rate limiter of an API key', () => {
       assert.equal(tries, 7);
     });
 
-    it('goes on where the store cannot be read, and adds the stored counts as soon as it can', async () => {
+    it('continues if the store cannot be read, and adds the stored counts as soon as it can', async () => {
       const before = limiterOf({ store });
       for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
       await close(before);

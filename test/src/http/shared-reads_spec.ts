@@ -45,7 +45,7 @@ describe('shared reads', () => {
     reads = new SharedReads<string>(clock);
   });
 
-  it('are one request where a thousand ask at once', async () => {
+  it('are one request if a thousand ask at once', async () => {
     const answers = Array.from({ length: 1_000 }, () => ask('windows'));
     service.answer('CLOSED');
     const all = await Promise.all(answers);

@@ -46,7 +46,7 @@ describe('a pasted access token', () => {
     jwt([]),
     `x.${Buffer.from('null').toString('base64url')}.y`,
   ]) {
-    it(`is usable where it says nothing of itself: ${odd.slice(0, 40)}`, async () => {
+    it(`is usable if it says nothing about itself: ${odd.slice(0, 40)}`, async () => {
       const source = pastedToken(odd);
       assert.equal(await source.get(), odd);
       assert.deepEqual([source.describe().expiresAt, source.describe().scopes], [null, null]);

@@ -103,7 +103,7 @@ describe('the adaptive profile', () => {
     const activitiesOf = (profile: PollingProfile): VehicleActivity[] =>
       [20 * minute, hour, 20 * hour].map((later) => activityOf(profile, noon + later, 24 * hour));
 
-    it('never parked where anything of it cannot be told, or is not locked and closed', () => {
+    it('never parked if the state of any part is unknown, or is not locked and closed', () => {
       assert.deepEqual(activitiesOf(settled({})), ['parked', 'parked', 'parked']);
       const odd: Record<string, Parameters<typeof settled>[0]> = {
         'an unlocked car': { door: doors(false) },

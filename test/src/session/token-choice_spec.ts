@@ -59,7 +59,7 @@ describe('The token of a vehicle configuration', () => {
     ...more,
   });
 
-  it('is the pasted access token where nothing can be refreshed', async () => {
+  it('is the pasted access token if nothing can be refreshed', async () => {
     for (const more of [
       { session: null },
       { client: { ...client, tokenUrl: ' ' } },

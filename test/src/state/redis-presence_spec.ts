@@ -63,7 +63,7 @@ describe('the presence of a process in a shared store', () => {
     for (const { end } of [a, b]) await end();
   });
 
-  it('lets one copy of a group lead, also where two ask at the same time, and keeps it while it lives', async () => {
+  it('lets one copy of a group lead, also if two ask at the same time, and keeps it while it lives', async () => {
     a.seekLead();
     b.seekLead();
     await pass(1_000, [a, b]);
@@ -204,7 +204,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(b.told, [false, true]);
   });
 
-  it('stops leading where the store has forgotten the leader and another copy leads', async () => {
+  it('stops leading if the store has forgotten the leader and another copy leads', async () => {
     await bothSeekLead();
     await store.remove('leader/flows');
     await pass(11_000, [a, b]);
@@ -230,7 +230,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(b.presence.others, ['first']);
   });
 
-  it('goes on leading where the answers of the store are lost for some seconds', async () => {
+  it('continues to lead if the answers of the store are lost for some seconds', async () => {
     await bothSeekLead();
     const lost = new StateFault('unavailable', sentence`The answer is lost.`);
     const { write } = store;
@@ -268,7 +268,7 @@ describe('the presence of a process in a shared store', () => {
     await pass(2_000, [a, b]);
   });
 
-  it('joins the commands of other copies where it has a group, unless it does not want to', () => {
+  it('joins the commands of other copies if it has a group, unless that is switched off', () => {
     const joins = (more: object): boolean => new RedisPresence({ store, clock: a.clock, ...more }).joinsCommands;
     assert.deepEqual([{}, { joinsCommands: true }, { group: 'g' }, { group: 'g', joinsCommands: false }].map(joins), [
       false,

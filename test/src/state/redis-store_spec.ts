@@ -133,7 +133,7 @@ describeOnRedis('the store on Redis', () => {
     for (const scope of ['a', 'b']) await assert.rejects(open({ scope }).read('guard/a'), { fault: 'damaged' });
   });
 
-  it('has a leader again where what is stored of it is damaged', async () => {
+  it('has a leader again after the stored leader was damaged', async () => {
     const store = open();
     const version = await store.write('leader/flows', { id: 'gone' });
     const [hash = ''] = (await server.send('KEYS', '*:leader')) as string[];
@@ -226,7 +226,7 @@ describeOnRedis('the store on Redis', () => {
       }
     });
 
-    it('has written where a replica confirms it, and says that none does', async function () {
+    it('counts a value as written if a replica confirms it, and reports that none does', async function () {
       const [primary, replica] = await startPair();
       const store = open({}, primary.url);
       await store.write('guard/a', 1);
@@ -241,7 +241,7 @@ describeOnRedis('the store on Redis', () => {
       await store.write('guard/a', 4);
     });
 
-    it('says in a check that it may go on as a second primary server, where it waits for no replica', async () => {
+    it('says in a check that it may continue as a second primary server if it waits for no replica', async () => {
       const [primary] = await startPair();
       const store = open({}, primary.url);
       const said = async (): Promise<string[]> =>
@@ -389,7 +389,7 @@ describeOnRedis('the store on Redis', () => {
     });
   });
 
-  it('writes once where the connection is cut before the answer', async () => {
+  it('writes once if the connection is cut before the answer', async () => {
     const proxy = createServer((from) => {
       const to = createConnection(server.port, '127.0.0.1');
       from.on('data', (data) => {

@@ -132,7 +132,7 @@ describe('the state store', () => {
         assert.equal(warnings.length, 1);
       });
 
-      it(`is put aside and reported where keys are listed: ${text}`, async () => {
+      it(`is put aside and reported when keys are listed: ${text}`, async () => {
         await open().write('guard/a', 1);
         writeFileSync(onlyFileOf('guard'), text);
         await open().write('guard/b', 2);
@@ -164,7 +164,7 @@ describe('the state store', () => {
     assert.equal((await store.read('guard/a'))?.value, 4);
   });
 
-  it('leaves the old value where the disk is full at any step', async () => {
+  it('leaves the old value if the disk is full at any step', async () => {
     await open().write('guard/a', 'old');
     for (const step of ['open', 'rename'] as const) {
       const full = (): never => {
@@ -224,7 +224,7 @@ describe('the state store', () => {
     onlyFileOf('guard');
   });
 
-  it('removes no file of others, also where the folder is a link', async () => {
+  it('removes no file of others, even if the folder is a link', async () => {
     const others = mkdtempSync(join(tmpdir(), 'others-'));
     const names = ['notes.new', 'notes.json.0123456789ab.new', `${'0'.repeat(31)}.json.0123456789ab.new`];
     try {

@@ -62,7 +62,7 @@ describe('An encrypted value', () => {
     await assert.rejects(storeOf().write('grant/a', 1), TypeError);
   });
 
-  it('is put aside where it cannot be read and its key is written again, once, and removed with the key', async () => {
+  it('is put aside once if it cannot be read and its key is written again, and removed with the key', async () => {
     await storeOf(foreign).write('grant/a', 'foreign');
     const store = storeOf(own);
     assert.equal(await store.write('grant/a', 1, { expected: 'another' }), null);

@@ -17,7 +17,7 @@ describe('linked signals', () => {
     assert.equal(reasonOf(signal), reason);
   });
 
-  it('abort at once where a signal is aborted already', () => {
+  it('abort at once if a signal is aborted already', () => {
     const lasting = new AbortController().signal;
     assert.equal(linkSignals(lasting, AbortSignal.abort('gone')).signal.reason, 'gone');
     assert.equal(listeners(lasting), 0);

@@ -118,7 +118,7 @@ describe('the energy state', () => {
     }
   });
 
-  it('is refused where the answer is not an object', () => {
+  it('is refused if the answer is not an object', () => {
     for (const body of [null, [], 'x', 7, { data: [] }])
       assert.throws(() => parseCharging(body), { code: 'BAD_RESPONSE' });
   });
@@ -144,7 +144,7 @@ describe('the charging capabilities', () => {
     assert.notEqual(payload['batteryChargeLevel'], body.getEnergyState.batteryChargeLevel);
   });
 
-  it('are refused where they are nested deeper than anything that copies them can follow', () => {
+  it('are refused if they are nested too deeply to be copied', () => {
     let nested: unknown = true;
     for (let levels = 0; levels < 20_000; levels += 1) nested = levels % 2 === 0 ? [nested] : { nested };
     for (const body of [{ getEnergyState: { nested } }, { nested }])

@@ -126,7 +126,7 @@ describe('failures of the service', () => {
     }
   });
 
-  it('honours Retry-After as seconds and as a date, and pauses a minute where nothing is said', () => {
+  it('honors Retry-After as seconds and as a date, and pauses a minute without it', () => {
     assert.equal(retryAt(429, '', { 'retry-after': '7' }), '2026-06-01T08:00:07.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': 'Mon, 01 Jun 2026 08:05:00 GMT' }), '2026-06-01T08:05:00.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': 'later' }), '2026-06-01T08:01:00.000Z');
