@@ -162,7 +162,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.notEqual(await age.innerText(), '');
   });
 
-  it('keeps an age on one line, in the narrowest sidebar, too', async () => {
+  it('keeps an age on one line, also in the narrowest sidebar', async () => {
     const ages = page.locator('.cars-list time');
     await page.locator('.cars-tab').evaluate((tab) => {
       tab.style.width = '203px';

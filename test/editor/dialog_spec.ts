@@ -94,7 +94,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     assert.equal(await part('redirect').innerText(), `http://localhost:${port}/connected-vehicle/callback`);
   });
 
-  it('signs in in a window of its own, which closes by itself', async () => {
+  it('signs in in a window of its own, which closes automatically', async () => {
     const opening = page.waitForEvent('popup');
     await press('sign-in');
     const popup = await opening;
@@ -400,7 +400,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await elsewhere.close();
   });
 
-  it('asks for its state in one loop however often it was opened, and no more once it is closed', async () => {
+  it('asks for its state in one loop however often it was opened, and stops when it is closed', async () => {
     await closeDialog();
     await page.clock.install();
     await openDialog();

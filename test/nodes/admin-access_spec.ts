@@ -103,7 +103,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     );
     after(() => nodeRed.stop());
 
-    it('answers a page behind a proxy with the token of a user, and none with a token that nobody gave out', async () => {
+    it('answers a page behind a proxy with the token of a user, and refuses a token that was never issued', async () => {
       const origin = 'https://outside.example';
       const login = {
         client_id: 'node-red-editor',

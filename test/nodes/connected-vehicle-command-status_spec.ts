@@ -212,7 +212,7 @@ describe(type, () => {
     assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
   });
 
-  it('goes on if a stored command cannot be read at all', async () => {
+  it('continues if a stored command cannot be read at all', async () => {
     mkdirSync(join(folderOf('command'), damaged), { recursive: true });
     await load();
     flow.send({ payload: await send('flash') });

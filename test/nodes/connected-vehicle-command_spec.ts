@@ -124,7 +124,7 @@ describe(type, () => {
       assert.equal(posts(), 1);
     });
 
-    it('never lets an unlock wait unless that is chosen besides', async () => {
+    it('never lets an unlock wait unless that is also chosen', async () => {
       service.car().set({ powerSaving: true });
       await load({ whenUnavailable: 'wait' });
       for (const command of ['unlock', 'UNLOCK'])

@@ -73,7 +73,7 @@ describe(type, () => {
     assert.match(statusText(), /^no · \d\d:\d\d$/);
   });
 
-  it('cannot tell while the car does not say, and never makes a yes of it', async () => {
+  it('is unknown while the car does not report, and never becomes a yes', async () => {
     service.car().set({ windows: { rearRight: 'UNSPECIFIED' } });
     await load({ conditions: [row('windows.rearRight', 'is not', 'open'), low] });
     const { port, vehicle } = await check();

@@ -179,7 +179,7 @@ describe('What the dialogs ask of the runtime', () => {
       assert.match(findings.at(-1)?.message ?? '', /sign-in service/);
     });
 
-    it('says that the key contains a blank', async () => {
+    it('says that the key contains a space', async () => {
       await load();
       const { error } = await askEditor('check', formOf(vehicle(), { apiKey: 'demo key', accessToken: 'demo-token' }));
       assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*API key contains a space/);
@@ -439,7 +439,7 @@ describe('What the dialogs ask of the runtime', () => {
     assert.equal(service.requests.length, before);
   });
 
-  it('go on listing a read that a car has had, and one that only the older interface lacks', async () => {
+  it('still list a read that a car has had, and one that only the older interface lacks', async () => {
     await load({ shareFor: 0 });
     const notFound = { status: 404, body: {}, times: 1 };
     await flow.ask({ read: 'odometer' });

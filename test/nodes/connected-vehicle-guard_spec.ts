@@ -75,7 +75,7 @@ describe(type, () => {
     assert.equal(said(0).length, 1);
   });
 
-  it('sends an alert on request, marked as a test, one for two at once, and goes on as before', async () => {
+  it('sends an alert on request, marked as a test, one for two at the same time, and continues as before', async () => {
     await load({ minutes: 5, watch: ['window'], poll: 0, quietHours: '00:00-23:59' });
     const test = () => askEditor('test', {}, { id: 'n' });
     const text = 'Test: Front-left window open for 5 minutes';
@@ -273,7 +273,7 @@ describe(type, () => {
     assert.equal(flow.badges.at(-1)?.fill, 'red');
   });
 
-  it('lives on the messages of a status node alone', async () => {
+  it('needs only the messages of a status node', async () => {
     await load({ poll: 0, watch: ['window', 'lock'] });
     const { vin } = service.car();
     const windows = (value: string, source = 'live'): Received => {

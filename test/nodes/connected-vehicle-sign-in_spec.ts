@@ -178,7 +178,7 @@ describe('Signing in from the editor', () => {
     ]);
   });
 
-  it('says to separate scopes by blanks, and begins nothing', async () => {
+  it('says that spaces separate scopes, and begins nothing', async () => {
     await load();
     for (const moreScopes of ['offline_access,profile', 'a; b', '"offline_access"', 'zugriff-für-alle']) {
       const { error, url } = await askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
@@ -436,7 +436,7 @@ describe('Signing in from the editor', () => {
       }
     });
 
-    it('survives a restart: the rotated token goes on, and nobody signs in again', async () => {
+    it('survives a restart: the rotated token still works, and nobody signs in again', async () => {
       await load();
       await signIn();
       assert.ok((await flow.ask()).payload);
@@ -539,7 +539,7 @@ describe('Signing in from the editor', () => {
       ],
     ];
     for (const [what, harm, sentence] of faults) {
-      it(`that is ${what} is told, is not overwritten by itself, and a new sign-in keeps it aside`, async () => {
+      it(`that is ${what} is reported and not overwritten, and a new sign-in keeps it aside`, async () => {
         await load();
         await signIn();
         await flow.endProcess();

@@ -335,7 +335,7 @@ describe(type, () => {
     });
   }
 
-  it('takes flags and blanks as the environment gives them', async () => {
+  it('takes flags and spaces as the environment gives them', async () => {
     await flow.load({ type }, { service: 'demo', readOnly: 'true', vin: '  ' });
     assert.equal((await flow.ask()).vehicle?.['vin'], demoCar.vin);
   });
@@ -416,7 +416,7 @@ describe(type, () => {
     await flow.until(() => flow.outputs[0]?.length === 2);
   });
 
-  it('polls by itself, keeps the last value when a poll fails, and says so', async () => {
+  it('polls automatically, and when a poll fails, keeps the last value and shows the failure', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
     await load({ poll: 60 });
@@ -505,7 +505,7 @@ describe(type, () => {
     });
   }
 
-  it('ends what is under way when it is closed', async () => {
+  it('ends what is in progress when it is closed', async () => {
     await load();
     service.faults.add({ latencyMs: 1e9 });
     flow.send();

@@ -87,7 +87,7 @@ describe('The example flows', () => {
     ]);
   });
 
-  it('share one petrol and one electric demo car, so that importing several of them gives no more', () => {
+  it('share one petrol and one electric demo car, so that importing several of them adds no others', () => {
     const cars = new Map<string, FlowNode>();
     for (const car of all.filter(({ type }) => type === 'connected-vehicle')) {
       assert.equal(car.z, undefined);

@@ -135,7 +135,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     assert.ok(!JSON.stringify(published).includes(service.car().vin));
   });
 
-  it('sends nothing for a command that the broker had kept, and says so', async () => {
+  it('sends nothing for a command that the broker had kept, and reports that', async () => {
     const { text } = await until(() => last('connected-vehicle/car/command'));
     assert.deepEqual(JSON.parse(text), {
       command: 'what the broker kept',
@@ -166,7 +166,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     });
   });
 
-  it('sends the command of the lock once, and tells what became of it', async () => {
+  it('sends the command of the lock once, and reports its outcome', async () => {
     service.car().set({ lock: 'UNLOCKED' });
     await until(() => state()['doors_carLocked'] === 'UNLOCKED');
     press('lock');
@@ -192,7 +192,7 @@ describe('The example “Home Assistant through MQTT”', function () {
   });
 
   for (const command of ['unlock', 'Unlock', 'lock-reduced-guard', 'self-destruct']) {
-    it(`lets no ${command} through, and says so`, async () => {
+    it(`refuses ${command}, and reports that`, async () => {
       const before = sent();
       press(command);
       const { text } = await until(() => {

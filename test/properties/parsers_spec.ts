@@ -126,7 +126,7 @@ const anyBody = fc.oneof(
 describe('Whatever a service answers', function () {
   this.timeout(0);
 
-  it('a read gives plain data or an error of the pack that says so', () =>
+  it('a read gives plain data or an error of the pack', () =>
     fc.assert(
       fc.asyncProperty(
         anyBody,

@@ -139,7 +139,7 @@ describe('the client', () => {
       ({ client } = openTestAccount(service));
     });
 
-    it('to another place than the service never get the token', async () => {
+    it('to an address outside the service never get the token', async () => {
       for (const href of [
         'https://evil.example/x',
         '//evil.example/x',

@@ -340,7 +340,7 @@ describe('nginx as the TLS front of the service', () => {
       assert.equal(retryAt?.getTime(), clock.now() + 7_000);
     });
 
-    it('reads again after its page 503, and leaves open what became of a command', async () => {
+    it('reads again after its page 503, and leaves the outcome of a command open', async () => {
       await startLimited(503);
       const clock = new ManualClock();
       const account = open({ clock });
@@ -369,7 +369,7 @@ describe('nginx as the TLS front of the service', () => {
       }
     });
 
-    it('leaves open what became of a command for which nginx does not wait', async () => {
+    it('leaves the outcome of a command open for which nginx does not wait', async () => {
       await startSite('proxy_read_timeout 50ms;');
       const { outcome } = await lock(open());
       assert.equal(outcome, 'undetermined');

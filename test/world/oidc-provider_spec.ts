@@ -194,7 +194,7 @@ describe('A sign-in at oidc-provider', () => {
       assert.equal(tokenRequests, 1);
     });
 
-    it('says that the client secret is wrong, at the sign-in and at a refresh, and goes on when it was corrected', async () => {
+    it('says that the client secret is wrong, at the sign-in and at a refresh, and continues when it was corrected', async () => {
       const { url } = await begin('car', { client: clientOf('car', { clientSecret: 'wrong' }) });
       const redirected = await decideAtProvider(url);
       await assert.rejects(session.signIns.finish({ redirected }), {
@@ -415,7 +415,7 @@ describe('A sign-in at oidc-provider', () => {
     });
   }
 
-  it('goes on when the provider was away', async () => {
+  it('continues after the provider was unavailable', async () => {
     await start({ lifeSeconds: 3 });
     await signIn();
     const tokens = source();

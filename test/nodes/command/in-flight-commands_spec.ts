@@ -6,7 +6,7 @@ import type { Simulator } from '../../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../../support/flow';
 import type { ManualClock } from '../../support/manual-clock';
 
-describe('a command whose answer nobody was there for', () => {
+describe('a command whose answer came when no process ran', () => {
   let clock: ManualClock;
   let service: Simulator;
   let flow: Flow;

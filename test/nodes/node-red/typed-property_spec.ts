@@ -87,7 +87,7 @@ describe('A property that can come from another source', () => {
     assert.equal(service.requests.length, before, 'nothing was sent');
   });
 
-  it('never lets a command go to the default car because its source holds blanks only', async () => {
+  it('never lets a command go to the default car because its source holds only spaces', async () => {
     await load({ type: command, command: 'flash', vin: 'vin', vinType: 'flow' });
     flow.node('n').context().flow.set('vin', '  ');
     assert.equal((await flow.ask()).vehicle?.error?.['code'], 'INPUT_INVALID');

@@ -176,7 +176,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['unlock']);
     });
 
-    it('waits for a journal that cannot be read no longer than a command from before could act', async () => {
+    it('waits for an unreadable journal no longer than an earlier command could still act', async () => {
       const store = new MemoryStateStore();
       store.entries = () => Promise.reject(new StateFault('inaccessible', 'command', 'here', 'EACCES'));
       const { dispatcher } = openTestAccount(service, { clock, store, id: 'a' });
@@ -220,7 +220,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('goes on waiting after polls that fail, and stops at a failure that does not go away with time', async () => {
+    it('continues to wait after polls that fail, and stops at a failure that lasts', async () => {
       service.car().set({ inUse: true });
       service.faults.add({ match: { path: 'command-accessibility' }, times: 7, cut: 'before-headers' });
       const sent = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });

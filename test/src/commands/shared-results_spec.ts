@@ -203,7 +203,7 @@ describe('the results of commands, of several processes with the same flows', ()
     });
   });
 
-  it('wait for a store that is away, and are sent once when it is back', async () => {
+  it('wait for a store that is unavailable, and are sent once when it is back', async () => {
     const record = await lock(one);
     await node(one).gets(record);
     node(other);

@@ -133,7 +133,7 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
-  it('sends nothing while the store is away, and says so', async () => {
+  it('sends nothing while the store is unavailable, and reports that', async () => {
     one.line.isCut = true;
     const { code } = await failure(send(one, 'lock'));
     assert.equal(code, 'STORE_UNAVAILABLE');

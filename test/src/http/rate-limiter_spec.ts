@@ -182,7 +182,7 @@ describe('the rate limiter of an API key', () => {
       );
     });
 
-    it('sends nothing while another process uses the directory, and goes on when that has ended', async () => {
+    it('sends nothing while another process uses the directory, and continues when that has ended', async () => {
       const read = store.read.bind(store);
       store.read = () => Promise.reject(new DirectoryInUse('standby'));
       const limiter = limiterOf({ store });
@@ -303,7 +303,7 @@ describe('the rate limiter of an API key', () => {
       limiters.clear();
     });
 
-    it('stores the next requests while it sends the last ones, so that a read seldom waits for the disk', async () => {
+    it('stores the next requests while it sends the last ones, so that a read rarely waits for the disk', async () => {
       const limiter = limiterOf({ store });
       for (let i = 0; i < 40; i += 1) await acquire(limiter, 'read');
       const write = store.write.bind(store);
@@ -321,7 +321,7 @@ describe('the rate limiter of an API key', () => {
       store.write = write;
     });
 
-    it('writes seldom however much is sent', async () => {
+    it('writes rarely, however much is sent', async () => {
       const limiter = limiterOf({ store });
       for (let i = 0; i < 10; i += 1) {
         for (let j = 0; j < 100; j += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });

@@ -10,7 +10,7 @@ const jwt = (claims: object): string =>
 const start = Date.parse('2026-06-01T08:00:00Z');
 
 describe('a pasted access token', () => {
-  it('is given as it is, without surrounding blanks and without a copied scheme', async () => {
+  it('is used as it is, without surrounding spaces and without a copied scheme', async () => {
     assert.equal(await pastedToken('  opaque-token \n').get(), 'opaque-token');
     assert.equal(await pastedToken('Bearer opaque-token').get(), 'opaque-token');
     assert.equal(await pastedToken('bearer  opaque-token').get(), 'opaque-token');

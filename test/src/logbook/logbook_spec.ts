@@ -171,7 +171,7 @@ describe('The logbook of a car', () => {
       arrival: {},
     },
   ])
-    it(`begins anew with ${JSON.stringify(damaged)}`, async () => {
+    it(`begins empty with ${JSON.stringify(damaged)}`, async () => {
       for (const read of reads.slice(0, 3)) observe(logbook, read);
       await logbook.flush();
       const [entry] = await store.entries('logbook/');

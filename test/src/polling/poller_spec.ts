@@ -200,7 +200,7 @@ describe('the poller of an account', () => {
   });
 
   for (const adaptive of [false, true]) {
-    it(`goes on when the clock is set back (${adaptive ? 'adaptive' : 'fixed'})`, async () => {
+    it(`continues when the clock is set back (${adaptive ? 'adaptive' : 'fixed'})`, async () => {
       const machine = clock;
       let ahead = 3 * 60 * minute;
       const wrong: Clock = {

@@ -323,7 +323,7 @@ describe('the adaptive profile', () => {
       assert.equal(due(profileAt(), 'doors', noon, { lastFailure: { ...transient, retryAt } }), noon + 3 * hour);
     });
 
-    it('seldom tries a read that keeps failing for a lasting reason, but never doors and windows seldom', () => {
+    it('rarely tries a read that keeps failing for a lasting reason, but still often doors and windows', () => {
       assert.equal(
         due(profileAt(), 'accessibility', noon, { lastFailure: lasting }),
         nextPoll('car', 15 * minute, noon),

@@ -234,7 +234,7 @@ describe('a sign-in that several processes share', () => {
     assert.equal(await settled(tokens.get()), 'access-later');
   });
 
-  it('goes on with the token at hand while the store is away, is not refreshed, and goes on within seconds after', async () => {
+  it('uses the token at hand while the store is unavailable, is not refreshed, and works normally seconds after', async () => {
     const tokens = start();
     assert.equal(await settled(tokens.get()), 'access-2');
     store.fault = new StateFault('unavailable', asSentence('The store is away.'));

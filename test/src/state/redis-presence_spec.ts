@@ -123,7 +123,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(leaders(), ['b']);
   });
 
-  it('doubts its id after the machine slept, and goes on when nobody has taken over', async () => {
+  it('doubts its id after the machine slept, and continues if no other copy has taken over', async () => {
     await bothSeekLead();
     const { id } = a.presence;
     a.clock.sleepMachine(30_000);
@@ -214,7 +214,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(leaders(), ['b']);
   });
 
-  it('stops leading within 10 seconds because the store is away, and leads again when it is back', async () => {
+  it('stops leading within 10 seconds if the store is unavailable, and leads again when it is back', async () => {
     a.seekLead();
     await pass(1_000, [a, b]);
     store.fault = away();
@@ -250,7 +250,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(b.presence.others, ['first']);
   });
 
-  it('goes on leading with a store that takes a second for each answer', async () => {
+  it('continues to lead with a store that takes a second for each answer', async () => {
     a.seekLead();
     await pass(1_000, [a, b]);
     const { read, write, entries } = store;

@@ -89,7 +89,7 @@ describeOnRedis('the store on Redis', () => {
   });
 
   describe('with another secret', () => {
-    it('reads and overwrites nothing, and says so', async () => {
+    it('reads and overwrites nothing, and reports that', async () => {
       await open().write('sign-in/a', { token: 1 });
       const other = open({ secret: () => 'other' });
       const says = isUnavailable(/another credentialSecret.*CONNECTED_VEHICLE_PREFIX/);
@@ -255,7 +255,7 @@ describeOnRedis('the store on Redis', () => {
       assert.deepEqual(await said(), ['']);
     });
 
-    it('says that it is out of memory, reads all the same, and works when there is memory', async () => {
+    it('says that it is out of memory, still reads, and works when there is memory', async () => {
       const full = await start();
       const store = open({}, full.url);
       await store.write('guard/a', 1);
@@ -281,7 +281,7 @@ describeOnRedis('the store on Redis', () => {
       await open({}, own.url).write('turn/a', 1);
     });
 
-    it('lets nobody act for 15 seconds after it has lost its values, whatever became of its clock', async () => {
+    it('lets nobody act for 15 seconds after it has lost its values, whatever its clock did', async () => {
       const own = await start();
       const clock = new ManualClock();
       const [store, other] = [open({ clock }, own.url), open({ clock }, own.url)];

@@ -85,7 +85,7 @@ describe('the state store', () => {
   });
 
   describe('an encrypted value', () => {
-    it('is not on disk in plain, and opens with a former secret, too', async () => {
+    it('is not on disk in plain text, and also opens with a former secret', async () => {
       await sealed('old').write('grant/a', { token: 'sesame' });
       assert.doesNotMatch(readFileSync(onlyFileOf('grant'), 'utf8'), /sesame/);
       assert.deepEqual((await sealed('new', 'old').read('grant/a'))?.value, { token: 'sesame' });
@@ -150,7 +150,7 @@ describe('the state store', () => {
     }
   });
 
-  it('says why it cannot write, and goes on with the next write', async () => {
+  it('says why it cannot write, and continues with the next write', async () => {
     mkdirSync(directory);
     writeFileSync(join(directory, 'state'), 'a file in the way');
     const store = open();

@@ -84,7 +84,7 @@ describe('What earlier versions have stored', () => {
     );
   });
 
-  it('unreleased, in collections of former names: is removed, too', async () => {
+  it('unreleased, in collections of former names: is also removed', async () => {
     const store = storeOf();
     await store.write('journal/v', { entries: [] });
     await store.write('delivered/n', ['hash']);

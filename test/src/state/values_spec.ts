@@ -5,7 +5,7 @@ import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import { StateFault, retryOnConflict, type StateStore } from '../../../src/state/state-store';
 
-describe('A change of what others change, too,', () => {
+describe('A change of what others also change', () => {
   it('is tried again until it is made, a hundred times', async () => {
     const again: boolean[] = [];
     assert.equal(await retryOnConflict(async (isAgain) => (again.push(isAgain) < 3 ? null : Promise.resolve(0))), 0);
@@ -88,7 +88,7 @@ describe('An encrypted value', () => {
     );
   });
 
-  it('is written in the order of the changes, and goes on after a fault', async () => {
+  it('is written in the order of the changes, and continues after a fault', async () => {
     const store = storeOf(own);
     const write = plain.write.bind(plain);
     plain.write = () => Promise.reject(new StateFault('inaccessible', 'grant', '/folder', 'ENOSPC'));

@@ -100,7 +100,7 @@ describe('failures of the service', () => {
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
     failureOf({ status, headers, body }, { scopes: [], now }).retryAt?.toISOString();
 
-  it('takes no spent quota for a missing scope, whatever its words are', () => {
+  it('does not mistake a used-up quota for a missing scope, whatever its words are', () => {
     for (const [body, until] of [
       ['{"statusCode":403,"message":"Daily quota reached. Quota resets in 03:30:56."}', '2026-06-01T11:30:56.000Z'],
       ['{"error":"Out of call volume quota. It is refilled after 03:30:56."}', '2026-06-01T11:30:56.000Z'],

@@ -42,7 +42,7 @@ describe('windows and doors', () => {
     ['an empty word', member('')],
   ];
 
-  it('never takes a member without a known word for closed, locked or unlocked, and still reads its neighbors', () => {
+  it('never reads a member without a known word as closed, locked or unlocked, and still reads its neighbors', () => {
     for (const [what, value] of unreadable) {
       const { payload, openness } = parseWindows({ data: { ...closedV1, rearLeft: value } });
       assert.deepEqual(openness, { open: [], unknown: ['rearLeft'], allClosed: null }, what);
