@@ -413,7 +413,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await german.close();
   });
 
-  it('shows what a guard watches whose flow says nothing of it', async () => {
+  it('shows what a guard watches if its flow does not name it', async () => {
     await openNode('guard');
     const kinds = await page
       .locator('.car-form [data-part="watch"] input:checked')

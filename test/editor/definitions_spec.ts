@@ -47,7 +47,7 @@ const defaultsOf = (type: string): Record<string, unknown> =>
 describe('The editor halves', () => {
   for (const type of types) {
     describe(type, () => {
-      it('can be read by a parser that runs nothing: type, category, colour, icon and defaults', () => {
+      it('can be read by a parser that runs nothing: type, category, color, icon and defaults', () => {
         const { name, properties } = registration(type);
         assert.equal(name, type);
         for (const property of ['category', 'color', 'icon'] as const)
@@ -73,7 +73,7 @@ describe('The editor halves', () => {
           assert.ok(validate === undefined || validate.length === 2);
       });
 
-      it('has its icon beside it, and a colour that its label can be read on', () => {
+      it('has its icon beside it, and a color that its label can be read on', () => {
         const { icon, color } = definition(type);
         assert.ok(icons.includes(icon), icon);
         assert.ok(contrast(color, '#333333') >= 4.5, color);
@@ -137,7 +137,7 @@ describe('The editor halves', () => {
     );
   });
 
-  it('share one colour and one heading of the palette', () => {
+  it('share one color and one heading of the palette', () => {
     const shown = types.filter((type) => type !== 'connected-vehicle').map((type) => definition(type));
     assert.deepEqual(new Set(types.map((type) => definition(type).color)).size, 1);
     assert.deepEqual([...new Set(shown.map(({ category }) => category))], ['connected vehicle']);

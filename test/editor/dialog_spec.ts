@@ -207,7 +207,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.close();
   });
 
-  it('makes the commands grey with Read-only, and keeps their ticks and scopes for the portal', async () => {
+  it('makes the commands gray with Read-only, and keeps their ticks and scopes for the portal', async () => {
     const readOnly = page.locator('#node-config-input-readOnly');
     const lock = part('accessCommands').getByLabel('lock', { exact: true });
     const scopes = async (): Promise<string[]> => ((await part('scopeList').textContent()) ?? '').split('\n');
@@ -309,7 +309,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     }
   });
 
-  it('takes an answer away when the form changes that it is about', async () => {
+  it('removes an answer when the part of the form that it is about changes', async () => {
     const service = page.locator('#node-config-input-service');
     await press('check');
     await part('result').getByText('✓').first().waitFor();

@@ -470,7 +470,7 @@ describe(type, () => {
     assert.equal(flow.outputs[0]?.length, 2);
   });
 
-  it('polls on at its own seconds, also after a message that asks by another interface', async () => {
+  it('keeps its own interval, also after a message that asks by another interface', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
     await load({ read: 'doors', poll: 60 }, { polling: 'adaptive' });

@@ -122,7 +122,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       await store.close();
     });
 
-  it('takes no part in the store any more when a deploy has removed its nodes', async () => {
+  it('takes no part in the store after a deploy has removed its nodes', async () => {
     flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
     await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
     await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'value', 1_000);

@@ -31,7 +31,7 @@ describe('The sentences of errors', () => {
     for (const [english, own] of Object.entries(german)) assert.deepEqual(placesOf(own), placesOf(english), english);
   });
 
-  it('have no translation that nothing says any more', () => {
+  it('have no translation of a sentence that no longer exists', () => {
     const texts = new Set(said.flatMap((source) => source.texts));
     assert.deepEqual(
       // The months of `clockTime` have a template each.
