@@ -169,23 +169,22 @@ const english = await jsonOf('src/words/en-US.json');
 
 const catalogue = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
 
+/** Texts with those words of a language besides; a text of the catalogue goes before a word. */
+const withWords = (texts, words, keys) => ({
+  ...texts,
+  ...Object.fromEntries(keys.split(' ').map((key) => [key, { ...words[key], ...texts[key] }])),
+});
+const mapValues = (object, change) => Object.fromEntries(Object.entries(object).map(change));
+
 /**
  * The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), in the
  * place in which each of them looks for its texts.
  */
 const sharedWords = {
-  'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
-    ...texts,
-    part: Object.fromEntries(
-      Object.entries(part).map(([key, text]) => [key, text.charAt(0).toUpperCase() + text.slice(1)]),
-    ),
-    outcome,
-    fault,
-    unit,
-    state: { ...state, ...texts.state },
-    demo: { ...demo, ...texts.demo },
-    word: { ...word, ...texts.word },
-  }),
+  'connected-vehicle-cars.json'(texts, words) {
+    const part = mapValues(words.part, ([key, text]) => [key, text.charAt(0).toUpperCase() + text.slice(1)]);
+    return withWords(texts, { ...words, part }, 'part outcome fault unit state demo word');
+  },
   // A form describes kinds of values, so it needs the words of booleans only.
   'connected-vehicle-status.json': (
     texts,
@@ -198,25 +197,16 @@ const sharedWords = {
   }),
   'sentences.json': (texts, { part }) => ({
     ...texts,
-    ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
+    ...mapValues(part, ([key, text]) => [english.part[key], text]),
   }),
   // A form can ask for a text only, not for an object. Only the help needs the descriptions of
   // properties that several nodes have. The catalogue of a language that the editor does not have
   // holds the name of the language alone.
-  'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command, service }) => ({
-    ...texts,
-    ...(search && {
-      cause,
-      command,
-      service,
-      search: {
-        ...search,
-        words: Object.entries(search.words)
-          .map((pair) => pair.join(':'))
-          .join(';'),
-      },
-    }),
-  }),
+  'connected-vehicle.json'({ search, about: _about, ...texts }, words) {
+    if (search === undefined) return texts;
+    const found = Object.entries(search.words).map((pair) => pair.join(':'));
+    return { ...withWords(texts, words, 'cause command service'), search: { ...search, words: found.join(';') } };
+  },
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, service, read }) => {
     const { readNames, titleOf } = catalogue('reads');
     const title = Object.fromEntries([...readNames, 'inOrder'].map((name) => [name, read[name] ?? titleOf(name)]));
