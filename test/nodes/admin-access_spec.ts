@@ -51,12 +51,12 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
       }
     });
 
-    it('takes no GET for what does something', async () => {
+    it('accepts no GET for a route that does something', async () => {
       for (const action of [...writes, ...reads])
         assert.equal((await fetch(`${nodeRed.url}connected-vehicle/car/${action}`)).status, 404, action);
     });
 
-    it('gives no key, token or secret back that is stored, not even to its own editor', async () => {
+    it('returns no stored key, token or secret, not even to its own editor', async () => {
       const secrets = {
         apiKey: 'stored-key',
         accessToken: 'stored-access',
@@ -120,7 +120,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
       }
     });
 
-    it('counts the requests of each user for themselves', async () => {
+    it('counts the requests of each user separately', async () => {
       const login = {
         client_id: 'node-red-editor',
         grant_type: 'password',

@@ -149,7 +149,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.equal(car?.lines.fuelAmount?.length, 1);
   });
 
-  it('tells the position to who asks for it alone', async () => {
+  it('gives the position only to those who ask for it', async () => {
     await load();
     service.car().set({ location: { latitude: 57.70887, longitude: 11.97456 } } as never);
     await flow.ask({ read: 'location' });

@@ -64,7 +64,7 @@ describe(type, () => {
     assert.deepEqual(flow.caught, []);
   });
 
-  it('says no with what decided, and keeps what the message has of the car', async () => {
+  it('says no with the deciding condition, and keeps what the message has about the car', async () => {
     await load({ conditions: [row('batteryChargeLevel', '<', 30), unplugged] });
     const { port, vehicle } = await check({ vehicle: { vin: 'kept' } });
     assert.equal(port, 2);
@@ -199,7 +199,7 @@ describe(type, () => {
   });
 
   for (const days of [1, -1])
-    it(`takes no time from a clock of the service that is ${days} days beside the own one`, async () => {
+    it(`takes no time from a clock of the service that is ${days} days off`, async () => {
       const wrong = createServer((asked, answer) => {
         const forwarded = request(
           new URL(asked.url ?? '', service.url),

@@ -37,7 +37,7 @@ describe('a command whose answer came when no process ran', () => {
     while (posts() === 0) await clock.advance(0);
   };
 
-  it('is forgotten with its answer, be it a refusal', async () => {
+  it('is forgotten with its answer, also with a refusal', async () => {
     await load();
     await underWay();
     await pass(() => flow.outputs[1]?.length === 1);

@@ -34,7 +34,7 @@ describe('the last readings', () => {
     assert.equal(last.remember('other', windows('OPEN', '2'), now), true);
   });
 
-  it('call it no change when an answer arrives that was received before the known one, and keep that', () => {
+  it('report no change when an answer arrives that was received before the known one, and keep the known one', () => {
     const last = new LastReadings();
     const at = (receivedAt: string, value: string): AnyReading => ({
       payload: { frontLeft: { value, timestamp: null } },

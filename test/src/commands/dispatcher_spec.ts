@@ -79,7 +79,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock', 'honk']);
     });
 
-    it('is sent 150 s after a command whose link never says anything clear', async () => {
+    it('is sent 150 s after a command whose link never gives a clear status', async () => {
       service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN' }] } });
       await send('lock');
       await moving(send('honk', { whenBusy: 'queue' }));
@@ -271,7 +271,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), []);
     });
 
-    it('does not wait for a journal that cannot be read any longer than for all the rest', async () => {
+    it('waits for an unreadable journal no longer than for everything else', async () => {
       const store = new MemoryStateStore();
       store.entries = () => new Promise(() => undefined);
       const { dispatcher } = openTestAccount(service, { clock, store, id: 'a' });

@@ -154,7 +154,7 @@ describe('The guard: its state', () => {
     assert.deepEqual(changed.ask('10:20', 'hood'), ['asked: hood hood 20'], 'asked, it tells what it heard');
   });
 
-  it('starts empty from what is no state', () => {
+  it('starts empty from data that is no state', () => {
     for (const odd of [
       undefined,
       null,

@@ -50,7 +50,7 @@ describe('a service profile', () => {
       assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', apiKeyHeader }), refused));
   }
 
-  it('refuses a media type vendor that is none', () =>
+  it('refuses an invalid media type vendor', () =>
     assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', mediaTypeVendor: 'a/b' }), refused));
 
   it('has the settings without spaces, and without settings those of the service', () => {

@@ -15,7 +15,7 @@ describe('the connection notes of an address', () => {
     assert.equal(proxyOf('https://api.example', {}), null);
   });
 
-  it('take the variable in lower case first, and an empty one for none', () => {
+  it('take the variable in lowercase first, and ignore an empty one', () => {
     assert.equal(proxyOf('https://api.example', { HTTPS_PROXY, https_proxy: 'lower.example' }), 'lower.example');
     assert.equal(proxyOf('https://api.example', { HTTPS_PROXY, https_proxy: '' }), 'proxy.example:3128');
     assert.equal(proxyOf('https://api.example', { HTTPS_PROXY: ' ' }), null);

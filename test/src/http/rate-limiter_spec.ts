@@ -280,7 +280,7 @@ describe('the rate limiter of an API key', () => {
       assert.ok(sent.length >= 40, String(sent.length));
     });
 
-    it('sends nothing before it is stored, and what was waiting for a place neither', async () => {
+    it('sends nothing before it is stored, nor what was waiting for a place', async () => {
       let isStored = (): void => undefined;
       const write = store.write.bind(store);
       store.write = async (...given) => {

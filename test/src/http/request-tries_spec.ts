@@ -341,7 +341,7 @@ describe('A request', () => {
     assert.deepEqual(await outcome(command()), ['unconfirmed false', 1, 0]);
   });
 
-  it('waits for its slot for a minute at most, and has the token of then', async () => {
+  it('waits for its slot for a minute at most, and takes the token that is valid then', async () => {
     await requestsOf().get({ ...get, kind: 'follow' });
     await command([], { deadline: clock.monotonic() + 9_000 });
     await command();

@@ -169,7 +169,7 @@ describe('transport behind a proxy', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('shows the proxy the host of a request over https, and nothing else of it', async () => {
+  it('shows the proxy only the host of a request over https', async () => {
     use({ HTTPS_PROXY: proxy.url });
     const seen: Buffer[] = [];
     muteService.on('connection', (socket: Socket) => socket.on('data', (bytes) => seen.push(bytes)));

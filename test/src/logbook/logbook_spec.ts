@@ -54,7 +54,7 @@ describe('The logbook of a car', () => {
     logbook = open();
   });
 
-  it('gives an event the record that ended in the same second, and none that ended before', async () => {
+  it('gives an event the record that ended in the same second, and no earlier one', async () => {
     for (const read of reads) observe(logbook, read);
     const log = await logbook.records(vin);
     const [newest] = log.trips;

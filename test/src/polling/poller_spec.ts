@@ -246,7 +246,7 @@ describe('the poller of an account', () => {
   describe('with the adaptive profile', () => {
     beforeEach(() => open({ adaptive: true }));
 
-    it('asks a parked car for its doors as ever, and for the rest seldom', async () => {
+    it('asks a parked car for its doors as usual, and for the rest rarely', async () => {
       node('doors', ['doors'], minute);
       node('windows', ['windows'], minute);
       node('engine', ['engineRunning'], 2 * minute);

@@ -173,7 +173,7 @@ describe('the adaptive profile', () => {
       }
     });
 
-    it('seldom while the car is parked, except for the doors', () => {
+    it('rarely while the car is parked, except for the doors', () => {
       const profile = parked();
       assert.equal(interval(profile, 'doors', noon), minute);
       assert.equal(interval(profile, 'windows', noon), 30 * minute);
@@ -379,7 +379,7 @@ describe('the adaptive profile', () => {
       }
     });
 
-    it('notices none of that later while endpoints fail alone, messages ask beside the polls and the doors are read more seldom', () => {
+    it('notices none of that later while endpoints fail alone, messages also ask and the doors are read less often', () => {
       for (let seed = 2_000; seed < 2_000 + times(24); seed += 1) {
         const day = troubledDay(seed);
         assertPunctual(

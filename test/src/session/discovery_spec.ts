@@ -230,7 +230,7 @@ describe('The discovery document of an identity service', () => {
       assert.equal(asked.length, 1);
     });
 
-    it('is asked again when tokens are no longer to be had at the address at hand', async () => {
+    it('is asked again when the known address no longer gives tokens', async () => {
       await signIn();
       gives({ token_endpoint: `${url}/newest/token` });
       status = (to) => (to.endsWith('/newest/token') ? 200 : 404);
