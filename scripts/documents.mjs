@@ -8,21 +8,16 @@ const [, name] = /github\.com\/(.+)\.git$/.exec(repository.url);
 const pages = `https://github.com/${name}/blob/`;
 const pictures = `https://raw.githubusercontent.com/${name}/`;
 
-/** The address of a document, at the tag that the release of this version gets. */
-export const pageOf = (path) => `${pages}v${version}/${path}`;
-
-const pictureOf = (path) => `${pictures}v${version}/${path}`;
-
 const ownLink = new RegExp(`(!?)(\\[[^\\]]*\\])\\((?:(?:${pages}|${pictures})[^/)]+/|(?!\\w+:|#))([^)\\s]+)\\)`, 'g');
 
 /**
- * Markdown whose links and pictures lead to the released version, whether they were relative
- * or led to another one.
+ * Markdown whose links and pictures lead to the tag that the release of this version gets, whether
+ * they were relative or led to another one.
  */
 export const withReleasedLinks = (markdown) =>
   markdown.replace(
     ownLink,
-    (_, picture, text, path) => `${picture}${text}(${picture ? pictureOf(path) : pageOf(path)})`,
+    (_, picture, text, path) => `${picture}${text}(${picture ? pictures : pages}v${version}/${path})`,
   );
 
 /** The name of the page and of the picture of an example. */

@@ -45,26 +45,17 @@ const check = (text, place) => {
   }
 };
 
-const pages = filesBelow('docs', '.md').filter(
-  (name) => !/node_modules|internals\/(?:service|vendor-api)\.md/.test(name),
-);
-for (const page of [
-  ...pages,
-  'README.md',
-  'SECURITY.md',
-  'CONTRIBUTING.md',
-  ...filesBelow('nodes/locales/en-US', '.html'),
-]) {
+const found = [...filesBelow('docs', '.md'), ...filesBelow('nodes/locales/en-US', '.html')];
+const pages = found.filter((name) => !/node_modules|internals\/(?:service|vendor-api)\.md/.test(name));
+for (const page of [...pages, 'README.md', 'SECURITY.md', 'CONTRIBUTING.md']) {
   // What is left out becomes empty lines, so that the numbers of the lines stay.
-  const text = (await textOf(page)).replace(
-    /<!-- generated .*?<!-- end -->|^ *```.*?^ *```|<!--.*?-->|`[^`\n]+`/gms,
-    (part) => part.replace(/[^\n]/g, ''),
-  );
+  const leftOut = /<!-- generated .*?<!-- end -->|^ *```.*?^ *```|<!--.*?-->|`[^`\n]+`/gms;
+  const text = (await textOf(page)).replace(leftOut, (part) => part.replace(/[^\n]/g, ''));
   for (const [index, line] of text.split('\n').entries()) check(line, `${page}:${index + 1}`);
 }
 
 const code = ['src', 'nodes', 'scripts', 'test'].flatMap((folder) => filesBelow(folder));
-for (const file of code.filter((name) => /\.(?:ts|mjs|cjs)$/.test(name) && name !== 'scripts/prose.mjs')) {
+for (const file of code.filter((name) => /(?<!prose)\.(?:ts|mjs|cjs)$/.test(name))) {
   const lines = (await textOf(file)).split('\n');
   // The lines of a comment are checked as one text, because a phrase can be broken between them.
   let comment = '';
@@ -87,11 +78,7 @@ const checkTexts = (value, place) => {
   else if (value !== null && typeof value === 'object')
     for (const [key, part] of Object.entries(value)) if (key !== 'words') checkTexts(part, `${place} ${key}`);
 };
-const texts = [
-  ...filesBelow('nodes/locales/en-US', '.json'),
-  'src/words/en-US.json',
-  ...filesBelow('examples', '.json'),
-];
-for (const file of texts) checkTexts(await jsonOf(file), file);
+const texts = [...filesBelow('nodes/locales/en-US', '.json'), ...filesBelow('examples', '.json')];
+for (const file of [...texts, 'src/words/en-US.json']) checkTexts(await jsonOf(file), file);
 // The sentences of the code are the keys of their translations.
 for (const sentence of Object.keys(await jsonOf('nodes/locales/de/sentences.json'))) check(sentence, sentence);
