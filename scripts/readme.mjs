@@ -8,7 +8,7 @@ import { basename, dirname } from 'node:path';
 import { build } from 'esbuild';
 import { format, resolveConfig } from 'prettier';
 import { toJSONSchema } from 'zod';
-import * as runtime from '../dist/nodes/runtime.js';
+import { vehicleCredentials } from '../dist/nodes/runtime.js';
 import { commandNames, commands } from '../dist/src/catalogue/commands.js';
 import { groupedResources } from '../dist/src/catalogue/groups.js';
 import { outcomes } from '../dist/src/catalogue/outcomes.js';
@@ -17,6 +17,7 @@ import { accessNames, scopesOfCommand, scopesOfRead, signInScopes } from '../dis
 import { services } from '../dist/src/catalogue/services.js';
 import { eventReads } from '../dist/src/events/types.js';
 import { definition } from '../dist/test/support/editor-halves.js';
+import { nodeOptions } from '../dist/test/support/node-options.js';
 import { said } from '../dist/test/support/sentences.js';
 import { filesBelow, jsonOf, root, textOf } from './checkout.mjs';
 import { pageOfExample, withReleasedLinks } from './documents.mjs';
@@ -156,8 +157,7 @@ async function members(type, heading) {
  * for a flow file without them.
  */
 function optionsOf(type) {
-  const name = type.replace(/^connected-(vehicle-(?=.))?/, '').replace(/-(.)/, (_, letter) => letter.toUpperCase());
-  const found = [runtime[`${name}Options`], ...(name === 'vehicle' ? [runtime.vehicleCredentials] : [])];
+  const found = [nodeOptions[type], ...(type === 'connected-vehicle' ? [vehicleCredentials] : [])];
   return {
     schemas: Object.assign({}, ...found.map((one) => toJSONSchema(one, { unrepresentable: 'any' }).properties)),
     old: Object.assign({}, ...found.map((one) => one.parse({}))),

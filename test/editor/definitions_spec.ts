@@ -1,15 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { ObjectExpression } from 'acorn';
-import {
-  commandOptions,
-  commandStatusOptions,
-  conditionOptions,
-  eventOptions,
-  guardOptions,
-  statusOptions,
-  vehicleCredentials,
-  vehicleOptions,
-} from '../../nodes/runtime';
+import { vehicleCredentials } from '../../nodes/runtime';
 import { browserBytes } from '../support/browser-bytes';
 import {
   definition,
@@ -23,16 +14,7 @@ import {
   types,
   type HeldNode,
 } from '../support/editor-halves';
-
-const options = {
-  'connected-vehicle': vehicleOptions,
-  'connected-vehicle-status': statusOptions,
-  'connected-vehicle-command': commandOptions,
-  'connected-vehicle-command-status': commandStatusOptions,
-  'connected-vehicle-guard': guardOptions,
-  'connected-vehicle-event': eventOptions,
-  'connected-vehicle-condition': conditionOptions,
-};
+import { nodeOptions } from '../support/node-options';
 
 /** Properties that a list of the form's own holds. */
 const listed = new Set(['reads', 'watch', 'minutesFor', 'access', 'interfaces', 'events', 'places', 'conditions']);
@@ -109,7 +91,7 @@ describe('The editor halves', () => {
     });
   }
 
-  for (const [type, shape] of Object.entries(options)) {
+  for (const [type, shape] of Object.entries(nodeOptions)) {
     it(`${type} stores what its runtime half reads, with defaults that it takes`, () => {
       const defaults = structuredClone(defaultsOf(type));
       assert.deepEqual(shape.parse(defaults), defaults);
@@ -126,8 +108,8 @@ describe('The editor halves', () => {
     });
   }
 
-  it('are all in the table above', () => {
-    assert.deepEqual(Object.keys(options), types);
+  it('are all in the list of their options', () => {
+    assert.deepEqual(Object.keys(nodeOptions), types);
   });
 
   it('ask for the credentials that the runtime half reads', () => {
