@@ -31,7 +31,7 @@ const filesOfTheirOwn = {
   name: 'files-of-their-own',
   setup({ onResolve }) {
     onResolve({ filter: /\/errors$/ }, ({ path, resolveDir }) =>
-      resolve(resolveDir, path) === `${root}src/errors` ? { path: './errors.js', external: true } : undefined,
+      resolve(resolveDir, path) === resolve(root, 'src/errors') ? { path: './errors.js', external: true } : undefined,
     );
     onResolve({ filter: /\/src\/simulator\/index$/ }, () => ({ path: './simulator.js', external: true }));
     onResolve({ filter: /^\.\.?\/runtime$/ }, () => ({ path: './runtime.js', external: true }));
@@ -108,7 +108,7 @@ const apart = (type) => ({
   setup({ onLoad, onResolve }) {
     // A form exports nothing. Without this, esbuild would take one that imports nothing for
     // CommonJS.
-    onLoad({ filter: /\/form\.ts$/ }, async ({ path }) => ({
+    onLoad({ filter: /[\\/]form\.ts$/ }, async ({ path }) => ({
       contents: `${await readFile(path, 'utf8')}\nexport {};`,
       loader: 'ts',
     }));
