@@ -13,12 +13,13 @@ const mostTries = 40;
  * npm shows a version to others some time after it took it. The library would find the one before.
  */
 async function waitForNpm() {
-  const address = `${registry.replace(/\/$/, '')}/${name.replace('/', '%2f')}/${version}`;
-  for (let tries = 1; !(await fetch(address)).ok; tries += 1) {
-    if (tries === mostTries)
-      throw new Error(`npm does not show ${name} ${version}. Ask the library when it does: ${library}/add/node`);
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const response = await fetch(`${registry.replace(/\/$/, '')}/${name.replace('/', '%2f')}/${version}`);
+    await response.body?.cancel();
+    if (response.ok) return;
     await setTimeout(Number(pauseMs));
   }
+  throw new Error(`npm does not show ${name} ${version}. Ask the library when it does: ${library}/add/node`);
 }
 
 async function askLibrary() {
