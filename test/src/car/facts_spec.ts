@@ -174,7 +174,7 @@ describe('What a car has', () => {
     assert.deepEqual(await learned(), { commands: true, statistics: true, charging: true });
   });
 
-  it('has no value of the battery where it has neither charge level nor range', async () => {
+  it('has no value of the battery if it has neither charge level nor range', async () => {
     const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
     await observe('distanceToEmptyBattery', member(48));
     await observe('charging', { batteryChargeLevel: notSupported });

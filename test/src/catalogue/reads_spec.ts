@@ -84,7 +84,7 @@ describe('A command', () => {
 });
 
 describe('The scopes of a sign-in', () => {
-  it('are named by the access that a person can leave out, where the service has any for it', () => {
+  it('are named by the access that a person can leave out, if the service has any for it', () => {
     const { scopes, optional } = signInScopes(living, { access: ['unlock', 'location', 'charging'] });
     assert.deepEqual(optional, [
       { access: 'unlock', scopes: ['conve:unlock'] },

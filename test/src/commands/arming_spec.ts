@@ -101,7 +101,7 @@ describe('arming', () => {
       await confirm();
     });
 
-    it('ends for a command that waits where another process disarms, and only then', async () => {
+    it('ends for a waiting command when another process disarms, and only then', async () => {
       const [one, two] = [of(), of()];
       await one.arm(30);
       const { check, confirm } = await one.take(30);
@@ -112,7 +112,7 @@ describe('arming', () => {
       await assert.rejects(confirm(), { code: 'INPUT_INVALID', message: /disarmed while it was waiting/ });
     });
 
-    it('writes nothing where nothing changes', async () => {
+    it('writes nothing if nothing changes', async () => {
       const arming = of();
       await assert.rejects(arming.take(30), { code: 'INPUT_INVALID' });
       assert.equal(writes, 0);

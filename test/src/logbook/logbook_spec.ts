@@ -54,7 +54,7 @@ describe('The logbook of a car', () => {
     logbook = open();
   });
 
-  it('gives an event the record that ended in the same second, and none that ended before', async () => {
+  it('gives an event the record that ended in the same second, and no earlier one', async () => {
     for (const read of reads) observe(logbook, read);
     const log = await logbook.records(vin);
     const [newest] = log.trips;
@@ -171,7 +171,7 @@ describe('The logbook of a car', () => {
       arrival: {},
     },
   ])
-    it(`begins anew with ${JSON.stringify(damaged)}`, async () => {
+    it(`begins empty with ${JSON.stringify(damaged)}`, async () => {
       for (const read of reads.slice(0, 3)) observe(logbook, read);
       await logbook.flush();
       const [entry] = await store.entries('logbook/');
@@ -266,7 +266,7 @@ describe('The reads trips and charges', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('tell a fault of the tariff once, and read on', async () => {
+  it('report a fault of the tariff once, and continue to read', async () => {
     let price: unknown = 'cheap';
     const account = open({ tariff: () => Promise.resolve({ price, currency: 'EUR' }) });
     const car = await drive(account, 12);

@@ -129,7 +129,7 @@ describe('A charge at a wallbox', () => {
     assert.deepEqual(await kWhAfter(75), [75, 20, 10, 'level-gross']);
   });
 
-  it('is not guessed where the capacity is not known', async () => {
+  it('is not guessed if the capacity is not known', async () => {
     const [charge] = await chargesOf([session(9, 61, 9.1)], false, null);
     assert.deepEqual([charge?.kWh, charge?.reasons['kWh']], [null, 'NO_CAPACITY']);
   });

@@ -25,7 +25,7 @@ describe('the presence of a process alone', () => {
     assert.deepEqual([led, presence.isLeading, await presence.settled()], [[true], true, false]);
   });
 
-  it('goes on where a change of the store fails', async () => {
+  it('continues if a change of the store fails', async () => {
     await new LocalPresence().eventually(() => Promise.reject(new Error('no space')));
   });
 });

@@ -85,7 +85,7 @@ describe('the state store', () => {
   });
 
   describe('an encrypted value', () => {
-    it('is not on disk in plain, and opens with a former secret, too', async () => {
+    it('is not on disk in plain text, and also opens with a former secret', async () => {
       await sealed('old').write('grant/a', { token: 'sesame' });
       assert.doesNotMatch(readFileSync(onlyFileOf('grant'), 'utf8'), /sesame/);
       assert.deepEqual((await sealed('new', 'old').read('grant/a'))?.value, { token: 'sesame' });
@@ -132,7 +132,7 @@ describe('the state store', () => {
         assert.equal(warnings.length, 1);
       });
 
-      it(`is put aside and reported where keys are listed: ${text}`, async () => {
+      it(`is put aside and reported when keys are listed: ${text}`, async () => {
         await open().write('guard/a', 1);
         writeFileSync(onlyFileOf('guard'), text);
         await open().write('guard/b', 2);
@@ -150,7 +150,7 @@ describe('the state store', () => {
     }
   });
 
-  it('says why it cannot write, and goes on with the next write', async () => {
+  it('says why it cannot write, and continues with the next write', async () => {
     mkdirSync(directory);
     writeFileSync(join(directory, 'state'), 'a file in the way');
     const store = open();
@@ -164,7 +164,7 @@ describe('the state store', () => {
     assert.equal((await store.read('guard/a'))?.value, 4);
   });
 
-  it('leaves the old value where the disk is full at any step', async () => {
+  it('leaves the old value if the disk is full at any step', async () => {
     await open().write('guard/a', 'old');
     for (const step of ['open', 'rename'] as const) {
       const full = (): never => {
@@ -224,7 +224,7 @@ describe('the state store', () => {
     onlyFileOf('guard');
   });
 
-  it('removes no file of others, also where the folder is a link', async () => {
+  it('removes no file of others, even if the folder is a link', async () => {
     const others = mkdtempSync(join(tmpdir(), 'others-'));
     const names = ['notes.new', 'notes.json.0123456789ab.new', `${'0'.repeat(31)}.json.0123456789ab.new`];
     try {
@@ -252,7 +252,7 @@ describe('the state store', () => {
     assert.deepEqual(filesOf('guard'), []);
   });
 
-  it('reads a file again that could not be read for a moment, and overwrites it not before', async () => {
+  it('reads a file again that could not be read for a moment, and does not overwrite it before', async () => {
     await open().write('guard/a', 'kept');
     const name = basename(onlyFileOf('guard'));
     await open().write('guard/b', 'other');
