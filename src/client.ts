@@ -186,7 +186,7 @@ export class VehicleClient {
     if (!href)
       throw new VehicleError(
         'NOT_SUPPORTED',
-        'The service returned no link to follow this command. Check at the car whether it acted.',
+        'The service returned no link to follow this command. Check the car.',
       );
     const answer = await this.#options.requests.get({
       api: 'connected',
