@@ -241,6 +241,7 @@ async function message(file, ...path) {
     }
     if (typeof value !== 'string') return value;
     if (key === 'elapsedMs') return Number.parseInt(value, 10) * 1000;
+    if (key === 'car') return 'My Volvo';
     return value
       .replaceAll('<vin>', 'YV1PETROLR1CDEMO1')
       .replaceAll('<service>', 'https://api.volvocars.com')
@@ -482,7 +483,9 @@ function costOf(flow) {
     ...listed,
     ...(afterDeploy > 0 ? [`${afterDeploy} after each deploy`] : []),
     ...(each > 0 && !timer ? [`${isOtherAsked ? 'up to ' : ''}${each} for each message`] : []),
-    ...(has('command') ? [`1 for each command${has('command-status') ? ', and a few to check its result' : ''}`] : []),
+    ...(has('command')
+      ? [`1 for each command${has('command-status') ? ', and up to 5 to check its result' : ''}`]
+      : []),
   ].join('; ');
 }
 

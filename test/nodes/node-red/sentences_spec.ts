@@ -155,7 +155,7 @@ describe('The reasons of commands', () => {
     const fault = noAnswer(new VehicleError('TIMEOUT', 'No answer came.'));
     assert.equal(
       await reasonIn('de', { outcome: 'undetermined', message: wordSentence(fault) }, { fault }),
-      'Der Befehl kann das Auto erreicht haben, aber es kam keine Antwort (TIMEOUT). Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach, ob es ihn ausgeführt hat.',
+      'Der Befehl kann das Auto erreicht haben, aber es kam keine Antwort (TIMEOUT). Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach.',
     );
   });
 
