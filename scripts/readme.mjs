@@ -300,7 +300,7 @@ const tables = {
             requestOf(name),
           ];
         });
-        const header = ['name', 'in the list', 'values', 'unit', 'drive train', 'scope', 'request'];
+        const header = ['name', 'in the form', 'values', 'unit', 'drive train', 'scope', 'request'];
         return `### ${themes[theme]}\n\n${table(header, rows)}`;
       })
       .join('\n\n'),
@@ -310,7 +310,7 @@ const tables = {
       .map((name) => [name, ...valueOf(name, valueTypeOf(name).values)])
       .filter(([name, values]) => !isAtVolvo(name) || values !== valueOf(name)[0]);
     return table(
-      ['name', 'in the list', 'values', 'unit', 'Volvo Cars'],
+      ['name', 'in the form', 'values', 'unit', 'Volvo Cars'],
       rows.map(([name, values, unit]) => [
         code(name),
         words.read[name] ?? titleOf(name),
@@ -323,7 +323,7 @@ const tables = {
   events: async () => {
     const { event } = await jsonOf('nodes/locales/en-US/connected-vehicle-event.json');
     return table(
-      ['event', 'in the list', 'reads'],
+      ['event', 'in the form', 'reads'],
       Object.entries(event).map(([name, label]) => [
         code(name),
         label,
@@ -333,7 +333,7 @@ const tables = {
   },
   commands: () =>
     table(
-      ['command', 'in the list', 'scope besides `openid`', 'version 1'],
+      ['command', 'in the form', 'scope besides `openid`', 'version 1'],
       commandNames.map((name) => [
         code(name),
         words.command[name],
