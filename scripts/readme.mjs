@@ -84,7 +84,7 @@ function readsOfTheme([theme, names]) {
     const scopes = new Set(partsOf(name).flatMap((part) => scopesOfRead(part, interfacesOfVolvo)));
     return [...namesOf(name), ...valueOf(name), driveTrainOf(name), codes([...scopes]), requestOf(name)];
   });
-  const header = ['name', 'in the list', 'values', 'unit', 'drive train', 'scope', 'request'];
+  const header = ['name', 'in the form', 'values', 'unit', 'drive train', 'scope', 'request'];
   return `### ${themes[theme]}\n\n${table(header, rows)}`;
 }
 
@@ -94,13 +94,13 @@ function demoReads() {
     .map((name) => [name, ...valueOf(name, valueTypeOf(name).values)])
     .filter(([name, values]) => !isAtVolvo(name) || values !== valueOf(name)[0])
     .map(([name, ...value]) => [...namesOf(name), ...value, isAtVolvo(name) ? 'fewer words' : 'no']);
-  return table(['name', 'in the list', 'values', 'unit', 'Volvo Cars'], rows);
+  return table(['name', 'in the form', 'values', 'unit', 'Volvo Cars'], rows);
 }
 
 async function events() {
   const { event } = await textsOf('connected-vehicle-event');
   const rows = Object.entries(event).map(([name, label]) => [code(name), label, codes(eventReads[name]) || 'none']);
-  return table(['event', 'in the list', 'reads'], rows);
+  return table(['event', 'in the form', 'reads'], rows);
 }
 
 function scopes() {
@@ -208,7 +208,10 @@ const exampleOf = (part) =>
       .replace(/<id (\d)>/g, '6f0d2c1e-93a4-4b7b-8c55-0e1f5a3b770$1')
       .replace(/T([+-]\d+)s/g, (_, seconds) => new Date(started + Number(seconds) * 1000).toISOString())
       .replace(/("elapsedMs":)"(\d+)[^"]*"/g, (_, key, seconds) => key + Number(seconds) * 1000),
-    (key, value) => (key === '_msgid' || key === 'as it came' ? undefined : value),
+    (key, value) => {
+      if (key === '_msgid' || key === 'as it came') return undefined;
+      return key === 'car' && typeof value === 'string' ? 'My Volvo' : value;
+    },
   );
 
 /** A message of a transcript. */
@@ -315,7 +318,7 @@ const parts = {
   events,
   commands: () =>
     table(
-      ['command', 'in the list', 'scope besides `openid`', 'version 1'],
+      ['command', 'in the form', 'scope besides `openid`', 'version 1'],
       commandNames.map((name) => {
         const { scopes: needed, routes } = commands[name];
         return [code(name), words.command[name], codes(needed), routes['connected-v1'] ? 'yes' : 'no'];

@@ -184,10 +184,7 @@ export class VehicleClient {
   ): Promise<Invocation> {
     const href = record.async?.href;
     if (!href)
-      throw new VehicleError(
-        'NOT_SUPPORTED',
-        'The service returned no link to follow this command. Check at the car whether it acted.',
-      );
+      throw new VehicleError('NOT_SUPPORTED', 'The service returned no link to follow this command. Check the car.');
     const answer = await this.#options.requests.get({
       api: 'connected',
       url: followLink(this.service, href),

@@ -73,7 +73,7 @@ export const outcomes = {
   VEHICLE_RESPONSE_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
   UNKNOWN: {
     outcome: 'undetermined',
-    sentence: 'The service does not know the result of the command. Look at the car.',
+    sentence: 'The service does not know the result of the command. Check the car.',
   },
 } as const satisfies Record<string, StatusMeaning>;
 
@@ -114,12 +114,12 @@ const acceptedUnseen: StatusMeaning = {
 
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
-  sentence: 'The service answered with an unknown status, so the result of the command is not known. Look at the car.',
+  sentence: 'The service answered with an unknown status, so the result of the command is not known. Check the car.',
 };
 
 const missingStatus: StatusMeaning = {
   outcome: 'undetermined',
-  sentence: 'The service did not report the result of the command, so it is not known. Look at the car.',
+  sentence: 'The service did not report the result of the command, so it is not known. Check the car.',
 };
 
 /** A service may send any case and any word (docs/internals/vendor-api.md 1.9). */

@@ -793,7 +793,7 @@ const lostTurn = (): VehicleError =>
 const disappeared = (): VehicleError =>
   new VehicleError(
     'CANCELLED',
-    'The same command of another Node-RED disappeared from the shared store, so this one was not sent. Look at the car before you send it again.',
+    'The same command of another Node-RED disappeared from the shared store, so this one was not sent. Check the car before you send it again.',
   );
 
 const busy = (holder: Holder | undefined, now: number): VehicleError => {

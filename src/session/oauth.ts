@@ -209,7 +209,7 @@ const refusals = new Map([
     'invalid_scope',
     'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, remove it from “More scopes”, and sign in again in the vehicle configuration. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
   ],
-  ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
+  ['', 'The service refused the sign-in and gave no reason. Sign in again in the vehicle configuration.'],
 ]);
 
 /** What to do after a refusal, of the token endpoint or of the sign-in page. */

@@ -164,7 +164,7 @@ export async function retryOnConflict<T>(change: (isAgain: boolean) => Promise<T
   }
   throw new StateFault(
     'unavailable',
-    sentence`The shared store refused the same change ${maxTries} times, because what it reads is not what it stores. Enter the address of the primary server itself in CONNECTED_VEHICLE_STORE, and no proxy that reads from a replica.`,
+    sentence`The shared store refused the same change ${maxTries} times, because the values read back differ from the values written. Enter the address of the primary server itself in CONNECTED_VEHICLE_STORE, and no proxy that reads from a replica.`,
   );
 }
 

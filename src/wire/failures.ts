@@ -206,7 +206,7 @@ const rules: readonly Rule[] = [
   {
     when: () => true,
     code: 'SERVICE_ERROR',
-    sentence: 'The service refused the request without a reason. Check the base URL and the settings.',
+    sentence: 'The service refused the request and gave no reason. Check the base URL and the settings.',
     retryable: false,
   },
 ];

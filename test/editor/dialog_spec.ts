@@ -387,7 +387,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       await partOf(elsewhere, 'redirect').innerText(),
       `http://localhost:${port}/connected-vehicle/callback`,
     );
-    await partOf(elsewhere, 'redirectWhy').getByText('a page that cannot be loaded. This is expected').waitFor();
+    await partOf(elsewhere, 'redirectWhy').getByText('an error page. This is expected').waitFor();
     const opening = elsewhere.waitForEvent('popup');
     await elsewhere.locator('[data-ask=sign-in]').click();
     const popup = await opening;

@@ -150,12 +150,12 @@ describe('The reasons of commands', () => {
   it('are German in the tab, one sentence or several', async () => {
     assert.equal(
       await reasonIn('de', { outcome: 'succeeded', message: 'The car carried out the command.' }),
-      'Das Auto hat den Befehl ausgeführt. Aber die Türen zeigen, dass es nicht geschehen ist. Sehen Sie am Auto nach.',
+      'Das Auto hat den Befehl ausgeführt. Die Türen zeigen jedoch das Gegenteil. Sehen Sie am Auto nach.',
     );
     const fault = noAnswer(new VehicleError('TIMEOUT', 'No answer came.'));
     assert.equal(
       await reasonIn('de', { outcome: 'undetermined', message: wordSentence(fault) }, { fault }),
-      'Der Befehl kann das Auto erreicht haben, aber es kam keine Antwort (TIMEOUT). Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach, ob es ihn ausgeführt hat.',
+      'Der Befehl kann das Auto erreicht haben, aber es kam keine Antwort (TIMEOUT). Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach.',
     );
   });
 

@@ -229,7 +229,7 @@ describe('the watch', () => {
       service.car().report();
       const verdict = verdictOf(await follow(record));
       assert.deepEqual([verdict.outcome, verdict.verified], ['succeeded', false]);
-      assert.match(verdict.reason, /But the engine status shows that it did not happen\. Check the car\./);
+      assert.match(verdict.reason, /However, the engine status shows the opposite\. Check the car\./);
     });
 
     it('proves nothing by a status from before the command, an unknown word or a failed read', async () => {

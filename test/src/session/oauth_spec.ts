@@ -146,7 +146,7 @@ describe('A request for tokens', () => {
     assert.match(sentence('invalid_client'), /client ID and the client secret/);
     assert.match(sentence('unauthorized_client'), /application is published/);
     assert.match(sentence('invalid_scope'), /published without a scope/);
-    assert.match(sentence(''), /without a reason/);
+    assert.match(sentence(''), /gave no reason/);
     assert.match(sentence('other_code'), /refused the sign-in \(other_code\)/);
   });
 });

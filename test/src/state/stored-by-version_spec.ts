@@ -55,7 +55,7 @@ describe('What earlier versions have stored', () => {
     assert.equal(warnings.length, 2);
     assert.match(
       warnings[0] ?? '',
-      /^An earlier version of this pack has sent the command “lock” to the car …20DEMO \(.*\d\d:\d\d\), and its result is lost\. Look at the car\.$/,
+      /^An earlier version of this pack has sent the command “lock” to the car …20DEMO \(.*\d\d:\d\d\), and its result is lost\. Check the car\.$/,
     );
     assert.match(
       warnings[1] ?? '',

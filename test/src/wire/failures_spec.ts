@@ -94,7 +94,7 @@ describe('failures of the service', () => {
     const sentence = (status: number): string =>
       failureOf({ status, headers: {}, body: '' }, { scopes: [], now }).message;
     for (const status of [300, 308, 399]) assert.match(sentence(status), /redirected the request to another address/);
-    for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request without a reason/);
+    for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request and gave no reason/);
   });
 
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
