@@ -1,5 +1,5 @@
 import { isRecord, type VehicleError } from '../../src/index';
-import { errorLogOf } from './error-log';
+import { ErrorLog } from './error-log';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
 import { editorsOf } from './editors';
@@ -37,7 +37,7 @@ export function onInput(
   work: (task: Task) => Promise<void | typeof handedOver | typeof noNews | VehicleError>,
 ): void {
   const { RED, node, status: nodeStatus, closing: signal } = own;
-  const errorLog = errorLogOf(own);
+  const errorLog = new ErrorLog(own);
   let underWay = 0;
   let atRest = (): void => undefined;
 
