@@ -1,5 +1,12 @@
 import type { Node, NodeMessage } from 'node-red';
-import { VehicleError, type Account, type CarRunnerOptions, type DuePoll, type Pack } from '../../src/index';
+import {
+  VehicleError,
+  type Account,
+  type CarRunnerOptions,
+  type DuePoll,
+  type Pack,
+  type Signal,
+} from '../../src/index';
 import { editorsOf } from './editors';
 import { sendOnce } from './send-once';
 import { throwIfInUse } from './storage';
@@ -13,7 +20,7 @@ interface OpenedCar<Read, Event> {
   vin: string;
   runner: {
     readonly key: string;
-    poll(reads: readonly Read[], signal: AbortSignal): unknown;
+    poll(reads: readonly Read[], signal: Signal): unknown;
     mayBeSent(events: readonly Event[]): boolean;
     markSent(events: readonly Event[]): Promise<void>;
     release(events: readonly Event[]): void;
@@ -38,7 +45,7 @@ export interface RunnerContext<Read> {
   /** Store, clock and callbacks of the runner. */
   options: Omit<CarRunnerOptions, 'client' | 'vin'>;
   /** Aborted when the node closes. */
-  signal: AbortSignal;
+  signal: Signal;
   /** Makes the node send a message to itself. */
   wake(this: void, reads: readonly Read[], due?: DuePoll): void;
 }
@@ -131,7 +138,7 @@ class CarNode<Read, Event, Opened> {
    * them for the tab “Cars”.
    * @param sendEvent returns its sentence without the name of the car
    */
-  async deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void> {
+  async deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: Signal): Promise<void> {
     if (events.length === 0) return;
     const own = this.#own;
     const { vin, runner } = await this.running();

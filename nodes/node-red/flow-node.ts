@@ -1,7 +1,16 @@
-import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type * as z from 'zod/mini';
-import { memberOf, normalVin, VehicleError, type Account, type Pack, type Place, type Presence } from '../../src/index';
+import {
+  Cancellation,
+  memberOf,
+  normalVin,
+  VehicleError,
+  type Account,
+  type Pack,
+  type Place,
+  type Presence,
+  type Signal,
+} from '../../src/index';
 import { editorsOf } from './editors';
 import { isInUse, packOf } from './storage';
 import { safeError } from './redaction';
@@ -25,7 +34,7 @@ export class FlowNode implements NodeOfFlow {
   readonly status = new NodeStatus(this);
   readonly deploys: ReturnType<typeof deploysOf>;
   /** Aborted when the node closes. */
-  readonly closing: AbortSignal;
+  readonly closing: Signal;
   readonly #vehicle: string;
   /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
@@ -44,11 +53,9 @@ export class FlowNode implements NodeOfFlow {
     RED.nodes.createNode(node, config);
     this.#vehicle = config.vehicle ?? '';
     this.deploys = deploysOf(RED);
-    const closing = new AbortController();
-    this.closing = closing.signal;
-    // Every request in flight listens to it, and there may be many.
-    setMaxListeners(0, closing.signal);
-    node.on('close', () => closing.abort());
+    const closing = new Cancellation();
+    this.closing = closing;
+    node.on('close', () => closing.abort(new DOMException('The node is closed.', 'AbortError')));
   }
 
   /** The part that its account shares with other accounts. */

@@ -1,4 +1,4 @@
-import { isRecord, type VehicleError } from '../../src/index';
+import { isRecord, type Signal, type VehicleError } from '../../src/index';
 import { ErrorLog } from './error-log';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
@@ -12,7 +12,7 @@ export interface Task {
   msg: Message;
   send: (msg: Message | (Message | null)[]) => void;
   /** Aborted when the node closes. */
-  signal: AbortSignal;
+  signal: Signal;
   /** Nothing else of this node was in progress when it began. */
   alone: boolean;
 }

@@ -1,5 +1,5 @@
 import type { Node, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
-import { causeOf, clockTime, cut, type CommandRecord, type VehicleError } from '../../src/index';
+import { causeOf, clockTime, cut, type CommandRecord, type Signal, type VehicleError } from '../../src/index';
 import type { deploysOf } from './deploys';
 import type { Values, Words } from './i18n';
 import { clock } from './time';
@@ -72,7 +72,7 @@ export class NodeStatus {
       readonly node: Node;
       readonly words: Words;
       readonly deploys: Pick<ReturnType<typeof deploysOf>, 'areOver' | 'whenOver'>;
-      readonly closing: AbortSignal;
+      readonly closing: Signal;
     },
   ) {}
 

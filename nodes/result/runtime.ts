@@ -84,7 +84,11 @@ class ResultNode {
     }
   }
 
-  async #follow(followed: FollowedCommand, options: CommandStatusOptions, { msg, send, signal }: Task): Promise<void> {
+  async #follow(
+    followed: FollowedCommand,
+    options: CommandStatusOptions,
+    { msg, send, signal }: Task & { signal: AbortSignal },
+  ): Promise<void> {
     const own = this.#own;
     const { command } = followed;
     const { vin, command: name } = command.record;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  cancellationWith,
+  Cancellation,
   isRecord,
   LastReadings,
   listedValues,
@@ -35,7 +35,6 @@ export function connectedVehicleStatus(own: FlowNode): void {
   const nodeStatus = own.status;
   const last = new LastReadings();
   const polls = own.selfMessages<DuePoll>();
-  const closing = cancellationWith(own.closing);
 
   onInput(own, async ({ msg, send, signal, alone }) => {
     nodeStatus.keptNote = null;
@@ -46,7 +45,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
     const readOptions = {
       vin,
       interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
-      signal: closing,
+      signal,
       clear: msg['clear'] === true,
       from: msg['from'],
       to: msg['to'],
@@ -161,18 +160,20 @@ function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
       ? await client.requireVin(vehicle.chooseVin(await typedProperty(own, options, 'vin', started)))
       : '';
     if (closing.aborted) return;
-    const plan = new AbortController();
-    closing.addEventListener('abort', () => plan.abort(), { signal: plan.signal });
+    const plan = new Cancellation();
+    const end = (): void => plan.abort();
+    closing.addEventListener('abort', end);
+    plan.addEventListener('abort', () => closing.removeEventListener('abort', end));
     const pollChosen = async (due: DuePoll): Promise<void> => {
       // A choice that cannot be evaluated now fails with the message.
       const now = await chosen().catch(() => reads);
-      if (plan.signal.aborted) return;
+      if (plan.aborted) return;
       if (isDeepStrictEqual(now, reads)) return poll(due);
       plan.abort();
       beginAgain();
     };
     const user = { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) };
-    own.runInOneProcess(() => poller.start(user, (due) => void pollChosen(due)), plan.signal);
+    own.runInOneProcess(() => poller.start(user, (due) => void pollChosen(due)), plan);
   };
 
   const beginAgain = own.beginWithRetries(begin, () => poll(nothingDue));

@@ -65,7 +65,7 @@ export interface PostRequest {
   body?: string | undefined;
   scopes: readonly string[];
   timeoutMs: number;
-  signal: AbortSignal | undefined;
+  signal: Signal | undefined;
   /**
    * Asked immediately before the first byte may leave this machine. If it throws, nothing is sent.
    */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
+import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 import type { Presence } from './presence';
 import { readForUpdate, retryOnConflict, type SharedStore, type StateFault } from './state-store';
@@ -175,7 +176,7 @@ export class RedisPresence implements Presence {
     );
   }
 
-  onLeading(listener: (isLeading: boolean) => void, signal: AbortSignal): void {
+  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void {
     if (signal.aborted) return;
     listener(this.#isLeading);
     if (this.group === null) return;
@@ -187,7 +188,7 @@ export class RedisPresence implements Presence {
     void this.#seekLead();
   }
 
-  onGone(call: () => void, signal: AbortSignal): void {
+  onGone(call: () => void, signal: Signal): void {
     this.#onGone.add(call);
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }

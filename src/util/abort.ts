@@ -37,7 +37,7 @@ export function raceAbort<Value>(work: Promise<Value>, signal: Signal | undefine
  * `AbortSignal.any` is not suitable: on Node 20 each call leaves a record behind that lives as long
  * as its signals, and the signal of a node lives for months.
  */
-export function linkSignals(...signals: (AbortSignal | undefined)[]): { signal: AbortSignal; unlink(): void } {
+export function linkSignals(...signals: (Signal | undefined)[]): { signal: AbortSignal; unlink(): void } {
   const linked = new AbortController();
   const unlinks: (() => void)[] = [];
   const unlink = (): void => {
@@ -61,7 +61,7 @@ export function linkSignals(...signals: (AbortSignal | undefined)[]): { signal: 
 
 /** Runs `work` with a signal that is aborted as soon as one of `signals` is. */
 export async function withSignals<Value>(
-  signals: readonly (AbortSignal | undefined)[],
+  signals: readonly (Signal | undefined)[],
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const { signal, unlink } = linkSignals(...signals);
@@ -78,7 +78,7 @@ export async function withSignals<Value>(
  */
 export async function endingAt<Value>(
   at: number,
-  { clock, signal, reason }: { clock: Clock; signal?: AbortSignal | undefined; reason?: () => VehicleError },
+  { clock, signal, reason }: { clock: Clock; signal?: Signal | undefined; reason?: () => VehicleError },
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const end = new AbortController();

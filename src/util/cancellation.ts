@@ -9,13 +9,13 @@ export interface Signal {
 }
 
 /**
- * An AbortController and its signal in one. Each read has one, and that of Node.js costs more than
- * all else of sharing a read.
+ * An AbortController and its signal in one. Each read and each node has one, and that of Node.js
+ * costs more than all else of sharing a read, and 2 KB.
  */
 export class Cancellation implements Signal {
   #isAborted = false;
   #reason: unknown;
-  readonly #listeners = new Set<() => void>();
+  #listeners: Set<() => void> | undefined;
 
   get aborted(): boolean {
     return this.#isAborted;
@@ -27,11 +27,11 @@ export class Cancellation implements Signal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.add(listener);
+    (this.#listeners ??= new Set()).add(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener);
+    this.#listeners?.delete(listener);
   }
 
   /**
@@ -42,16 +42,7 @@ export class Cancellation implements Signal {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
-    for (const listener of this.#listeners) listener();
-    this.#listeners.clear();
+    for (const listener of this.#listeners ?? []) listener();
+    this.#listeners = undefined;
   }
-}
-
-/** What is aborted with a signal. Many reads can listen to it at little cost. */
-export function cancellationWith(signal: AbortSignal): Cancellation {
-  const cancellation = new Cancellation();
-  const abort = (): void => cancellation.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  return cancellation;
 }
