@@ -11,7 +11,6 @@ import {
   type Presence,
   type Signal,
 } from '../../src/index';
-import { editorsOf } from './editors';
 import { isInUse, packOf } from './storage';
 import { safeError } from './redaction';
 import { findVehicle, type VehicleNode } from './vehicle-node';
@@ -22,6 +21,7 @@ import { wordsOf, type Values, type Words } from './i18n';
 import { nonBlank, type Message } from './message';
 import { NodeStatus } from './node-status';
 import { parseOptions } from './options';
+import { runningNodesOf, type News } from './running-nodes';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
@@ -38,9 +38,14 @@ export class FlowNode implements NodeOfFlow {
   readonly #vehicle: string;
   /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
+  #showsObstacle = false;
   /** Keys below `status` in `runtime.json`, or nothing. */
   #obstacleOfVehicle = '';
   #shownObstacle = '';
+  #knownObstacle: string | null = null;
+  #obstacleChanged: ((obstacle: string | null) => void) | undefined;
+  #knownRole: Presence['role'] = 'deciding';
+  #roleChanged: ((role: Presence['role']) => void) | undefined;
   #options: unknown;
   readonly #ownMessages = new WeakSet<Message>();
 
@@ -55,7 +60,12 @@ export class FlowNode implements NodeOfFlow {
     this.deploys = deploysOf(RED);
     const closing = new Cancellation();
     this.closing = closing;
-    node.on('close', () => closing.abort(new DOMException('The node is closed.', 'AbortError')));
+    const nodes = runningNodesOf(RED);
+    nodes.add(this);
+    node.on('close', () => {
+      nodes.delete(this);
+      closing.abort(new DOMException('The node is closed.', 'AbortError'));
+    });
   }
 
   /** The part that its account shares with other accounts. */
@@ -157,19 +167,8 @@ export class FlowNode implements NodeOfFlow {
    * later deploy may add the vehicle without starting the node again.
    */
   onObstacle(changed: (obstacle: string | null) => void): void {
-    const { presence } = packOf(this.RED);
-    let known: string | null = null;
-    const look = async (): Promise<void> => {
-      const vehicle = findVehicle(this.RED, this.#vehicle);
-      if (vehicle !== null && presence.role !== 'active') return;
-      const obstacle = vehicle === null ? 'NO_VEHICLE' : await vehicle.obstacle();
-      if (obstacle === known || this.closing.aborted) return;
-      known = obstacle;
-      changed(obstacle);
-    };
-    const again = (): void => void look();
-    this.#untilClosed(this.deploys.onEnd(again), editorsOf(this.RED).onNews(again), presence.onChange(again));
-    again();
+    this.#obstacleChanged = changed;
+    void this.#lookAtVehicle();
   }
 
   /**
@@ -179,10 +178,7 @@ export class FlowNode implements NodeOfFlow {
    * @param ofVehicle false for a node that polls: its first read shows the obstacle of its vehicle
    */
   showObstacle(ofVehicle = true): void {
-    this.#untilClosed(
-      this.deploys.onEnd(() => this.status.repeat(this.#shownObstacle)),
-      packOf(this.RED).presence.onChange(this.#updateObstacle),
-    );
+    this.#showsObstacle = true;
     if (ofVehicle)
       this.onObstacle((obstacle) => {
         this.#obstacleOfVehicle = obstacle === null ? '' : `failed.${obstacle}`;
@@ -191,7 +187,27 @@ export class FlowNode implements NodeOfFlow {
     this.#updateObstacle();
   }
 
-  readonly #updateObstacle = (): void => {
+  /** Called with what concerns all nodes, until the node closes. */
+  hear(news: News): void {
+    if (news === 'deploy' && this.#showsObstacle) this.status.repeat(this.#shownObstacle);
+    if (news === 'presence') {
+      if (this.#showsObstacle) this.#updateObstacle();
+      this.#lookAtRole();
+    }
+    void this.#lookAtVehicle();
+  }
+
+  async #lookAtVehicle(): Promise<void> {
+    if (this.#obstacleChanged === undefined) return;
+    const vehicle = findVehicle(this.RED, this.#vehicle);
+    if (vehicle !== null && packOf(this.RED).presence.role !== 'active') return;
+    const obstacle = vehicle === null ? 'NO_VEHICLE' : await vehicle.obstacle();
+    if (obstacle === this.#knownObstacle || this.closing.aborted) return;
+    this.#knownObstacle = obstacle;
+    this.#obstacleChanged(obstacle);
+  }
+
+  #updateObstacle(): void {
     if (this.closing.aborted) return;
     const ofProcess = this.#obstacleOfProcess();
     const obstacle = ofProcess ?? this.#obstacleOfVehicle;
@@ -200,7 +216,7 @@ export class FlowNode implements NodeOfFlow {
     this.#shownObstacle = obstacle;
     if (ofProcess !== null || (obstacle !== '' && this.status.isEmpty))
       this.status.show(obstacle === 'standby' ? 'waiting' : 'failed', obstacle);
-  };
+  }
 
   /** Why another process does the work of the node, a key below `status` in `runtime.json`. */
   #obstacleOfProcess(): 'inUse' | 'standby' | 'failed.STORE_UNAVAILABLE' | null {
@@ -210,24 +226,20 @@ export class FlowNode implements NodeOfFlow {
     return this.pack.presence.fault === null ? 'standby' : 'failed.STORE_UNAVAILABLE';
   }
 
-  #untilClosed(...ends: (() => void)[]): void {
-    this.closing.addEventListener('abort', () => ends.forEach((end) => end()));
-  }
-
   /**
    * Calls back when it is decided whether this process may use the folder of the pack, and at each
    * change, until the node closes.
    */
-  onRole(call: (role: Presence['role']) => void): void {
-    const { presence } = packOf(this.RED);
-    let known: Presence['role'] = 'deciding';
-    const look = (): void => {
-      if (presence.role === known) return;
-      known = presence.role;
-      call(known);
-    };
-    const first = setImmediate(look);
-    this.#untilClosed(() => clearImmediate(first), presence.onChange(look));
+  onRole(changed: (role: Presence['role']) => void): void {
+    this.#roleChanged = changed;
+    setImmediate(() => this.#lookAtRole());
+  }
+
+  #lookAtRole(): void {
+    const { role } = packOf(this.RED).presence;
+    if (this.#roleChanged === undefined || role === this.#knownRole || this.closing.aborted) return;
+    this.#knownRole = role;
+    this.#roleChanged(role);
   }
 
   /**
