@@ -12,6 +12,7 @@ import { sendOnce } from './send-once';
 import { throwIfInUse } from './storage';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
+import { SelfMessages } from './self-messages';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
@@ -86,7 +87,7 @@ class CarNode<Read, Event, Opened> {
   readonly #pack: Pack;
   readonly #collection: 'event' | 'guard';
   readonly #open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>;
-  readonly #polls;
+  readonly #polls: SelfMessages<OwnPoll<Read>>;
   #opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
   #testedAt = -Infinity;
   /** Whether this process polls and decides for the node, or did until the node closed. */
@@ -101,7 +102,7 @@ class CarNode<Read, Event, Opened> {
     this.#pack = own.pack;
     this.#collection = collection;
     this.#open = open;
-    this.#polls = own.selfMessages<OwnPoll<Read>>();
+    this.#polls = new SelfMessages(own);
   }
 
   /** Opens the runner, and begins to poll. */
@@ -130,7 +131,7 @@ class CarNode<Read, Event, Opened> {
 
   /** Undefined for a message that came from a flow. */
   ownPoll(msg: Message): OwnPoll<Read> | undefined {
-    return this.#polls.contents.get(msg);
+    return this.#polls.contentOf(msg);
   }
 
   /**

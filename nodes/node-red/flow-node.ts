@@ -47,7 +47,6 @@ export class FlowNode implements NodeOfFlow {
   #knownRole: Presence['role'] = 'deciding';
   #roleChanged: ((role: Presence['role']) => void) | undefined;
   #options: unknown;
-  readonly #ownMessages = new WeakSet<Message>();
 
   /** @param config as the flow file has it; `vehicle` names its config node */
   constructor(
@@ -241,26 +240,6 @@ export class FlowNode implements NodeOfFlow {
     this.#knownRole = role;
     this.#roleChanged(role);
   }
-
-  /**
-   * The contents of messages that the node sends to itself: its input handler does the work, so
-   * that Complete and Catch nodes see it.
-   * `contents` has no entry for a message that came from a flow.
-   */
-  selfMessages<Content>() {
-    const contents = new WeakMap<Message, Content>();
-    return {
-      send: (content: Content, msg: Message = { _msgid: this.RED.util.generateId() }): void => {
-        contents.set(msg, content);
-        this.#ownMessages.add(msg);
-        this.node.receive(msg);
-      },
-      contents,
-    };
-  }
-
-  /** Whether the node sent a message to itself. */
-  isOwnMessage = (msg: Message): boolean => this.#ownMessages.has(msg);
 
   /**
    * Begins something that needs a vehicle or a value of the context, and tries again until it has

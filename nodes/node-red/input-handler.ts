@@ -5,6 +5,7 @@ import type { Message } from './message';
 import { editorsOf } from './editors';
 import { safeError } from './redaction';
 import { reportedError } from './failures';
+import { isFromItself } from './self-messages';
 import { isInUse, throwIfInUse } from './storage';
 
 /** The work that one message started. */
@@ -64,7 +65,7 @@ export function onInput(
       if (!isShown && !task.signal.aborted && !isInUse(RED)) nodeStatus.showFailure(failure);
       // It can be news about the session or the quota.
       editorsOf(RED).notify();
-      errorLog.failed(failure, own.isOwnMessage(task.msg));
+      errorLog.failed(failure, isFromItself(own, task.msg));
       done(failure);
     } finally {
       underWay -= 1;

@@ -13,6 +13,7 @@ import type { FlowNode } from '../node-red/flow-node';
 import { wordsOf } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
+import { SelfMessages } from '../node-red/self-messages';
 import { sendOnce, type SendEnd } from '../node-red/send-once';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
 import { safeError, safeRecord } from '../node-red/redaction';
@@ -40,11 +41,11 @@ class ResultNode {
   readonly #followed: FollowedCommands;
   /** By the id of the command. */
   readonly #following = new Map<string, AbortController>();
-  readonly #resumed: ReturnType<typeof FlowNode.prototype.selfMessages<FollowedCommand>>;
+  readonly #resumed: SelfMessages<FollowedCommand>;
 
   constructor(own: FlowNode) {
     this.#own = own;
-    this.#resumed = own.selfMessages();
+    this.#resumed = new SelfMessages(own);
     this.#followed = new FollowedCommands({
       log: own.pack.log,
       node: own.sharedId,
@@ -57,7 +58,7 @@ class ResultNode {
     const { msg, signal } = task;
     if (parseSwitch('cancel', msg['cancel']) === true) return await this.#cancel(cancelledId(msg.payload));
     const options = this.#own.options(commandStatusOptions);
-    const resumed = this.#resumed.contents.get(msg);
+    const resumed = this.#resumed.contentOf(msg);
     const record = resumed?.command.record ?? parseRecord(msg.payload);
     const { id } = record;
     if (this.#following.has(id)) return;

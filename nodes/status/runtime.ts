@@ -24,6 +24,7 @@ import { typedProperty } from '../node-red/typed-property';
 import { statusOptions, type StatusOptions } from './options';
 import { describeReading, inOrderText } from '../node-red/reading-text';
 import { safeError } from '../node-red/redaction';
+import { SelfMessages } from '../node-red/self-messages';
 import { clock } from '../node-red/time';
 
 /**
@@ -34,14 +35,14 @@ export function connectedVehicleStatus(own: FlowNode): void {
   own.showObstacle();
   const nodeStatus = own.status;
   const last = new LastReadings();
-  const polls = own.selfMessages<DuePoll>();
+  const polls = new SelfMessages<DuePoll>(own);
 
   onInput(own, async ({ msg, send, signal, alone }) => {
     nodeStatus.keptNote = null;
     const options = own.options(statusOptions);
     const { account, vin } = await own.car(options, msg);
     const chosen = parseReads(nonBlank(msg['read']) ?? (await readsOf(own, options, msg)));
-    const duePoll = polls.contents.get(msg);
+    const duePoll = polls.contentOf(msg);
     const readOptions = {
       vin,
       interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
@@ -89,7 +90,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
   });
 
   // Also with a number that is not valid: the first poll reports it.
-  if (Number(own.config.poll ?? 0) !== 0) startPolling(own, polls.send);
+  if (Number(own.config.poll ?? 0) !== 0) startPolling(own, (due) => polls.send(due));
 }
 
 /** Shows that the node reads, or how long the service makes it wait. */
