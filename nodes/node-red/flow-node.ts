@@ -38,6 +38,11 @@ export class FlowNode implements NodeOfFlow {
   readonly #vehicle: string;
   /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
+  /** That of the last message. */
+  #account: Account | undefined;
+  /** The car that the status is about. */
+  #shownVin: unknown;
+  #shownVehicle: string | undefined;
   #showsObstacle = false;
   /** Keys below `status` in `runtime.json`, or nothing. */
   #obstacleOfVehicle = '';
@@ -129,7 +134,7 @@ export class FlowNode implements NodeOfFlow {
   async car(options: Typed<'vin'>, msg: Message): Promise<{ account: Account; vin: unknown }> {
     const vehicle = this.vehicle();
     const account = await vehicle.account();
-    this.status.note = () => expiryNote(this.words, account);
+    this.#account = account;
     const vin = vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(this, options, 'vin', msg)));
     this.showsCar(vin);
     return { account, vin };
@@ -148,16 +153,26 @@ export class FlowNode implements NodeOfFlow {
     return hasSeveralCars(this.RED) ? wordsOf(this.RED, id).say('ofCar', { car: this.carName(vin, id), text }) : text;
   }
 
-  /**
-   * The status is about this car from now on. It names the car as `withCar` does, unless the label
-   * of the node in the editor does.
-   */
+  /** The status is about this car from now on. */
   showsCar(vin: unknown, id = this.#vehicle): void {
-    this.status.about = (text) => {
-      if (!hasSeveralCars(this.RED)) return text;
-      const isInLabel = !this.node.name && id === this.#vehicle && this.carName(vin) === this.carName('');
-      return isInLabel ? text : this.withCar(text, vin, id);
-    };
+    this.#shownVin = vin;
+    this.#shownVehicle = id;
+  }
+
+  /**
+   * A text of the status. It names the car as `withCar` does, unless the label of the node in the
+   * editor does.
+   */
+  withShownCar(text: string): string {
+    const [vin, id] = [this.#shownVin, this.#shownVehicle];
+    if (id === undefined || !hasSeveralCars(this.RED)) return text;
+    const isInLabel = !this.node.name && id === this.#vehicle && this.carName(vin) === this.carName('');
+    return isInLabel ? text : this.withCar(text, vin, id);
+  }
+
+  /** When the access to the car ends, for the status; null while there is time. */
+  get expiry(): string | null {
+    return this.#account === undefined ? null : expiryNote(this.words, this.#account);
   }
 
   /**
