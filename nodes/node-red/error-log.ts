@@ -38,14 +38,23 @@ class LastingFailures {
 export class ErrorLog {
   readonly #own: FlowNode;
   #isLogged = true;
-  /** Whether `node.error` is replaced: by the first failure, because most nodes have none. */
-  #isUsed = false;
 
+  /** Replaces the error function of the node. */
   constructor(own: FlowNode) {
     this.#own = own;
-    own.onClose(async (isDeleted) => {
-      if (isDeleted) this.works();
-    });
+    // A member that every running node has.
+    const node = own.node as Node & { _flow?: RunningFlow };
+    const { _flow: flow } = node;
+    if (flow === undefined) return;
+    const log = (entry: { msg: unknown }): void => {
+      const { msg } = entry;
+      if (this.#isLogged)
+        flow.log(msg instanceof VehicleError ? { ...entry, msg: own.words.translate(msg.sentence) } : entry);
+    };
+    const error = node.error.bind(
+      Object.create(node, { _flow: { value: Object.create(flow, { log: { value: log } }) } }),
+    );
+    node.error = (...given: Parameters<Node['error']>) => error(...given);
   }
 
   /**
@@ -54,29 +63,9 @@ export class ErrorLog {
    */
   failed(failure: VehicleError, isOwn: boolean): void {
     const { RED, node, config } = this.#own;
-    if (!this.#isUsed) this.#use();
-    this.#isUsed = true;
     this.#isLogged = !isOwn || partOf(RED, LastingFailures).begin(`${config.vehicle} ${failure.message}`, node.id);
   }
-
-  /** The node works, or it is deleted. */
-  works(): void {
-    partOf(this.#own.RED, LastingFailures).end(this.#own.node.id);
-  }
-
-  #use(): void {
-    // A member that every running node has.
-    const node = this.#own.node as Node & { _flow?: RunningFlow };
-    const { _flow: flow } = node;
-    if (flow === undefined) return;
-    const log = (entry: { msg: unknown }): void => {
-      const { msg } = entry;
-      if (this.#isLogged)
-        flow.log(msg instanceof VehicleError ? { ...entry, msg: this.#own.words.translate(msg.sentence) } : entry);
-    };
-    const error = node.error.bind(
-      Object.create(node, { _flow: { value: Object.create(flow, { log: { value: log } }) } }),
-    );
-    node.error = (...given: Parameters<Node['error']>) => error(...given);
-  }
 }
+
+/** The node works, or it is deleted. */
+export const endFailure = ({ RED, node }: FlowNode): void => partOf(RED, LastingFailures).end(node.id);

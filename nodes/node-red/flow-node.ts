@@ -33,8 +33,8 @@ const maxPauseMs = 60_000;
 export class FlowNode implements NodeOfFlow {
   readonly status = new NodeStatus(this);
   readonly deploys: ReturnType<typeof deploysOf>;
-  /** Aborted when the node closes. */
-  readonly closing: Signal;
+  readonly #closing = new Cancellation();
+  #closeWork: readonly ((isDeleted: boolean) => Promise<void>)[] = [];
   readonly #vehicle: string;
   /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
@@ -62,14 +62,13 @@ export class FlowNode implements NodeOfFlow {
     RED.nodes.createNode(node, config);
     this.#vehicle = config.vehicle ?? '';
     this.deploys = deploysOf(RED);
-    const closing = new Cancellation();
-    this.closing = closing;
-    const nodes = runningNodesOf(RED);
-    nodes.add(this);
-    node.on('close', () => {
-      nodes.delete(this);
-      closing.abort(new DOMException('The node is closed.', 'AbortError'));
-    });
+    runningNodesOf(RED).add(this);
+    node.on('close', (removed: boolean, done: () => void) => this.#close(removed, done));
+  }
+
+  /** Aborted when the node closes. */
+  get closing(): Signal {
+    return this.#closing;
   }
 
   /** The part that its account shares with other accounts. */
@@ -265,25 +264,27 @@ export class FlowNode implements NodeOfFlow {
    * @returns begins again
    */
   beginWithRetries(begin: () => Promise<void>, report: () => void): () => void {
-    const { closing } = this;
     let reported = '';
-    let cancel: () => void = () => undefined;
-    const attempt = async (pauseMs: number): Promise<void> => {
-      try {
-        await begin();
-        reported = '';
-      } catch (error) {
-        if (closing.aborted) return;
-        cancel = clock().after(pauseMs, () => void attempt(Math.min(2 * pauseMs, maxPauseMs)));
-        const { message } = safeError(error);
-        if (message === reported) return;
-        reported = message;
-        report();
+    const tryToBegin = async (): Promise<void> => {
+      for (let pauseMs = firstPauseMs; !this.closing.aborted; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+        try {
+          await begin();
+          reported = '';
+          return;
+        } catch (error) {
+          if (this.closing.aborted) return;
+          const pause = clock().sleep(pauseMs, this.closing);
+          const { message } = safeError(error);
+          if (message !== reported) {
+            reported = message;
+            report();
+          }
+          await pause.catch(() => undefined);
+        }
       }
     };
-    const start = (): void => void attempt(firstPauseMs);
+    const start = (): void => void tryToBegin();
     this.onRole((role) => (role === 'active' ? start() : undefined));
-    closing.addEventListener('abort', () => cancel());
     return start;
   }
 
@@ -312,11 +313,15 @@ export class FlowNode implements NodeOfFlow {
    * @param work gets whether the node was deleted, so that its stored state has to go
    */
   onClose(work: (isDeleted: boolean) => Promise<void>): void {
-    this.node.on('close', (removed: boolean, done: () => void) => {
-      void work(isDeleted(this, removed))
-        .catch((error: unknown) => this.node.warn(safeError(error).message))
-        .then(done);
-    });
+    this.#closeWork = [...this.#closeWork, work];
+  }
+
+  #close(removed: boolean, done: () => void): void {
+    runningNodesOf(this.RED).delete(this);
+    this.#closing.abort(new DOMException('The node is closed.', 'AbortError'));
+    const isGone = isDeleted(this, removed);
+    const warn = (error: unknown): void => this.node.warn(safeError(error).message);
+    void Promise.all(this.#closeWork.map((work) => work(isGone).catch(warn))).then(done);
   }
 }
 
