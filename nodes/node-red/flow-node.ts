@@ -313,7 +313,8 @@ export class FlowNode implements NodeOfFlow {
    * @param work gets whether the node was deleted, so that its stored state has to go
    */
   onClose(work: (isDeleted: boolean) => Promise<void>): void {
-    this.#closeWork = [...this.#closeWork, work];
+    // Not spread: that reserves room for more.
+    this.#closeWork = this.#closeWork.concat(work);
   }
 
   #close(removed: boolean, done: () => void): void {

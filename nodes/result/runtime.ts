@@ -1,4 +1,5 @@
 import {
+  Cancellation,
   cancelledId,
   followCommand,
   FollowedCommands,
@@ -8,6 +9,7 @@ import {
   withSignals,
   type FollowedCommand,
   type FollowUpdate,
+  type Signal,
 } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
 import { wordsOf } from '../node-red/i18n';
@@ -40,7 +42,7 @@ class ResultNode {
   readonly #own: FlowNode;
   readonly #followed: FollowedCommands;
   /** By the id of the command. */
-  readonly #following = new Map<string, AbortController>();
+  readonly #following = new Map<string, Cancellation>();
   readonly #resumed: SelfMessages<FollowedCommand>;
 
   constructor(own: FlowNode) {
@@ -62,16 +64,14 @@ class ResultNode {
     const record = resumed?.command.record ?? parseRecord(msg.payload);
     const { id } = record;
     if (this.#following.has(id)) return;
-    const abort = new AbortController();
+    const abort = new Cancellation();
     this.#following.set(id, abort);
     try {
       const followed = resumed ?? (await this.#followed.begin(record, msg, options.vehicle));
       if (followed === null) return;
-      await withSignals([signal, abort.signal], (ending) =>
-        this.#follow(followed, options, { ...task, signal: ending }),
-      );
+      await withSignals([signal, abort], (ending) => this.#follow(followed, options, { ...task, signal: ending }));
     } catch (error) {
-      if (abort.signal.aborted) {
+      if (abort.aborted) {
         await this.#followed.end(id);
         throw new VehicleError('CANCELLED', 'Following the command was cancelled by a message.');
       }
@@ -85,11 +85,7 @@ class ResultNode {
     }
   }
 
-  async #follow(
-    followed: FollowedCommand,
-    options: CommandStatusOptions,
-    { msg, send, signal }: Task & { signal: AbortSignal },
-  ): Promise<void> {
+  async #follow(followed: FollowedCommand, options: CommandStatusOptions, { msg, send, signal }: Task): Promise<void> {
     const own = this.#own;
     const { command } = followed;
     const { vin, command: name } = command.record;
@@ -127,7 +123,7 @@ class ResultNode {
     followed: FollowedCommand,
     update: FollowUpdate,
     send: () => void,
-    signal: AbortSignal,
+    signal: Signal,
   ): Promise<SendEnd> {
     const message = {
       claim: () => this.#followed.settle(followed, update),

@@ -42,7 +42,7 @@ export class LastReadings {
       const known = partOf(parts, part.vehicle.read);
       if (known !== undefined && isOlder(timesAt(part, now), timesAt(known, now))) continue;
       isChanged ||= known === undefined || !isDeepStrictEqual(valuesOf(known.payload), valuesOf(part.payload));
-      parts = known === undefined ? [...parts, part] : parts.with(parts.indexOf(known), part);
+      parts = known === undefined ? parts.concat(part) : parts.with(parts.indexOf(known), part);
     }
     const several = isSeveral(copy) ? { read: copy.vehicle.read, errors: copy.vehicle.errors } : null;
     setNewest((this.#readings ??= new Map()), key, { parts, several }, maxReadings);

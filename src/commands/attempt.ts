@@ -43,7 +43,7 @@ export class CommandAttempt {
   readonly closing: Signal | undefined;
   readonly #own = new AbortController();
   /** Aborted when the command must no longer be sent. It means nothing once it was sent. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   readonly #unlink: () => void;
   #limit: { ms: number; now: number; monotonic: number; stopTimer: () => void } | null = null;
 

@@ -64,7 +64,7 @@ export interface Presence {
    * lost its last writes.
    * @returns whether it had to wait
    */
-  settled(signal?: AbortSignal): Promise<boolean>;
+  settled(signal?: Signal): Promise<boolean>;
   /**
    * Begins to take part.
    * @returns ends this use, once; after the last end, others may take over at once

@@ -126,7 +126,7 @@ export class RedisPresence implements Presence {
     return this.#isLeading;
   }
 
-  async settled(signal?: AbortSignal): Promise<boolean> {
+  async settled(signal?: Signal): Promise<boolean> {
     let hasWaited = false;
     for (let ms; (ms = this.#store.settlesInMs) > 0; hasWaited = true)
       await this.#clock.sleep(Math.min(ms, lookMs), signal);
@@ -212,7 +212,7 @@ export class RedisPresence implements Presence {
     if (expected !== null) await this.#store.remove(`process/${this.#id}`, { expected }).catch(() => undefined);
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  async #run(signal: Signal): Promise<void> {
     for (let beatenAt = -Infinity; !signal.aborted;) {
       const now = this.#clock.monotonic();
       // A timer can fire a moment early.

@@ -6,6 +6,8 @@ export interface Signal {
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: true }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
+  /** @throws the reason, if it is aborted */
+  throwIfAborted(): void;
 }
 
 /**
@@ -15,7 +17,8 @@ export interface Signal {
 export class Cancellation implements Signal {
   #isAborted = false;
   #reason: unknown;
-  #listeners: Set<() => void> | undefined;
+  /** One is kept by itself, because most have one. */
+  #listeners: (() => void) | Set<() => void> | undefined;
 
   get aborted(): boolean {
     return this.#isAborted;
@@ -27,11 +30,19 @@ export class Cancellation implements Signal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    (this.#listeners ??= new Set()).add(listener);
+    const known = this.#listeners;
+    if (known === undefined) this.#listeners = listener;
+    else if (known instanceof Set) known.add(listener);
+    else this.#listeners = new Set([known, listener]);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners?.delete(listener);
+    if (this.#listeners instanceof Set) this.#listeners.delete(listener);
+    else if (this.#listeners === listener) this.#listeners = undefined;
+  }
+
+  throwIfAborted(): void {
+    if (this.#isAborted) throw this.reason as Error; // As an AbortSignal does.
   }
 
   /**
@@ -42,7 +53,9 @@ export class Cancellation implements Signal {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
-    for (const listener of this.#listeners ?? []) listener();
+    const listeners = this.#listeners;
+    if (listeners instanceof Set) for (const listener of listeners) listener();
+    else listeners?.();
     this.#listeners = undefined;
   }
 }

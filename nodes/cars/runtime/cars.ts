@@ -17,6 +17,7 @@ import {
   type ReadName,
   type Sentence,
   type UnitSystem,
+  type Signal,
 } from '../../../src/index';
 import { redactor, safeError, shownFailure } from '../../node-red/redaction';
 import { packOf } from '../../node-red/storage';
@@ -114,7 +115,7 @@ export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
 export async function readCar(
   RED: NodeAPI,
   key: string,
-  signal: AbortSignal,
+  signal: Signal,
 ): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
@@ -135,7 +136,7 @@ export interface CarPicture {
  * Asks the service for the addresses of the pictures of a car, which are kept nowhere.
  * @throws VehicleError CONFIG if the car is no longer known, or why they could not be read
  */
-export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal): Promise<CarPicture[]> {
+export async function picturesOf(RED: NodeAPI, key: string, signal: Signal): Promise<CarPicture[]> {
   const { client, vin } = await knownCar(RED, key);
   const { exteriorImageUrl, sides } = (await client.read('details', { vin, signal })).payload.images;
   const pictures = Object.entries(sides).map(([side, url]) => ({ side, url }));
