@@ -109,7 +109,7 @@ export class Poller {
     const vehicle = this.#vehicles.get(vin) ?? new VehiclePoller(vin, this.#options, this);
     this.#vehicles.set(vin, vehicle);
     const { longestMs = Infinity } = this.#options;
-    const subscription = vehicle.add({ ...user, everyMs: Math.min(user.everyMs, longestMs) }, poll);
+    const subscription = vehicle.add(user.everyMs <= longestMs ? user : { ...user, everyMs: longestMs }, poll);
     return () => {
       vehicle.remove(subscription);
       if (vehicle.isUnused && this.#vehicles.get(vin) === vehicle) this.#vehicles.delete(vin);
