@@ -177,7 +177,7 @@ export class FlowNode implements NodeOfFlow {
   /**
    * Calls back with the obstacle that keeps the vehicle from working, a key below `status.failed`
    * in `runtime.json`, or with null when it can: from the deploy on, whenever it is another one. A
-   * later deploy may add the vehicle without starting the node again.
+   * later deploy may add the vehicle without starting the node again. A node has one such callback.
    */
   onObstacle(changed: (obstacle: string | null) => void): void {
     this.#obstacleChanged = changed;
@@ -241,7 +241,7 @@ export class FlowNode implements NodeOfFlow {
 
   /**
    * Calls back when it is decided whether this process may use the folder of the pack, and at each
-   * change, until the node closes.
+   * change, until the node closes. A node has one such callback.
    */
   onRole(changed: (role: Presence['role']) => void): void {
     this.#roleChanged = changed;
@@ -273,13 +273,15 @@ export class FlowNode implements NodeOfFlow {
           return;
         } catch (error) {
           if (this.closing.aborted) return;
-          const pause = clock().sleep(pauseMs, this.closing);
+          const pause = clock()
+            .sleep(pauseMs, this.closing)
+            .catch(() => undefined);
           const { message } = safeError(error);
           if (message !== reported) {
             reported = message;
             report();
           }
-          await pause.catch(() => undefined);
+          await pause;
         }
       }
     };
@@ -319,7 +321,8 @@ export class FlowNode implements NodeOfFlow {
 
   #close(removed: boolean, done: () => void): void {
     runningNodesOf(this.RED).delete(this);
-    this.#closing.abort(new DOMException('The node is closed.', 'AbortError'));
+    // The reason of an AbortController.
+    this.#closing.abort(new DOMException('This operation was aborted', 'AbortError'));
     const isGone = isDeleted(this, removed);
     const warn = (error: unknown): void => this.node.warn(safeError(error).message);
     void Promise.all(this.#closeWork.map((work) => work(isGone).catch(warn))).then(done);
