@@ -8,6 +8,7 @@ import { Outbox } from './state/outbox';
 import { LocalPresence, type Presence } from './state/presence';
 import { readForUpdate, StateFault, retryOnConflict, type StateStore } from './state/state-store';
 import { endingAt } from './util/abort';
+import type { Signal } from './util/cancellation';
 import type { Clock } from './util/clock';
 import { Serial } from './util/serial';
 
@@ -255,7 +256,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
    */
   async poll(
     reads: readonly Read[],
-    signal: AbortSignal,
+    signal: Signal,
     due?: Pick<DuePoll, 'maxAgeMs' | 'failed'>,
   ): Promise<PollResult<Event>> {
     const { client, vin } = this.#options;
@@ -276,7 +277,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
    * stored state is used.
    * @throws VehicleError CANCELLED through the signal
    */
-  initialRead(reads: readonly Read[], signal: AbortSignal): Promise<PollResult<Event>> {
+  initialRead(reads: readonly Read[], signal: Signal): Promise<PollResult<Event>> {
     const { clock } = this.#options;
     const reason = (): VehicleError =>
       new VehicleError(

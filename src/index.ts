@@ -13,7 +13,7 @@ export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
-export { cancellationWith } from './util/cancellation';
+export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, type Clock } from './util/clock';
 export { isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';

@@ -26,6 +26,7 @@ import {
   readEach,
   VehicleError,
   type Account,
+  type Signal,
 } from '../../src/index';
 
 /** A body that the work checks itself, or that nobody reads. */
@@ -270,7 +271,7 @@ function testable(RED: NodeAPI, id: string): TestableNode {
   return node;
 }
 
-const withTimeLimit = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+const withTimeLimit = <Result>(work: (signal: Signal) => Promise<Result>): Promise<Result> =>
   endingAt(clock().now() + timeLimitMs, { clock: clock(), reason: late }, work);
 
 const late = (): VehicleError => new VehicleError('TIMEOUT', 'The service did not answer in time. Try again later.');

@@ -13,6 +13,7 @@ import {
   type Condition,
   type ConditionResult,
   type ConditionValue,
+  type Signal,
 } from '../../src/index';
 import type { Words } from '../node-red/i18n';
 import { literalTypes } from '../node-red/typed-property';
@@ -34,7 +35,7 @@ interface Judged extends ConditionResult {
 export async function judgeAll(
   account: Account,
   conditions: readonly AskedCondition[],
-  { match, vin, maxAgeMs, signal }: { match: 'all' | 'any'; vin: string; maxAgeMs: number; signal: AbortSignal },
+  { match, vin, maxAgeMs, signal }: { match: 'all' | 'any'; vin: string; maxAgeMs: number; signal: Signal },
 ) {
   const { client } = account;
   const reads = [...new Set(conditions.map(({ value }) => value.read))];

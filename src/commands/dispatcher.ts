@@ -4,6 +4,7 @@ import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
 import { addressOf } from '../http/addresses';
 import type { ReadyToPost, Requests } from '../http/requests';
+import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { CommandAttempt } from './attempt';
 import type { CommandLog } from './log';
@@ -165,7 +166,7 @@ export class Dispatcher {
   }
 
   /** Waiting for the car reads the accessibility anyway. */
-  async #precheck({ vin }: CommandRoute, options: DispatchOptions, signal: AbortSignal): Promise<void> {
+  async #precheck({ vin }: CommandRoute, options: DispatchOptions, signal: Signal): Promise<void> {
     if (options.precheck && options.whenUnavailable !== 'wait')
       await this.#options.client.assertAccessible({ vin, signal });
   }

@@ -16,6 +16,7 @@ import {
   type Stored,
 } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
+import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { CancelledByMessage, type CommandAttempt } from './attempt';
@@ -473,7 +474,7 @@ export class Turns {
   }
 
   /** Waits until the slot is released in this process, or the next look is due. */
-  async #pause(turn: Turn, signal: AbortSignal): Promise<void> {
+  async #pause(turn: Turn, signal: Signal): Promise<void> {
     const { car } = turn;
     if (turn.frees !== car.frees) {
       turn.frees = car.frees;
@@ -711,7 +712,7 @@ export class Turns {
    * Reads the link of the holder, in one process at a time; a failed poll shows
    * nothing about the command.
    */
-  async #poll(car: Car, client: TurnRequest['client'], signal: AbortSignal): Promise<void> {
+  async #poll(car: Car, client: TurnRequest['client'], signal: Signal): Promise<void> {
     const { holder } = car.known.slot;
     if (holder?.status !== 'answered') return;
     const { id } = holder;

@@ -65,7 +65,7 @@ export interface PostRequest {
   body?: string | undefined;
   scopes: readonly string[];
   timeoutMs: number;
-  signal: AbortSignal | undefined;
+  signal: Signal | undefined;
   /**
    * Asked immediately before the first byte may leave this machine. If it throws, nothing is sent.
    */
@@ -292,7 +292,7 @@ export class Requests {
    * `signal`: ends the wait
    * @throws VehicleError
    */
-  async ready(options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
+  async ready(options: AcquireOptions & { signal: Signal }): Promise<ReadyToPost> {
     const { signal } = options;
     const deadline = Math.min(options.deadline, this.#clock.monotonic() + maxWaitMs);
     const token = await this.#tokenAndQuota('command', { ...options, deadline });

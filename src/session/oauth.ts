@@ -4,6 +4,7 @@ import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import type { Transport, TransportResponse } from '../http/transport';
+import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { retryAfter } from '../wire/failures';
@@ -64,7 +65,7 @@ export interface Refusal {
 interface RequestContext {
   send: Send;
   clock: Clock;
-  signal?: AbortSignal | undefined;
+  signal?: Signal | undefined;
   /** Called before the first byte: then the service may have rotated the refresh token. */
   mayLeave?: (() => void) | undefined;
 }

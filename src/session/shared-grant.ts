@@ -1,6 +1,7 @@
 import { cancelledError, VehicleError } from '../errors';
 import type { Presence } from '../state/presence';
 import { retryOnConflict } from '../state/state-store';
+import type { Signal } from '../util/cancellation';
 import { linkSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { Grant, GrantStore, StoredGrant } from './grant-store';
@@ -95,7 +96,7 @@ export class SharedGrant {
    * @returns null if another process refreshes it or has changed it: read it again
    * @throws VehicleError
    */
-  async refresh(stored: StoredGrant, client: OAuthClient, signal: AbortSignal): Promise<Grant | Refusal | null> {
+  async refresh(stored: StoredGrant, client: OAuthClient, signal: Signal): Promise<Grant | Refusal | null> {
     const { grant, version } = stored;
     const { presence, clock, store, key } = this.#options;
     await presence.settled(signal);
@@ -114,7 +115,7 @@ export class SharedGrant {
     return 'refusal' in answer ? answer : this.#save(rotated(marked.grant, answer));
   }
 
-  async #request({ grant, version }: StoredGrant, client: OAuthClient, signal: AbortSignal): Promise<Tokens | Refusal> {
+  async #request({ grant, version }: StoredGrant, client: OAuthClient, signal: Signal): Promise<Tokens | Refusal> {
     const { presence, send, clock, store, key } = this.#options;
     const unsent = linkSignals(signal);
     let isSent = false;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { VehicleError } from '../errors';
+import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 
 /**
@@ -63,7 +64,7 @@ export interface Presence {
    * lost its last writes.
    * @returns whether it had to wait
    */
-  settled(signal?: AbortSignal): Promise<boolean>;
+  settled(signal?: Signal): Promise<boolean>;
   /**
    * Begins to take part.
    * @returns ends this use, once; after the last end, others may take over at once
@@ -75,7 +76,7 @@ export interface Presence {
    * @param listener called with `isLeading`: at once, and at each change
    * @param signal ends the calls; with the last one, another copy may lead
    */
-  onLeading(listener: (isLeading: boolean) => void, signal: AbortSignal): void;
+  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void;
   /**
    * Changes the store now or, if a shared store cannot be reached, when it can be reached
    * again. Never rejects.
@@ -85,7 +86,7 @@ export interface Presence {
    * Calls back when other processes have ended, until the signal is aborted: what they have
    * left may be taken over.
    */
-  onGone(call: () => void, signal: AbortSignal): void;
+  onGone(call: () => void, signal: Signal): void;
   /**
    * Calls back when `role`, `fault` or `id` has changed, or when a shared store may have
    * lost its last writes.

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
+import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 import type { Presence } from './presence';
 import { readForUpdate, retryOnConflict, type SharedStore, type StateFault } from './state-store';
@@ -125,7 +126,7 @@ export class RedisPresence implements Presence {
     return this.#isLeading;
   }
 
-  async settled(signal?: AbortSignal): Promise<boolean> {
+  async settled(signal?: Signal): Promise<boolean> {
     let hasWaited = false;
     for (let ms; (ms = this.#store.settlesInMs) > 0; hasWaited = true)
       await this.#clock.sleep(Math.min(ms, lookMs), signal);
@@ -175,7 +176,7 @@ export class RedisPresence implements Presence {
     );
   }
 
-  onLeading(listener: (isLeading: boolean) => void, signal: AbortSignal): void {
+  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void {
     if (signal.aborted) return;
     listener(this.#isLeading);
     if (this.group === null) return;
@@ -187,7 +188,7 @@ export class RedisPresence implements Presence {
     void this.#seekLead();
   }
 
-  onGone(call: () => void, signal: AbortSignal): void {
+  onGone(call: () => void, signal: Signal): void {
     this.#onGone.add(call);
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
@@ -211,7 +212,7 @@ export class RedisPresence implements Presence {
     if (expected !== null) await this.#store.remove(`process/${this.#id}`, { expected }).catch(() => undefined);
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  async #run(signal: Signal): Promise<void> {
     for (let beatenAt = -Infinity; !signal.aborted;) {
       const now = this.#clock.monotonic();
       // A timer can fire a moment early.

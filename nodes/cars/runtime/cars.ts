@@ -18,6 +18,7 @@ import {
   type ReadName,
   type Sentence,
   type UnitSystem,
+  type Signal,
 } from '../../../src/index';
 import { redactor, safeError, shownFailure } from '../../node-red/redaction';
 import { packOf } from '../../node-red/storage';
@@ -104,7 +105,7 @@ export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
  * Reads again what the tab shows of a car.
  * @throws VehicleError CONFIG if the car is no longer known, or why nothing could be read
  */
-export async function readCar(RED: NodeAPI, key: string, signal: AbortSignal) {
+export async function readCar(RED: NodeAPI, key: string, signal: Signal) {
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
   const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
@@ -124,7 +125,7 @@ export interface CarPicture {
  * Asks the service for the addresses of the pictures of a car, which are kept nowhere.
  * @throws VehicleError CONFIG if the car is no longer known, or why they could not be read
  */
-export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal): Promise<CarPicture[]> {
+export async function picturesOf(RED: NodeAPI, key: string, signal: Signal): Promise<CarPicture[]> {
   const { client, vin } = await knownCar(RED, key);
   const { exteriorImageUrl, sides } = (await client.read('details', { vin, signal })).payload.images;
   const pictures = Object.entries(sides).map(([side, url]) => ({ side, url }));
