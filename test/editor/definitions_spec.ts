@@ -179,7 +179,7 @@ const redirects = addresses(`https://red.example/a/connected-vehicle/callback?b=
  * dot is shared by the forms.
  */
 const verdicts: Record<string, Verdict[]> = {
-  'take a VIN of 17 letters and digits in either case, blanks around it, and none at all': [
+  'take a VIN of 17 letters and digits in either case, spaces around it, and no VIN at all': [
     ofCar,
     ofStatus,
     ofCommand,

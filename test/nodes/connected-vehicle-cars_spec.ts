@@ -159,7 +159,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.deepEqual(await askEditor('position', {}, { id: listed[0]?.key ?? '' }), { position: '57.70887/11.97456' });
   });
 
-  it('tells no whole VIN, no secret and no VIN that a reason of the service holds', async () => {
+  it('shows no whole VIN, no secret and no VIN that a reason of the service contains', async () => {
     await load({ type: 'connected-vehicle-command', command: 'lock' }, { name: `Car ${classicCar.vin}` });
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'REJECTED' }] } });
     await flow.ask();

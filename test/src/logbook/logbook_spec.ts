@@ -266,7 +266,7 @@ describe('The reads trips and charges', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('tell a fault of the tariff once, and read on', async () => {
+  it('report a fault of the tariff once, and continue to read', async () => {
     let price: unknown = 'cheap';
     const account = open({ tariff: () => Promise.resolve({ price, currency: 'EUR' }) });
     const car = await drive(account, 12);

@@ -132,7 +132,7 @@ describe('The record of a trip', () => {
       {},
     ],
     [
-      'goes on if one of two new readings shows use',
+      'continues if one of two new readings shows use',
       [...parked, inUse(10, true), used(24, false), odometer(24, 1030)],
       undefined,
       {},

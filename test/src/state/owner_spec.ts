@@ -263,7 +263,7 @@ describe('The use of a directory', () => {
         assert.ok(clock.now() - since >= 15_000 && clock.now() - since < 45_000, `${clock.now() - since}`);
       });
 
-      it('is lost to a process that took over while this one was stopped, and nothing is written any more', async () => {
+      it('is lost to a process that took over while this one was stopped, and writes nothing after that', async () => {
         const { first } = await foreign();
         const store = new FileStateStore({ directory, owner: first });
         await store.write('guard/a', 1);

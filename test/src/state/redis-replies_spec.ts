@@ -81,7 +81,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.match(String(await server.send('HKEYS', 'connected-vehicle:car')), /^[0-9a-f]{32}$/);
   });
 
-  it('reports what a hosted server says, which refuses to tell its settings', async () => {
+  it('reports what a hosted server says that refuses to show its settings', async () => {
     const hosted = async (change: (text: string) => string): Promise<unknown[]> => {
       const store = open(([name], reply) => {
         if (name === 'CONFIG' || name === 'SCAN') throw new Error(`ERR unknown command '${name}'`);
@@ -153,7 +153,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.equal(await settlesAgain(([name], reply) => (name === 'TIME' ? ['9000000009', '0'] : reply)), 6_000);
   });
 
-  it('connects no more after its end, and leaves no connection', async () => {
+  it('does not connect again after its end, and leaves no connection', async () => {
     const store = open();
     await store.write('guard/a', 1);
     const early = open();
@@ -171,7 +171,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     );
   });
 
-  it('tells a change of the fault to those that still listen', async () => {
+  it('reports a change of the fault to those that still listen', async () => {
     let isRefused = true;
     const store = open(([name], reply) => {
       if (isRefused && name === 'HGETALL') throw new Error('LOADING Redis is loading the dataset in memory');

@@ -64,7 +64,7 @@ describeOnRedis('the store on Redis', () => {
     assert.equal(versions.filter((version) => version !== null).length, 1);
   });
 
-  it('keeps neither values nor names in plain', async () => {
+  it('keeps neither values nor names in plain text', async () => {
     const store = open();
     await store.write('car/YV1ZZZZZZZZZZZZZZ', { token: 'sesame' });
     await store.write('guard/kitchen', 'sesame');

@@ -252,7 +252,7 @@ describe('the state store', () => {
     assert.deepEqual(filesOf('guard'), []);
   });
 
-  it('reads a file again that could not be read for a moment, and overwrites it not before', async () => {
+  it('reads a file again that could not be read for a moment, and does not overwrite it before', async () => {
     await open().write('guard/a', 'kept');
     const name = basename(onlyFileOf('guard'));
     await open().write('guard/b', 'other');

@@ -48,7 +48,7 @@ describe('What earlier versions have stored', () => {
       .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
       .map(({ name }) => name);
 
-  it('1.0.0: is removed, and said once, with each command whose result is lost', async () => {
+  it('1.0.0: is removed, and reported once, with each command whose result is lost', async () => {
     const store = open('1.0.0');
     assert.ok(filesLeft().length > 5);
     for (const collection of collections) assert.deepEqual(await store.entries(`${collection}/`), [], collection);

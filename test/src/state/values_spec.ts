@@ -38,7 +38,7 @@ describe('An encrypted value', () => {
     warnings = [];
   });
 
-  it('is read with each of the secrets, in its own place, and nothing of it is in plain', async () => {
+  it('is read with each of the secrets, in its own place, and nothing of it is in plain text', async () => {
     await storeOf(former).write('grant/a', { secret: 'token' });
     await storeOf(own, former).write('grant/b', undefined);
     assert.doesNotMatch(JSON.stringify(await plain.entries('grant/')), /token|secret"/);

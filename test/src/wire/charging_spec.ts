@@ -63,7 +63,7 @@ describe('the energy state', () => {
       ['they are less than none', { [left]: ok(-3, 'minutes') }, 'MISSING'],
       ['they are the most that the service gives', { [left]: ok(1440, 'minutes') }, 'MISSING'],
     ];
-    it('does not say it if it does not charge, or if the minutes are unknown', () => {
+    it('does not say when if it does not charge, or if the minutes are unknown', () => {
       for (const [what, changes, reason] of unknown)
         assert.deepEqual(doneAt(changes), { value: null, unit: null, timestamp: null, reason }, what);
     });

@@ -71,7 +71,7 @@ describe('windows and doors', () => {
     }
   });
 
-  it('does not believe a body that says two things of the same member', () => {
+  it('does not believe a body that contradicts itself about a member', () => {
     const doors = parseDoors({
       data: {
         ...closedV1,
@@ -270,7 +270,7 @@ describe('details, lists and accessibility', () => {
       assert.deepEqual(sidesOf(address), {}, String(address));
   });
 
-  it('does not take a missing list for an empty one', () => {
+  it('does not mistake a missing list for an empty one', () => {
     for (const body of [{}, { data: null }, { data: {} }, 'x']) {
       assert.throws(
         () => parseVehicles(body),
