@@ -60,12 +60,14 @@ class CommandNode {
   readonly #waiting = new Set<CommandAttempt>();
 
   constructor(own: FlowNode) {
-    const { presence, store } = own.pack;
+    const { presence } = own.pack;
     this.#own = own;
     this.arming = new Arming({
       clock: clock(),
       onEnd: () => own.status.clear('armed'),
-      shared: presence.group === null ? null : { store, node: own.sharedId, now: () => presence.now() },
+      store: presence.armings,
+      node: own.sharedId,
+      now: () => presence.now(),
     });
     this.#forwarder = new RecordForwarder(own);
   }

@@ -70,8 +70,9 @@ class Storage {
       const directory = join(userDir, 'connected-vehicle');
       const owner = new DirectoryOwner({ directory, clock: clock() });
       this.end = () => owner.end();
-      presence = new FilePresence(owner, clock());
-      store = new FileStateStore({ directory, owner, clock: clock(), warn });
+      const files = new FileStateStore({ directory, owner, clock: clock(), warn });
+      presence = new FilePresence(owner, files, clock());
+      store = files;
       const seals = (): Seal[] => this.#sealsOf(RED, directory);
       this.session = openSession({
         state: new SealedStateStore({ store, seals, warn }),

@@ -10,14 +10,12 @@ interface ArmingOptions {
   clock: Clock;
   /** Called when an arming of this process ends without having been used here. */
   onEnd?: () => void;
-  /** Set if copies of a flow share the arming of a node; by default it ends with the process. */
-  shared?: {
-    store: StateStore;
-    /** Its `sharedId`. */
-    node: string;
-    /** The wall time of the store. */
-    now: () => number;
-  } | null;
+  /** Copies of a flow share the arming of a node. Default: it ends with this object. */
+  store?: StateStore;
+  /** Names the node in the store. */
+  node?: string;
+  /** The wall time of the store. */
+  now?: () => number;
 }
 
 const armedShape = z.object({ at: z.number(), seconds: z.number() });
@@ -51,7 +49,6 @@ interface ArmedCommand {
 export class Arming {
   readonly #clock: Clock;
   readonly #onEnd: () => void;
-  readonly #isShared: boolean;
   readonly #store: StateStore;
   readonly #key: string;
   readonly #now: () => number;
@@ -59,13 +56,19 @@ export class Arming {
   #disarms = 0;
   readonly #changes = new Serial();
 
-  constructor({ clock, onEnd = () => undefined, shared = null }: ArmingOptions) {
+  constructor(options: ArmingOptions) {
+    const {
+      clock,
+      onEnd = () => undefined,
+      store = new MemoryStateStore(),
+      node = '',
+      now = () => clock.now(),
+    } = options;
     this.#clock = clock;
     this.#onEnd = onEnd;
-    this.#isShared = shared !== null;
-    this.#store = shared?.store ?? new MemoryStateStore();
-    this.#key = `arming/${shared?.node ?? ''}`;
-    this.#now = shared?.now ?? (() => clock.now());
+    this.#store = store;
+    this.#key = `arming/${node}`;
+    this.#now = now;
   }
 
   /**
@@ -126,11 +129,7 @@ export class Arming {
   async take(seconds: number): Promise<ArmedCommand> {
     // A command that needs no arming can also be cancelled: by a message to
     // another copy of the flow.
-    if (seconds === 0)
-      return {
-        check: () => undefined,
-        confirm: this.#isShared ? this.#confirm(this.#read()) : () => Promise.resolve(),
-      };
+    if (seconds === 0) return { check: () => undefined, confirm: this.#confirm(this.#read()) };
     const disarmsHere = this.#disarms;
     const before = await this.#change((now) => ({ ...now, armed: null }));
     const { armed } = before;

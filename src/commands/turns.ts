@@ -6,15 +6,7 @@ import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
-import {
-  hashed,
-  MemoryStateStore,
-  readForUpdate,
-  StateFault,
-  retryOnConflict,
-  type StateStore,
-  type Stored,
-} from '../state/state-store';
+import { hashed, readForUpdate, StateFault, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
@@ -67,8 +59,8 @@ const commandShape = z.object({
   /** The process that sends it. */
   by: z.string(),
   /**
-   * The group and the node that sends it, the same in all copies of the flow;
-   * empty without a group.
+   * The node that sends it, the same in all copies of the flow; empty if each of them sends its
+   * own command.
    */
   sender: z.string(),
   askedAt: z.number(),
@@ -206,8 +198,7 @@ interface TurnsOptions {
   clock: Clock;
   /** The address of the service: the same VIN at another service is another car. */
   baseUrl: string;
-  /** Needed if several processes share it; by default the slots end with the process. */
-  store?: StateStore;
+  /** Has the slots. Default: they end with the turns. */
   presence?: Presence;
 }
 
@@ -225,7 +216,7 @@ interface TurnsOptions {
  * others run waits for that before it sends.
  */
 export class Turns {
-  readonly #options: TurnsOptions;
+  readonly #baseUrl: string;
   readonly #clock: Clock;
   readonly #store: StateStore;
   readonly #presence: Presence;
@@ -236,10 +227,10 @@ export class Turns {
   #restored: Promise<void> = Promise.resolve();
 
   constructor(options: TurnsOptions) {
-    const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
-    this.#options = options;
+    const { clock, baseUrl, presence = new LocalPresence(clock) } = options;
+    this.#baseUrl = baseUrl;
     this.#clock = clock;
-    this.#store = store;
+    this.#store = presence.slots;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
     // The time for which a command of an ended process blocks its car counts from now, also if no
@@ -262,11 +253,11 @@ export class Turns {
    * @param find returns null while they are not known
    */
   restorePending(find: () => Promise<readonly Command[] | null>): void {
-    // A stored slot has outlived the process.
-    if (this.#options.store !== undefined) return;
-    const before = this.#restored;
-    const restoring = this.#restoreAll(find);
-    this.#restored = before.then(() => restoring);
+    this.#presence.restoreSlots(() => {
+      const before = this.#restored;
+      const restoring = this.#restoreAll(find);
+      this.#restored = before.then(() => restoring);
+    });
   }
 
   async #restoreAll(find: () => Promise<readonly Command[] | null>): Promise<void> {
@@ -336,13 +327,12 @@ export class Turns {
    */
   #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest, waitedMs: number): Holder {
     const askedAt = this.#presence.now() - waitedMs;
-    const { group, id } = this.#presence;
     return {
       id: attempt.id,
       command: route.command,
       fingerprint: hashed(`${route.url.href}\n${route.body ?? ''}`),
-      by: id,
-      sender: node === null || group === null ? '' : `${group}/${node}`,
+      by: this.#presence.id,
+      sender: this.#presence.senderOf(node),
       askedAt,
       record: null,
       status: 'waiting',
@@ -436,7 +426,7 @@ export class Turns {
       if (slot.holder?.id !== turn.id) return { kind: 'busy' };
     }
     car.own = turn;
-    if (this.#options.store !== undefined) void this.#keep(turn);
+    this.#presence.forOthers(() => void this.#keep(turn));
     return found;
   }
 
@@ -447,10 +437,8 @@ export class Turns {
     const { holder, recent } = known.slot;
     const mayHaveLost = known.isMissing && this.#presence.others.length > 0;
     const isOver = holder === null || (await this.#isOver(car, holder));
-    if (this.#presence.joinsCommands) {
-      const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
-      if (twin !== undefined) return { kind: 'twin', twin };
-    }
+    const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
+    if (twin !== undefined) return { kind: 'twin', twin };
     const isFirst = car.line.length === 0 || car.line[0] === turn;
     if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
     if (attempt?.unarmed != null) return { kind: 'free' };
@@ -758,7 +746,7 @@ export class Turns {
    * cars have one wallbox.
    */
   #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
-    return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
+    return `turn/${hashed(`${this.#baseUrl}\n${wallbox}`)}`;
   }
 }
 

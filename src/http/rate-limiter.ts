@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
-import { DirectoryInUse } from '../state/owner';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { isoTime } from './token-source';
@@ -208,8 +207,10 @@ export class RateLimiter {
       for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.end(cancelledError());
       this.#endWatch?.();
       this.#endWatch = null;
-      if (this.#options.presence.isShared) return;
-      for (const api of apiNames) Object.assign(this.#reservations[api], { left: 0, next: 0 });
+      const reservations = Object.values(this.#reservations);
+      // Each request was stored alone.
+      if (reservations.every(({ size }) => size === 0)) return;
+      for (const one of reservations) Object.assign(one, { left: 0, next: 0 });
       await this.#store();
     };
   }
@@ -255,7 +256,7 @@ export class RateLimiter {
    * request waits for this, and then needs only one access to the store.
    */
   refresh(): void {
-    if (this.#options.presence.isShared) void this.#changes.run(() => this.#load()).catch(() => undefined);
+    this.#options.presence.forOthers(() => void this.#changes.run(() => this.#load()).catch(() => undefined));
   }
 
   /**
@@ -333,31 +334,34 @@ export class RateLimiter {
     const isNextDue = reservation.left < Math.floor(reservation.size / 4) && reservation.next === 0;
     if (isNextDue) {
       this.#planNext(api, time);
-      void this.#changes.run(async () => {
-        if (!this.#isLoaded) await this.#load().catch(this.#unlessShared);
+      const stored = this.#changes.run(async () => {
+        if (!this.#isLoaded) await this.#load().catch(this.#unlessNeeded);
         await this.#storeNext(api);
       });
+      // The next request that is not reserved fails.
+      stored.catch(() => undefined);
     }
     return true;
   }
 
-  /** As many as this process has sent; none in a shared store, so that its counts are exact. */
+  /** As many as this process has sent, if others need not see each request. */
   #planNext(api: ApiName, time: number): void {
     const reservation = this.#reservations[api];
-    if (this.#options.presence.isShared || reservation.next > 0) return;
+    if (reservation.next > 0) return;
     const leftToday = this.#limit('requestsPerDay') - this.#counts.days[api].total(time);
     const most = Math.min(
       Math.max(reserved.least, leftToday * reserved.ofDay),
       this.#limit('requestsPerMinute') * reserved.ofMinute,
     );
-    reservation.size = Math.floor(Math.min(most, reservation.sent - reservation.left));
+    const { maxAhead } = this.#options.presence;
+    reservation.size = Math.floor(Math.min(most, reservation.sent - reservation.left, maxAhead));
     reservation.next = reservation.size;
   }
 
   /** @returns false if another process was faster */
   async #storeNext(api: ApiName): Promise<boolean> {
     const reservation = this.#reservations[api];
-    const isStored = await this.#write().catch(this.#unlessShared);
+    const isStored = await this.#write().catch(this.#unlessNeeded);
     if (isStored) reservation.left += reservation.next;
     reservation.next = 0;
     return isStored;
@@ -474,7 +478,7 @@ export class RateLimiter {
     if (signal?.aborted === true) throw reasonOf(signal);
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
     const isMissing = !this.#isLoaded && (kind === 'command' || this.#reservations[api].left === 0);
-    if (isAgain || isOutdated || isMissing) await this.#load().catch(this.#unlessShared);
+    if (isAgain || isOutdated || isMissing) await this.#load().catch(this.#unlessNeeded);
     const begun = this.#clock.monotonic();
     if (this.#nextMoment(kind, api, begun).at > begun) return false;
     if (this.#useReserved(kind, api, begun)) return true;
@@ -482,11 +486,12 @@ export class RateLimiter {
     const at = begun + this.#writeMs;
     this.#counts.add(api, isCommand, at);
     // Other processes must keep to the limits of this one.
-    if (this.#options.presence.isShared)
+    this.#options.presence.forOthers(() =>
       this.#counts.sign(
         byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
         begun,
-      );
+      ),
+    );
     if (!isCommand) this.#planNext(api, begun);
     let isStored = false;
     try {
@@ -509,9 +514,9 @@ export class RateLimiter {
   }
 
   /** A full or missing disk must not stop requests: the next ones are stored again. */
-  readonly #unlessShared = (error: unknown): true => {
-    if (this.#options.presence.isShared) throw error;
-    return true;
+  readonly #unlessNeeded = (error: unknown): true => {
+    if (this.#options.presence.canDoWithout(error)) return true;
+    throw error;
   };
 
   /** Stores what this process knows, as soon as the store can be reached. Never rejects. */
@@ -549,11 +554,9 @@ export class RateLimiter {
 
   #begin(): Promise<void> {
     this.#beginning ??= this.#load()
-      .catch((error: unknown) => {
-        if (error instanceof DirectoryInUse) throw error;
-        // The service counts as well, and refuses requests beyond the quota, so requests are sent
-        // although the files cannot be read.
-      })
+      // The service counts as well, and refuses requests beyond the quota, so requests are sent
+      // although the files cannot be read.
+      .catch(this.#unlessNeeded)
       .then(() => {
         this.#hasBegun = true;
       })

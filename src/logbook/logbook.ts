@@ -1,5 +1,6 @@
 import type { ReadName } from '../catalogue/reads';
 import { askedAtOf, type Reading } from '../car/reading';
+import { LocalPresence, type Presence } from '../state/presence';
 import { hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { setNewest } from '../util/bounded';
 import type { Clock } from '../util/clock';
@@ -24,10 +25,7 @@ interface Car {
 }
 
 const maxCars = 50;
-/**
- * If another process has stored something, these observations are applied to it again. Alone, only
- * the last one can be missing in the store, after a write of unknown result.
- */
+/** If another process has stored something, these observations are applied to it again. */
 const maxPending = 200;
 
 /**
@@ -35,12 +33,17 @@ const maxPending = 200;
  * state store for each car.
  */
 export class Logbook {
-  readonly #options: { store: StateStore; clock: Clock; isShared: boolean };
+  readonly #store: StateStore;
+  readonly #clock: Clock;
+  readonly #presence: Pick<Presence, 'forOthers'>;
   readonly #cars = new Map<string, Car>();
 
-  /** @param options `isShared`: other processes write the same records */
-  constructor(options: { store: StateStore; clock: Clock; isShared: boolean }) {
-    this.#options = options;
+  /** @param options the default of `presence`: no other process uses the store */
+  constructor(options: { store: StateStore; clock: Clock; presence?: Pick<Presence, 'forOthers'> }) {
+    const { store, clock, presence = new LocalPresence(clock) } = options;
+    this.#store = store;
+    this.#clock = clock;
+    this.#presence = presence;
   }
 
   /**
@@ -60,7 +63,7 @@ export class Logbook {
     const values = valuesOf(read, payload);
     const sessions = read === 'wallboxSessions' ? sessionsOf(payload) : [];
     if (values.length === 0 && sessions.length === 0) return;
-    const at = this.#options.clock.now();
+    const at = this.#clock.now();
     const receivedAt = Date.parse(vehicle.receivedAt);
     const observation = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions, places, tariff: null };
     // Not in turn: of many readings, each would wait for a source that does not answer.
@@ -76,16 +79,16 @@ export class Logbook {
     const before = car.state;
     car.state = observed(before, observation);
     if (car.state === before) return undefined;
-    if (car.pending.length >= (this.#options.isShared ? maxPending : 1)) car.pending.shift();
-    car.pending.push(observation);
+    this.#presence.forOthers(() => {
+      if (car.pending.length >= maxPending) car.pending.shift();
+      car.pending.push(observation);
+    });
     return car.isUnsure || isNews(before, car.state) ? this.#save(vin, car) : undefined;
   }
 
   /** Newest first. @throws StateFault if they cannot be read now */
   async records(vin: string): Promise<{ trips: LogRecord[]; charges: LogRecord[] }> {
-    const { state } = await this.#change(vin, async (car) => {
-      if (this.#options.isShared) await this.#load(vin, car);
-    });
+    const { state } = await this.#change(vin, (car) => this.#load(vin, car));
     return structuredClone({ trips: state.trips.toReversed(), charges: state.charges.toReversed() });
   }
 
@@ -123,7 +126,7 @@ export class Logbook {
   }
 
   async #load(vin: string, car: Car): Promise<void> {
-    const read = await readForUpdate(this.#options.store, keyOf(vin));
+    const read = await readForUpdate(this.#store, keyOf(vin));
     const version = read?.version ?? null;
     if (version === car.version) return;
     car.version = version;
@@ -136,12 +139,11 @@ export class Logbook {
 
   /** What cannot be stored is stored with the next change. */
   async #save(vin: string, car: Car): Promise<void> {
-    const { store } = this.#options;
     try {
       await retryOnConflict(async (isAgain) => {
         if (isAgain) await this.#load(vin, car);
         const { state } = car;
-        const version = await store.write(keyOf(vin), state, { expected: car.version ?? null });
+        const version = await this.#store.write(keyOf(vin), state, { expected: car.version ?? null });
         if (version === null) return null;
         Object.assign(car, { version, isUnsure: false, stored: state, pending: [] });
         return version;

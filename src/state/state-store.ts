@@ -52,11 +52,6 @@ export interface StateStore {
    * @throws StateFault
    */
   entries(prefix: string): Promise<StoredEntry[]>;
-  /**
-   * When this process found what an earlier version has stored, which is removed before anything is
-   * read, in monotonic time; null if it found none.
-   */
-  earlierFoundAt?(): Promise<number | null>;
 }
 
 /** A store that several processes share. */
@@ -116,6 +111,11 @@ export class StateFault extends VehicleError {
     this.fault = fault;
     this.systemCode = systemCode;
   }
+
+  /** Whether another process may act meanwhile. */
+  get isAway(): boolean {
+    return this.fault === 'unavailable';
+  }
 }
 
 /**
@@ -126,7 +126,7 @@ export class StateFault extends VehicleError {
 export const unlessAway =
   <T>(otherwise: T) =>
   (error: unknown): T => {
-    if (error instanceof StateFault && error.fault !== 'unavailable') return otherwise;
+    if (error instanceof StateFault && !error.isAway) return otherwise;
     throw error;
   };
 
