@@ -95,8 +95,6 @@ const limits = [
   { of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' },
 ] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; what: string }[];
 
-const nothingToStore = Promise.resolve();
-
 /** Requests that are counted and stored before they are sent. */
 interface Reservation {
   /** By this process, without commands. */
@@ -158,10 +156,7 @@ export class RateLimiter {
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
-  /**
-   * Settled when the stored counts were read or could not be read; null before the first attempt.
-   */
-  #beginning: Promise<void> | null = null;
+  /** Whether the stored counts were read, or the requests go on without them. */
   #hasBegun = false;
   /** Stored counts that were not read yet are not overwritten. */
   #isLoaded = false;
@@ -247,8 +242,7 @@ export class RateLimiter {
     if (options.signal?.aborted === true) throw reasonOf(options.signal);
     const time = this.#clock.monotonic();
     if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
-    const counting = this.#count(kind, options, time);
-    if (counting !== nothingToStore) await raceAbort(counting, options.signal);
+    if (!this.#useReserved(kind, options.api, time)) await raceAbort(this.#countStored(kind, options), options.signal);
   }
 
   /**
@@ -315,11 +309,6 @@ export class RateLimiter {
     return size - Math.min(Math.ceil(size * this.#options.reserveForCommands), Math.floor(size / 2));
   }
 
-  /** Fulfilled when the request is stored: then it may be sent. */
-  #count(kind: RequestKind, options: AcquireOptions, time: number): Promise<void> {
-    return this.#useReserved(kind, options.api, time) ? nothingToStore : this.#countStored(kind, options);
-  }
-
   /**
    * A command is stored alone, because it counts for more than a reserved read.
    * @returns false if none is reserved
@@ -367,7 +356,10 @@ export class RateLimiter {
     return isStored;
   }
 
-  /** One at a time, so that each finds what the one before has counted. */
+  /**
+   * Fulfilled when the request is stored: then it may be sent. One at a time, so that each finds
+   * what the one before has counted.
+   */
   async #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
     const isCounted = await this.#changes.run(async () => {
       await this.#options.presence.renew();
@@ -443,7 +435,8 @@ export class RateLimiter {
       for (const waiter of this.#waiting[kind]) {
         const moment = moments.get(waiter.api) ?? this.#nextMoment(kind, waiter.api, time);
         if (moment.at <= time) {
-          waiter.end(this.#count(kind, waiter, time));
+          const isReserved = this.#useReserved(kind, waiter.api, time);
+          waiter.end(isReserved ? Promise.resolve() : this.#countStored(kind, waiter));
           continue;
         }
         moments.set(waiter.api, moment);
@@ -553,17 +546,12 @@ export class RateLimiter {
   }
 
   #begin(): Promise<void> {
-    this.#beginning ??= this.#load()
+    return this.#changes.run(async () => {
       // The service counts as well, and refuses requests beyond the quota, so requests are sent
       // although the files cannot be read.
-      .catch(this.#unlessNeeded)
-      .then(() => {
-        this.#hasBegun = true;
-      })
-      .finally(() => {
-        this.#beginning = null;
-      });
-    return this.#beginning;
+      if (!this.#hasBegun) await this.#load().catch(this.#unlessNeeded);
+      this.#hasBegun = true;
+    });
   }
 
   /** @throws StateFault */
