@@ -60,14 +60,12 @@ class CommandNode {
   readonly #waiting = new Set<CommandAttempt>();
 
   constructor(own: FlowNode) {
-    const { presence } = own.pack;
     this.#own = own;
     this.arming = new Arming({
       clock: clock(),
       onEnd: () => own.status.clear('armed'),
-      store: presence.armings,
+      presence: own.pack.presence,
       node: own.sharedId,
-      now: () => presence.now(),
     });
     this.#forwarder = new RecordForwarder(own);
   }

@@ -5,8 +5,8 @@ import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
-import { LocalPresence, type Presence } from '../state/presence';
-import { hashed, readForUpdate, StateFault, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
+import type { Presence } from '../state/presence';
+import { hashed, readForUpdate, StateFault, retryOnConflict, type Stored } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
@@ -194,14 +194,6 @@ class Car {
   }
 }
 
-interface TurnsOptions {
-  clock: Clock;
-  /** The address of the service: the same VIN at another service is another car. */
-  baseUrl: string;
-  /** Has the slots. Default: they end with the turns. */
-  presence?: Presence;
-}
-
 /**
  * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command
  * takes and releases by a conditional write. A command that was sent keeps it until an answer shows
@@ -218,7 +210,6 @@ interface TurnsOptions {
 export class Turns {
   readonly #baseUrl: string;
   readonly #clock: Clock;
-  readonly #store: StateStore;
   readonly #presence: Presence;
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
@@ -226,11 +217,10 @@ export class Turns {
   /** Fulfilled when the commands are known that may be in progress from before this process. */
   #restored: Promise<void> = Promise.resolve();
 
-  constructor(options: TurnsOptions) {
-    const { clock, baseUrl, presence = new LocalPresence(clock) } = options;
+  /** @param baseUrl the address of the service: the same VIN at another service is another car */
+  constructor({ clock, baseUrl, presence }: { clock: Clock; baseUrl: string; presence: Presence }) {
     this.#baseUrl = baseUrl;
     this.#clock = clock;
-    this.#store = presence.slots;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
     // The time for which a command of an ended process blocks its car counts from now, also if no
@@ -242,7 +232,7 @@ export class Turns {
 
   async #noteSlots(): Promise<void> {
     // Read again: a command of this process may have taken the slot meanwhile.
-    for (const { key, ...stored } of await this.#store.entries('turn/'))
+    for (const { key, ...stored } of await this.#presence.slots.entries('turn/'))
       if (parseSlot(stored)?.holder) await this.#read(this.#carAt(key));
   }
 
@@ -651,7 +641,7 @@ export class Turns {
 
   async #read(car: Car): Promise<Known> {
     const { known } = car;
-    const stored = await readForUpdate(this.#store, car.key);
+    const stored = await readForUpdate(this.#presence.slots, car.key);
     // This process has written or read the slot meanwhile, and what was read here may be older.
     return car.known === known ? this.#accept(car, stored) : car.known;
   }
@@ -661,7 +651,7 @@ export class Turns {
     const now = this.#presence.now();
     // A clock that was set back must not keep ended commands.
     const value = { holder, recent: recent.filter(({ until }) => until > now && until <= now + recentMs) };
-    const version = await this.#store.write(car.key, value, { expected });
+    const version = await this.#presence.slots.write(car.key, value, { expected });
     return version === null ? null : this.#accept(car, { value, version });
   }
 

@@ -12,6 +12,13 @@ import { parseLog } from './stored';
 import { sessionsOf } from './wallbox';
 import { emptyLog, type LogState, type Observation } from './types';
 
+interface LogbookOptions {
+  store: StateStore;
+  clock: Clock;
+  /** The presence of this process in `store`. Default: no other process uses the store. */
+  presence?: Pick<Presence, 'forOthers'>;
+}
+
 interface Car {
   readonly changes: Serial;
   state: LogState;
@@ -33,17 +40,11 @@ const maxPending = 200;
  * state store for each car.
  */
 export class Logbook {
-  readonly #store: StateStore;
-  readonly #clock: Clock;
-  readonly #presence: Pick<Presence, 'forOthers'>;
+  readonly #options: Required<LogbookOptions>;
   readonly #cars = new Map<string, Car>();
 
-  /** @param options the default of `presence`: no other process uses the store */
-  constructor(options: { store: StateStore; clock: Clock; presence?: Pick<Presence, 'forOthers'> }) {
-    const { store, clock, presence = new LocalPresence(clock) } = options;
-    this.#store = store;
-    this.#clock = clock;
-    this.#presence = presence;
+  constructor({ store, clock, presence = new LocalPresence(clock) }: LogbookOptions) {
+    this.#options = { store, clock, presence };
   }
 
   /**
@@ -63,7 +64,7 @@ export class Logbook {
     const values = valuesOf(read, payload);
     const sessions = read === 'wallboxSessions' ? sessionsOf(payload) : [];
     if (values.length === 0 && sessions.length === 0) return;
-    const at = this.#clock.now();
+    const at = this.#options.clock.now();
     const receivedAt = Date.parse(vehicle.receivedAt);
     const observation = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions, places, tariff: null };
     // Not in turn: of many readings, each would wait for a source that does not answer.
@@ -79,7 +80,7 @@ export class Logbook {
     const before = car.state;
     car.state = observed(before, observation);
     if (car.state === before) return undefined;
-    this.#presence.forOthers(() => {
+    this.#options.presence.forOthers(() => {
       if (car.pending.length >= maxPending) car.pending.shift();
       car.pending.push(observation);
     });
@@ -126,7 +127,7 @@ export class Logbook {
   }
 
   async #load(vin: string, car: Car): Promise<void> {
-    const read = await readForUpdate(this.#store, keyOf(vin));
+    const read = await readForUpdate(this.#options.store, keyOf(vin));
     const version = read?.version ?? null;
     if (version === car.version) return;
     car.version = version;
@@ -143,7 +144,7 @@ export class Logbook {
       await retryOnConflict(async (isAgain) => {
         if (isAgain) await this.#load(vin, car);
         const { state } = car;
-        const version = await this.#store.write(keyOf(vin), state, { expected: car.version ?? null });
+        const version = await this.#options.store.write(keyOf(vin), state, { expected: car.version ?? null });
         if (version === null) return null;
         Object.assign(car, { version, isUnsure: false, stored: state, pending: [] });
         return version;

@@ -125,6 +125,11 @@ export class LocalPresence implements Presence {
   readonly others = [];
   readonly isLeading = true;
   readonly forOthers = nothing;
+  readonly onGone = nothing;
+  readonly renew = (): Promise<void> => Promise.resolve();
+  readonly settled = (): Promise<boolean> => Promise.resolve(false);
+  readonly use = (): (() => Promise<void>) => () => Promise.resolve();
+  readonly onLeading = (listener: (isLeading: boolean) => void): void => listener(true);
   readonly sharedId = (id: string): string => id;
   readonly senderOf = (): string => '';
   readonly isStillOfNode = (): boolean => true;
@@ -169,28 +174,8 @@ export class LocalPresence implements Presence {
     return Promise.resolve(id !== this.id);
   }
 
-  renew(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  settled(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
-  use(): () => Promise<void> {
-    return () => Promise.resolve();
-  }
-
-  onLeading(listener: (isLeading: boolean) => void): void {
-    listener(true);
-  }
-
   async eventually(change: () => Promise<unknown>): Promise<void> {
     await change().catch(nothing);
-  }
-
-  onGone(): void {
-    // Nobody else is there.
   }
 
   onChange(_listener: () => void): () => void {
