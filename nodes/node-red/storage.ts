@@ -6,8 +6,6 @@ import {
   DirectoryOwner,
   FilePresence,
   FileStateStore,
-  LocalPresence,
-  MemoryStateStore,
   openSession,
   Pack,
   RedisPresence,
@@ -16,7 +14,6 @@ import {
   type Finding,
   type Sentence,
   type Session,
-  type StateStore,
 } from '../../src/index';
 import { editorsOf } from './editors';
 import { logWarning } from './i18n';
@@ -62,17 +59,12 @@ class Storage {
       this.demoPack = new Pack(options);
       this.check = () => checkStore(store, presence);
       this.end = () => store.close();
-      return;
-    }
-    let store: StateStore = new MemoryStateStore();
-    let presence = new LocalPresence(clock());
-    if (userDir) {
+    } else if (userDir) {
       const directory = join(userDir, 'connected-vehicle');
       const owner = new DirectoryOwner({ directory, clock: clock() });
       this.end = () => owner.end();
-      const files = new FileStateStore({ directory, owner, clock: clock(), warn });
-      presence = new FilePresence(owner, files, clock());
-      store = files;
+      const store = new FileStateStore({ directory, owner, clock: clock(), warn });
+      const presence = new FilePresence(owner, store, clock());
       const seals = (): Seal[] => this.#sealsOf(RED, directory);
       this.session = openSession({
         state: new SealedStateStore({ store, seals, warn }),
@@ -80,9 +72,8 @@ class Storage {
         onSecret,
         clock: clock(),
       });
-    }
-    this.pack = new Pack({ ...options, presence, store });
-    this.demoPack = this.pack;
+      this.pack = this.demoPack = new Pack({ ...options, presence, store });
+    } else this.pack = this.demoPack = new Pack(options);
   }
 
   /** @throws VehicleError CONFIG */
