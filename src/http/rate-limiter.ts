@@ -80,7 +80,7 @@ const outdatedMs = 2_000;
  * How long nothing is sent after a shared store forgot the counts: until every process
  * has added what it sent.
  */
-const settleMs = 15_000;
+const recountMs = 15_000;
 
 /** In the order in which waiting requests are served. */
 const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
@@ -572,7 +572,7 @@ export class RateLimiter {
       // The first read, or the store forgot the record; another process may have begun a new one.
       if (record === null) this.#counts.clear();
       this.#counts.merge(this.#own, time);
-      if (this.#epoch !== '') this.#settlesAt = time + settleMs;
+      if (this.#epoch !== '') this.#settlesAt = time + recountMs;
     }
     this.#epoch = epoch;
     this.#isContended = this.#isLoaded && stored?.version !== this.#version;
