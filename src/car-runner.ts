@@ -52,17 +52,14 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
   withClockSet?(state: State, set: { since: number; byMs: number; at: number }): State;
 }
 
-type RunnerPresence = Pick<Presence, 'id' | 'group' | 'isLeading' | 'isStill' | 'hasEnded'>;
+type RunnerPresence = Pick<Presence, 'id' | 'sharedId' | 'isLeading' | 'isStill' | 'hasEnded'>;
 
 export interface CarRunnerOptions {
   client: { readonly clockSkewMs: number; read(name: ReadName, options: ReadOptions): Promise<Reading> };
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /**
-   * The key of the record with state and unsent events. In a group, the runner adds the VIN,
-   * because nodes with the same id in the copies of a flow can have different cars.
-   */
+  /** The key of the record with state and unsent events; among copies of a flow, the VIN follows. */
   key: string;
   clock: Clock;
   /** The presence of this process in `store`. Default: no other process uses the store. */
@@ -130,12 +127,12 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** Wall time minus monotonic time, as of the last step. */
   #wallOffset: number;
 
-  /** The key of the record, with the VIN in a group. */
+  /** The key of the record, in all copies of the flow. */
   readonly key: string;
 
   private constructor(reducer: CarReducer<Read, State, Input, Event>, options: CarRunnerOptions) {
     const { clock, key, vin, presence = new LocalPresence(clock) } = options;
-    this.key = presence.group === null ? key : `${key}/${vin}`;
+    this.key = presence.sharedId(key, vin);
     this.#presence = presence;
     this.#reducer = reducer;
     this.#options = options;
@@ -361,7 +358,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       this.#stored = text;
       this.#isSaved = true;
     } catch (error) {
-      if (error instanceof StateFault && error.fault === 'unavailable') throw error;
+      if (error instanceof StateFault && error.isAway) throw error;
       if (this.#isSaved) onSaveFailed();
       this.#isSaved = false;
       // Perhaps it was written anyway.

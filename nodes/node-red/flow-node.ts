@@ -76,15 +76,10 @@ export class FlowNode implements NodeOfFlow {
     return packOf(this.RED, this.config.service ?? memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'service'));
   }
 
-  /**
-   * The name of the node in records that copies of the flow share: its id; in a group, followed by
-   * the VIN of its vehicle configuration, because nodes with the same id in the copies can have
-   * different cars.
-   */
+  /** The name of the node in records that copies of the flow share. */
   get sharedId(): string {
     const vin = nonBlank(memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'vin'));
-    if (this.pack.presence.group === null || vin === undefined) return this.node.id;
-    return `${this.node.id}/${normalVin(vin)}`;
+    return this.pack.presence.sharedId(this.node.id, vin === undefined ? vin : normalVin(vin));
   }
 
   /**

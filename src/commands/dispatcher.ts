@@ -218,7 +218,7 @@ export class Dispatcher {
    */
   async #pending(): Promise<Command[] | null> {
     const { client, clock, log, account } = this.#options;
-    const earlierAt = (await log.store.earlierFoundAt?.()) ?? -Infinity;
+    const earlierAt = (await log.presence.earlierFoundAt()) ?? -Infinity;
     if (client.service.since === undefined && clock.monotonic() - earlierAt < maxActingMs) return null;
     const pending = await log.pending(account);
     return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));

@@ -136,7 +136,7 @@ async function withSentence<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const sentences = {
+const sentences: Partial<Record<StateFault['fault'], string>> = {
   damaged:
     'The saved sign-in is damaged and cannot be read. A backup does not help, because its refresh token has been used. Sign in again in the vehicle configuration.',
   foreign:
@@ -147,10 +147,9 @@ const sentences = {
 
 /** States what to do; a shared store states it itself. */
 function unreadable(fault: StateFault): VehicleError {
-  if (fault.fault === 'unavailable') return fault;
   const problem =
     fault.fault === 'inaccessible'
       ? sentence`The saved sign-in cannot be read or written (${fault.systemCode || 'unknown fault'}). Make the folder "connected-vehicle" in Node-RED's user directory readable and writable for the user that runs Node-RED, with free space on its disk.`
       : sentences[fault.fault];
-  return new VehicleError('CONFIG', problem, { cause: fault });
+  return problem === undefined ? fault : new VehicleError('CONFIG', problem, { cause: fault });
 }

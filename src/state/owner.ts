@@ -8,7 +8,6 @@ import * as z from 'zod/mini';
 import { systemCodeOf, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
-import type { Role } from './presence';
 
 export interface DirectoryOwnerOptions {
   directory: string;
@@ -21,6 +20,13 @@ export interface DirectoryOwnerOptions {
   /** Default: a server for the path. @throws the error of the system if no socket can be created */
   listen?: (path: string) => Promise<Server>;
 }
+
+/**
+ * `deciding`: it is not known yet whether this process may act. `standby`: another process acts;
+ * this one waits for its end. `lost`: another process has taken over; only a restart helps, because
+ * what this process remembers may be outdated.
+ */
+export type Role = 'deciding' | 'active' | 'standby' | 'lost';
 
 /** The use of a directory by another process. Nothing was read or written. */
 export class DirectoryInUse extends VehicleError {

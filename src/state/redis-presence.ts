@@ -2,8 +2,15 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
-import type { Presence } from './presence';
-import { readForUpdate, retryOnConflict, type SharedStore, type StateFault } from './state-store';
+import { noneFound, type Presence } from './presence';
+import {
+  MemoryStateStore,
+  readForUpdate,
+  retryOnConflict,
+  type SharedStore,
+  type StateFault,
+  type StateStore,
+} from './state-store';
 
 interface RedisPresenceOptions {
   store: SharedStore;
@@ -28,6 +35,7 @@ const silentMs = 15_000;
 const processSchema = z.lazy(() => z.object({ name: z.string() }));
 const leaderSchema = z.lazy(() => z.object({ id: z.string() }));
 
+const nothing = (): void => undefined;
 const noLead = { id: '', version: '' };
 
 /** Another process, as this one sees it. */
@@ -56,10 +64,16 @@ interface Seen {
  */
 export class RedisPresence implements Presence {
   readonly role = 'active';
-  readonly isShared = true;
+  readonly maxAhead = 0;
+  readonly forOthers = (work: () => void): void => work();
+  readonly earlierFoundAt = noneFound;
+  readonly restoreSlots = nothing;
+  readonly canDoWithout = (): boolean => false;
   readonly #store: SharedStore;
-  readonly group: string | null;
+  readonly #group: string | null;
   readonly joinsCommands: boolean;
+  readonly slots: StateStore;
+  readonly armings: StateStore;
   readonly #name: string;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
@@ -87,7 +101,9 @@ export class RedisPresence implements Presence {
   constructor(options: RedisPresenceOptions) {
     const { store, name = '', group = null, clock = systemClock } = options;
     this.#store = store;
-    this.group = group;
+    this.slots = store;
+    this.armings = group === null ? new MemoryStateStore() : store;
+    this.#group = group;
     this.#isLeading = group === null;
     this.joinsCommands = group !== null && options.joinsCommands !== false;
     this.#name = name;
@@ -126,6 +142,14 @@ export class RedisPresence implements Presence {
     return this.#isLeading;
   }
 
+  sharedId(id: string, vin?: string): string {
+    return this.#group === null || vin === undefined ? id : `${id}/${vin}`;
+  }
+
+  senderOf(node: string | null): string {
+    return this.joinsCommands && node !== null ? `${this.#group}/${node}` : '';
+  }
+
   async settled(signal?: Signal): Promise<boolean> {
     let hasWaited = false;
     for (let ms; (ms = this.#store.settlesInMs) > 0; hasWaited = true)
@@ -158,6 +182,10 @@ export class RedisPresence implements Presence {
     return id === this.#id && this.#isSure;
   }
 
+  isStillOfNode(id: string): boolean {
+    return this.#group === null || this.isStill(id);
+  }
+
   /**
    * Whether the last beat is less than 10 seconds old: then no other process can
    * have removed its record.
@@ -179,7 +207,7 @@ export class RedisPresence implements Presence {
   onLeading(listener: (isLeading: boolean) => void, signal: Signal): void {
     if (signal.aborted) return;
     listener(this.#isLeading);
-    if (this.group === null) return;
+    if (this.#group === null) return;
     this.#onLeading.add(listener);
     signal.addEventListener('abort', () => {
       this.#onLeading.delete(listener);
@@ -269,7 +297,7 @@ export class RedisPresence implements Presence {
   }
 
   #noteLeading(): void {
-    if (this.group === null) return;
+    if (this.#group === null) return;
     const isLeading = this.isStill(this.#lead.id);
     if (isLeading === this.#isLeading) return;
     this.#isLeading = isLeading;
@@ -277,7 +305,7 @@ export class RedisPresence implements Presence {
   }
 
   get #leaderKey(): string {
-    return `leader/${this.group}`;
+    return `leader/${this.#group}`;
   }
 
   /** One beat at a time. */

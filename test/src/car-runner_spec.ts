@@ -109,10 +109,10 @@ describe('The runner of guard and events', () => {
     class OtherProcess {
       isPaused = false;
       isLeading = true;
-      readonly group = 'flows';
       static ended = new Set<string>();
       constructor(public id: string) {}
       isStill = (id: string): boolean => id === this.id && !this.isPaused;
+      sharedId = (key: string, car?: string): string => `${key}/${car}`;
       hasEnded = async (id: string): Promise<boolean> => id === '' || OtherProcess.ended.has(id);
       /** After 15 seconds, another one ends it. */
       end(): void {

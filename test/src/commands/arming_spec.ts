@@ -77,7 +77,7 @@ describe('arming', () => {
     let clock: ManualClock;
     let store: MemoryStateStore;
     let writes: number;
-    const of = (node = 'node') => new Arming({ clock, shared: { store, node, now: () => clock.now() } });
+    const of = (node = 'node') => new Arming({ clock, presence: { armings: store, now: () => clock.now() }, node });
     beforeEach(() => {
       clock = new ManualClock();
       store = new MemoryStateStore();
@@ -127,7 +127,7 @@ describe('arming', () => {
 
     it('holds though the clock of its store is a second behind', async () => {
       let now = clock.now();
-      const arming = new Arming({ clock, shared: { store, node: 'node', now: () => now } });
+      const arming = new Arming({ clock, presence: { armings: store, now: () => now }, node: 'node' });
       await arming.arm(30);
       now -= 999;
       await arming.take(30);

@@ -46,8 +46,7 @@ describe('commands of several processes to one car', () => {
     sent.catch(() => undefined);
     return sent;
   };
-  const armingOf = ({ presence }: Process, node: string): Arming =>
-    new Arming({ clock: all.clock, shared: { store: all.store, node, now: () => presence.now() } });
+  const armingOf = ({ presence }: Process, node: string): Arming => new Arming({ clock: all.clock, presence, node });
   /** A command of a node, which a message to this node can cancel in any copy of the flow. */
   const cancellable = (process: Process, node: string): CommandAttempt => {
     const attempt = new CommandAttempt({ clock: all.clock });

@@ -182,13 +182,15 @@ describe('the rate limiter of an API key', () => {
       );
     });
 
-    it('sends nothing while another process uses the directory, and continues when that has ended', async () => {
+    it('sends nothing while another process uses the directory or after it took over, and continues when that has ended', async () => {
       const read = store.read.bind(store);
       store.read = () => Promise.reject(new DirectoryInUse('standby'));
       const limiter = limiterOf({ store });
       for (let tries = 0; tries < 2; tries += 1) await refused(acquire(limiter, 'read'), 'CONFIG');
       store.read = read;
       await acquire(limiter, 'read');
+      store.write = () => Promise.reject(new DirectoryInUse('lost'));
+      await refused(acquire(limiter, 'command'), 'CONFIG');
       assert.equal(limiter.snapshot().usedToday, 1);
     });
 

@@ -31,7 +31,8 @@ describe('The logbook of a car', () => {
   const store = new MemoryStateStore();
   let clock: ManualClock;
   let logbook: Logbook;
-  const open = (isShared = false): Logbook => new Logbook({ store, clock, isShared });
+  const open = (): Logbook => new Logbook({ store, clock });
+  const openShared = (): Logbook => new Logbook({ store, clock, presence: { forOthers: (work) => work() } });
   const observe = (book: Logbook, [at, read, payload]: (typeof reads)[number], km = 0, car = vin): void => {
     clock.setTime(start + at * minute);
     const receivedAt = new Date(clock.now()).toISOString();
@@ -124,7 +125,7 @@ describe('The logbook of a car', () => {
   });
 
   it('has a trip once if two processes read the car', async () => {
-    const [one, other] = [open(true), open(true)];
+    const [one, other] = [openShared(), openShared()];
     for (const read of reads) {
       observe(one, read);
       observe(other, read);
