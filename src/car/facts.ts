@@ -53,6 +53,8 @@ interface Car {
   isRead: boolean;
   reading: Promise<void> | null;
   readonly writes: Serial;
+  /** The write that has not begun: it also stores what is learned until then. */
+  planned: Promise<void> | null;
   /** The version that is stored, as far as it is known. */
   version: string | null;
   /** When the facts were stored last, in milliseconds since 1970. */
@@ -209,17 +211,22 @@ export class CarFacts {
    */
   async #save(vin: string, car: Car): Promise<void> {
     if (!car.isRead) return;
-    const key = keyOf(vin);
     Object.assign(car, { statesStoredAt: this.#clock.now(), hasNewStates: false });
+    car.planned ??= this.#write(keyOf(vin), car);
+    await car.planned;
+  }
+
+  async #write(key: string, car: Car): Promise<void> {
     try {
-      await car.writes.run(() =>
-        retryOnConflict(async (isAgain) => {
+      await car.writes.run(() => {
+        car.planned = null;
+        return retryOnConflict(async (isAgain) => {
           if (isAgain) car.facts = merged(await this.#load(key, car), car.facts, this.#clock.now());
           const version = await this.#store.write(key, car.facts, { expected: car.version });
           if (version !== null) car.version = version;
           return version;
-        }),
-      );
+        });
+      });
       this.#stored ??= this.#store.entries('car/').then((all) => new Map(all.map((one) => [one.key, true])));
       for (const oldest of setNewest(await this.#stored, key, true, maxCars)) await this.#store.remove(oldest);
     } catch {
@@ -240,6 +247,7 @@ export class CarFacts {
       isRead: false,
       reading: null,
       writes: new Serial(),
+      planned: null,
       version: null,
       fuelTypeAskAt: -Infinity,
       statesStoredAt: -Infinity,
