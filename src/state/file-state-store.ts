@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, fsync, open, writeFile } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import * as z from 'zod/mini';
 import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
@@ -18,8 +20,20 @@ import {
   type StoredEntry,
 } from './state-store';
 
+/**
+ * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,
+ * which cost more CPU than the steps.
+ */
+export const durableFiles = {
+  writeFile: promisify(writeFile),
+  open: promisify(open),
+  fsync: promisify(fsync),
+  closeSync,
+};
+
 /** The parts of the file system in use; a parameter so that a test can make any step fail. */
-export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'unlink'>;
+export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'readFile' | 'readdir' | 'rename' | 'unlink'> &
+  typeof durableFiles;
 
 export interface FileStateStoreOptions {
   /**
@@ -69,7 +83,8 @@ interface Collection {
  */
 export class FileStateStore implements StateStore {
   readonly #options: FileStateStoreOptions;
-  readonly #files: StateFiles;
+  readonly #files: Omit<StateFiles, keyof typeof durableFiles>;
+  readonly #durable: typeof durableFiles;
   readonly #collections = new Map<string, Promise<Collection>>();
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -83,6 +98,7 @@ export class FileStateStore implements StateStore {
   constructor(options: FileStateStoreOptions) {
     this.#options = options;
     this.#files = options.files ?? diskFiles;
+    this.#durable = options.files ?? durableFiles;
   }
 
   async read(key: string): Promise<Stored | null> {
@@ -212,13 +228,7 @@ export class FileStateStore implements StateStore {
   async #replace(folder: string, name: string, text: string): Promise<void> {
     const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}.new`);
     try {
-      const opened = await this.#create(folder, draft);
-      try {
-        await opened.writeFile(text);
-        await opened.sync();
-      } finally {
-        await opened.close();
-      }
+      await this.#create(folder, draft, text);
       await this.#rename(draft, join(folder, name));
     } catch (error) {
       await this.#files.unlink(draft).catch(() => undefined);
@@ -227,14 +237,15 @@ export class FileStateStore implements StateStore {
     await this.#syncFolder(folder);
   }
 
-  /** Also creates the folder if it is missing. */
-  async #create(folder: string, draft: string): Promise<diskFiles.FileHandle> {
+  /** Also creates the folder if it is missing. Fulfilled when the text is on disk. */
+  async #create(folder: string, draft: string, text: string): Promise<void> {
+    const options = { flag: 'wx', mode: 0o600, flush: true };
     try {
-      return await this.#files.open(draft, 'wx', 0o600);
+      await this.#durable.writeFile(draft, text, options);
     } catch (error) {
       if (systemCodeOf(error) !== 'ENOENT') throw error;
       await this.#files.mkdir(folder, { recursive: true, mode: 0o700 });
-      return this.#files.open(draft, 'wx', 0o600);
+      await this.#durable.writeFile(draft, text, options);
     }
   }
 
@@ -260,9 +271,11 @@ export class FileStateStore implements StateStore {
    * do that and need not.
    */
   async #syncFolder(folder: string): Promise<void> {
+    const { open, fsync, closeSync } = this.#durable;
     try {
-      const opened = await this.#files.open(folder, 'r');
-      await opened.sync().finally(() => opened.close());
+      const opened = await open(folder, 'r');
+      // Closing a folder needs no access to the disk.
+      await fsync(opened).finally(() => closeSync(opened));
     } catch {
       // The file itself is on disk.
     }
