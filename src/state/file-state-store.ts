@@ -8,6 +8,7 @@ import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import { SharedRuns } from '../util/serial';
 import { removeEarlier } from './earlier-files';
 import type { DirectoryOwner } from './owner';
 import {
@@ -73,6 +74,8 @@ interface Collection {
   records: Map<string, FileRecord | StateFault>;
   /** The files that were put aside, by the name that they had. */
   aside: Map<string, string[]>;
+  /** Writes that have ended at the same time force the folder to disk together. */
+  syncs: SharedRuns<void>;
 }
 
 /**
@@ -116,7 +119,7 @@ export class FileStateStore implements StateStore {
       if (present instanceof StateFault) await this.#putAside(collection, name, present);
       const version = (this.#version += 1);
       const text = `{"format":${format},"key":${JSON.stringify(key)},"version":${version},"value":${json}}`;
-      await this.#replace(collection.folder, name, text);
+      await this.#replace(collection, name, text);
       collection.records.set(name, { key, version, json });
       return String(version);
     });
@@ -190,7 +193,7 @@ export class FileStateStore implements StateStore {
 
   async #readFolder(name: string): Promise<Collection> {
     const folder = join(this.#options.directory, 'state', name);
-    const collection: Collection = { name, folder, records: new Map(), aside: new Map() };
+    const collection: Collection = { name, folder, records: new Map(), aside: new Map(), syncs: new SharedRuns() };
     for (const file of (await this.#files.readdir(folder).catch(ignoreMissing)) ?? []) {
       const [, key = '', rest] = /^([0-9a-f]{32}\.json)(.*)$/.exec(file) ?? [];
       if (rest === '') await this.#readRecord(collection, file);
@@ -225,7 +228,7 @@ export class FileStateStore implements StateStore {
     return record;
   }
 
-  async #replace(folder: string, name: string, text: string): Promise<void> {
+  async #replace({ folder, syncs }: Collection, name: string, text: string): Promise<void> {
     const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}.new`);
     try {
       await this.#create(folder, draft, text);
@@ -234,7 +237,7 @@ export class FileStateStore implements StateStore {
       await this.#files.unlink(draft).catch(() => undefined);
       throw error;
     }
-    await this.#syncFolder(folder);
+    await syncs.run(() => this.#syncFolder(folder));
   }
 
   /** Also creates the folder if it is missing. Fulfilled when the text is on disk. */

@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import { systemCodeOf, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import { SharedRuns } from '../util/serial';
 import type { Role } from './presence';
 
 export interface DirectoryOwnerOptions {
@@ -75,6 +76,8 @@ export class DirectoryOwner {
   readonly #connections = new Set<Socket>();
   readonly #decided: Promise<void>;
   readonly #running: Promise<void>;
+  /** Writes that begin at the same time look together. */
+  readonly #looks = new SharedRuns<number>();
   #role: Role = 'deciding';
   /** The number of the own file; 0 while there is none. */
   #number = 0;
@@ -115,7 +118,7 @@ export class DirectoryOwner {
    */
   async confirm(): Promise<void> {
     if (this.#role === 'active' && this.#number > 0) {
-      const last = await this.#lastNumber().catch(() => this.#number);
+      const last = await this.#looks.run(() => this.#lastNumber()).catch(() => this.#number);
       // A person has emptied the folder.
       if (last === 0) await this.#writeMark(this.#number).catch(() => undefined);
       else if (last !== this.#number) this.#lose();

@@ -13,7 +13,7 @@ import * as diskFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
-import { durableFiles } from '../../../src/state/file-state-store';
+import { durableFiles, type StateFiles } from '../../../src/state/file-state-store';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
@@ -215,6 +215,31 @@ describe('the state store', () => {
     await store.write('guard/a', 'third');
     await disk.failPower();
     assert.equal((await open().read('guard/a'))?.value, 'third');
+    assert.equal((await open().read('guard/b'))?.value, 'second');
+  });
+
+  it('has it on disk also if it was renamed while the folder was forced to disk for another value', async () => {
+    const disk = new VolatileFiles();
+    let renames = 0;
+    let goOn = (): void => undefined;
+    const isSecondRenamed = new Promise<void>((resolve) => (goOn = resolve));
+    const files: StateFiles = {
+      ...disk.files,
+      rename: async (from, to) => {
+        await disk.files.rename(from, to);
+        renames += 1;
+        if (renames === 2) goOn();
+      },
+      fsync: async (descriptor) => {
+        const synced = disk.files.fsync(descriptor);
+        await isSecondRenamed;
+        await synced;
+      },
+    };
+    const store = new FileStateStore({ directory, files });
+    await Promise.all([store.write('guard/a', 'first'), store.write('guard/b', 'second')]);
+    await disk.failPower();
+    assert.equal((await open().read('guard/a'))?.value, 'first');
     assert.equal((await open().read('guard/b'))?.value, 'second');
   });
 

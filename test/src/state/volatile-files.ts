@@ -33,9 +33,11 @@ export class VolatileFiles {
       return descriptor;
     },
     fsync: async (descriptor) => {
-      await durableFiles.fsync(descriptor);
       const place = this.#opened.get(descriptor);
-      for (const one of this.#replaced) if (dirname(one.file) === place) one.isNameKept = true;
+      // A name that comes meanwhile may be lost.
+      const named = this.#replaced.filter(({ file }) => dirname(file) === place);
+      await durableFiles.fsync(descriptor);
+      for (const one of named) one.isNameKept = true;
     },
     rename: async (from, to) => {
       const file = String(to);
