@@ -97,6 +97,9 @@ export class FileStateStore implements StateStore {
    * gets another version.
    */
   #version = 0;
+  /** So that the drafts of two processes have two names. */
+  readonly #process = randomBytes(6).toString('hex');
+  #drafts = 0;
 
   constructor(options: FileStateStoreOptions) {
     this.#options = options;
@@ -229,7 +232,7 @@ export class FileStateStore implements StateStore {
   }
 
   async #replace({ folder, syncs }: Collection, name: string, text: string): Promise<void> {
-    const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}.new`);
+    const draft = join(folder, `${name}.${this.#process}-${(this.#drafts += 1)}.new`);
     try {
       await this.#create(folder, draft, text);
       await this.#rename(draft, join(folder, name));
