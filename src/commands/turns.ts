@@ -16,6 +16,7 @@ import {
   type Stored,
 } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
+import { Cancellation } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { CancelledByMessage, type CommandAttempt } from './attempt';
@@ -62,7 +63,7 @@ const commandShape = z.object({
   /** The id of the attempt and of the record. */
   id: z.string(),
   command: z.string(),
-  /** A hash of the address and the body: equal for the same command. */
+  /** A hash of the address and the body: equal for the same command. Empty without a sender. */
   fingerprint: z.string(),
   /** The process that sends it. */
   by: z.string(),
@@ -151,7 +152,7 @@ export class Turn {
   /** Once it is about to be sent. */
   command: Command | null = null;
   /** Aborted when it has ended. */
-  readonly over = new AbortController();
+  readonly over = new Cancellation();
   /** Ends a pause in line. */
   wake: () => void = () => undefined;
   /** How often the slot had become free when this command looked last. */
@@ -337,12 +338,13 @@ export class Turns {
   #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest, waitedMs: number): Holder {
     const askedAt = this.#presence.now() - waitedMs;
     const { group, id } = this.#presence;
+    const sender = node === null || group === null ? '' : `${group}/${node}`;
     return {
       id: attempt.id,
       command: route.command,
-      fingerprint: hashed(`${route.url.href}\n${route.body ?? ''}`),
+      fingerprint: sender && hashed(`${route.url.href}\n${route.body ?? ''}`),
       by: id,
-      sender: node === null || group === null ? '' : `${group}/${node}`,
+      sender,
       askedAt,
       record: null,
       status: 'waiting',
@@ -596,8 +598,8 @@ export class Turns {
     const { attempt, over } = turn;
     for (;;) {
       const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
-      const isOver = await this.#clock.sleep(pause, over.signal).then(
-        () => over.signal.aborted,
+      const isOver = await this.#clock.sleep(pause, over).then(
+        () => over.aborted,
         () => true,
       );
       if (isOver) return;
@@ -630,7 +632,7 @@ export class Turns {
         const { holder, recent } = slot;
         // While it waits, `markSent` may have stored more than this process knows yet.
         const isStored = holder?.id === id && (status === 'waiting' || (holder.status === status && holder.by === by));
-        const isOver = over.signal.aborted || recent.some((one) => one.id === id);
+        const isOver = over.aborted || recent.some((one) => one.id === id);
         const isOwn = holder?.id === id || isMissing || (status !== 'waiting' && !isSent(holder));
         return isStored || isOver || !isOwn ? slot : { ...slot, holder: turn.holder };
       },
@@ -665,7 +667,7 @@ export class Turns {
     const { known } = car;
     const stored = await readForUpdate(this.#store, car.key);
     // This process has written or read the slot meanwhile, and what was read here may be older.
-    return car.known === known ? this.#accept(car, stored) : car.known;
+    return car.known === known ? this.#accept(car, stored && parseSlot(stored), stored?.version ?? null) : car.known;
   }
 
   /** @returns null if another process was faster */
@@ -674,7 +676,7 @@ export class Turns {
     // A clock that was set back must not keep ended commands.
     const value = { holder, recent: recent.filter(({ until }) => until > now && until <= now + recentMs) };
     const version = await this.#store.write(car.key, value, { expected });
-    return version === null ? null : this.#accept(car, { value, version });
+    return version === null ? null : this.#accept(car, value, version);
   }
 
   /**
@@ -692,10 +694,9 @@ export class Turns {
     }, this.#clock);
   }
 
-  #accept(car: Car, stored: Stored | null): Known {
-    const slot = stored && parseSlot(stored);
+  /** @param slot null if nothing is stored that can be read */
+  #accept(car: Car, slot: Slot | null, version: string | null): Known {
     const before = car.known.slot.holder;
-    const version = stored?.version ?? null;
     car.known = { slot: slot ?? { holder: null, recent: [] }, version, isMissing: slot === null };
     const { holder, recent } = car.known.slot;
     if (holder?.id !== before?.id || isSent(holder) !== isSent(before)) {
