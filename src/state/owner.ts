@@ -294,7 +294,8 @@ export class DirectoryOwner {
       if (systemCodeOf(error) === 'ENOENT') return [];
       throw error;
     });
-    return Math.max(0, ...names.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
+    const own = names.filter((name) => name.startsWith('owner-'));
+    return Math.max(0, ...own.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
   }
 
   /** Removes what former owners left. */
