@@ -103,7 +103,8 @@ class ResultNode {
         const text = `${say(`command.${name}`, { defaultValue: name })}: ${translate(update.reason)}`;
         const report = safeRecord({ ...update.report, car, text: own.withCar(text, vin, vehicle) });
         const topic = msg.topic || report.command;
-        const out: Message = { ...own.RED.util.cloneMessage(msg), topic, payload: report };
+        // A copy of the record would be replaced.
+        const out: Message = { ...own.RED.util.cloneMessage({ ...msg, payload: null }), topic, payload: report };
         if (update.settled) {
           const end = await this.#sendResult(followed, update, () => send([out, null]), signal);
           if (end === 'sent') own.status.showOutcome(report);

@@ -1,8 +1,7 @@
 import { commandRow } from '../catalogue/commands';
-import { interfaceNames, interfaces } from '../catalogue/reads';
+import { interfaces } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
-import { addressOf } from '../http/addresses';
 import type { ReadyToPost, Requests } from '../http/requests';
 import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
@@ -200,12 +199,10 @@ export class Dispatcher {
    * a wallbox charges.
    */
   #carChanges({ vin, wallbox }: CommandRoute): void {
-    const { client, observers, requests } = this.#options;
+    const { observers, requests } = this.#options;
     for (const observer of observers) observer.commandSent(vin);
-    for (const iface of interfaceNames)
-      requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
-    if (wallbox !== undefined)
-      requests.forget(addressOf(client.service, 'energy-device-v1', '/wallbox/{wallbox}', { wallbox }).href);
+    requests.forget(`/vehicles/${vin}`);
+    if (wallbox !== undefined) requests.forget(`/wallbox/${encodeURIComponent(wallbox)}`);
   }
 
   #noteLock({ record: { command, vin, outcome } }: Command): void {

@@ -8,7 +8,7 @@ import { clockTime, sentence } from '../sentence';
 import type { Presence } from '../state/presence';
 import { hashed, readForUpdate, StateFault, retryOnConflict, type Stored } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
-import type { Signal } from '../util/cancellation';
+import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { CancelledByMessage, type CommandAttempt } from './attempt';
@@ -55,7 +55,7 @@ const commandShape = z.object({
   /** The id of the attempt and of the record. */
   id: z.string(),
   command: z.string(),
-  /** A hash of the address and the body: equal for the same command. */
+  /** A hash of the address and the body: equal for the same command. Empty without a sender. */
   fingerprint: z.string(),
   /** The process that sends it. */
   by: z.string(),
@@ -144,7 +144,7 @@ export class Turn {
   /** Once it is about to be sent. */
   command: Command | null = null;
   /** Aborted when it has ended. */
-  readonly over = new AbortController();
+  readonly over = new Cancellation();
   /** Ends a pause in line. */
   wake: () => void = () => undefined;
   /** How often the slot had become free when this command looked last. */
@@ -314,12 +314,13 @@ export class Turns {
   /** Copies of a flow that got one message wait differently until here. */
   #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest): Holder {
     const now = this.#presence.now();
+    const sender = this.#presence.senderOf(node);
     return {
       id: attempt.id,
       command: route.command,
-      fingerprint: hashed(`${route.url.href}\n${route.body ?? ''}`),
+      fingerprint: sender && hashed(`${route.url.href}\n${route.body ?? ''}`),
       by: this.#presence.id,
-      sender: this.#presence.senderOf(node),
+      sender,
       askedAt: now - attempt.age,
       record: null,
       status: 'waiting',
@@ -571,8 +572,8 @@ export class Turns {
     const { attempt, over } = turn;
     for (;;) {
       const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
-      const isOver = await this.#clock.sleep(pause, over.signal).then(
-        () => over.signal.aborted,
+      const isOver = await this.#clock.sleep(pause, over).then(
+        () => over.aborted,
         () => true,
       );
       if (isOver) return;
@@ -605,7 +606,7 @@ export class Turns {
         const { holder, recent } = slot;
         // While it waits, `markSent` may have stored more than this process knows yet.
         const isStored = holder?.id === id && (status === 'waiting' || (holder.status === status && holder.by === by));
-        const isOver = over.signal.aborted || recent.some((one) => one.id === id);
+        const isOver = over.aborted || recent.some((one) => one.id === id);
         const isOwn = holder?.id === id || isMissing || (status !== 'waiting' && !isSent(holder));
         return isStored || isOver || !isOwn ? slot : { ...slot, holder: turn.holder };
       },
@@ -640,7 +641,7 @@ export class Turns {
     const { known } = car;
     const stored = await readForUpdate(this.#presence.slots, car.key);
     // This process has written or read the slot meanwhile, and what was read here may be older.
-    return car.known === known ? this.#accept(car, stored) : car.known;
+    return car.known === known ? this.#accept(car, stored && parseSlot(stored), stored?.version ?? null) : car.known;
   }
 
   /** @returns null if another process was faster */
@@ -649,7 +650,7 @@ export class Turns {
     // A clock that was set back must not keep ended commands.
     const value = { holder, recent: recent.filter(({ until }) => until > now && until <= now + recentMs) };
     const version = await this.#presence.slots.write(car.key, value, { expected });
-    return version === null ? null : this.#accept(car, { value, version });
+    return version === null ? null : this.#accept(car, value, version);
   }
 
   /**
@@ -667,10 +668,9 @@ export class Turns {
     }, this.#clock);
   }
 
-  #accept(car: Car, stored: Stored | null): Known {
-    const slot = stored && parseSlot(stored);
+  /** @param slot null if nothing is stored that can be read */
+  #accept(car: Car, slot: Slot | null, version: string | null): Known {
     const before = car.known.slot.holder;
-    const version = stored?.version ?? null;
     car.known = { slot: slot ?? { holder: null, recent: [] }, version, isMissing: slot === null };
     const { holder, recent } = car.known.slot;
     if (holder?.id !== before?.id || isSent(holder) !== isSent(before)) {

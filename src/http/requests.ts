@@ -215,9 +215,9 @@ export class Requests {
     );
   }
 
-  /** Drops the kept answers of URLs with this prefix: a command changes what its car answers. */
-  forget(urlPrefix: string): void {
-    this.#options.shared.invalidate(urlPrefix);
+  /** Drops the kept answers of URLs with this part: a command changes what its car answers. */
+  forget(urlPart: string): void {
+    this.#options.shared.invalidate(urlPart);
   }
 
   /** Requests in progress end with the transport; none is tried again. */

@@ -256,6 +256,31 @@ describe('The last seven days of a car', () => {
   });
 });
 
+describe('What one answer shows', () => {
+  it('is stored in one write: what the car has, and its states', async () => {
+    const service = await startSimulator({ dialect: 'real' });
+    const store = new MemoryStateStore();
+    let writes = 0;
+    const write = store.write.bind(store);
+    store.write = (key, ...others) => {
+      if (key.startsWith('car/')) writes += 1;
+      return write(key, ...others);
+    };
+    const { vin } = service.car();
+    const { client } = openTestAccount(service, { store });
+    await client.read('doors', { vin, interface: 'v2' });
+    await closeAccounts();
+    await service.close();
+    const facts = new CarFacts(store);
+    assert.equal(await facts.isFitted(vin, 'tankLid'), true);
+    assert.deepEqual(
+      (await facts.statesOf(vin, 'doors.allClosed')).map(({ value }) => value),
+      [true],
+    );
+    assert.equal(writes, 1);
+  });
+});
+
 describe('A stored record of a car that is not one', () => {
   for (const stored of ['text', 7, null, [], { equipment: 'x', events: [1], history: {} }])
     it(`means that nothing is known, and is replaced: ${JSON.stringify(stored)}`, async () => {

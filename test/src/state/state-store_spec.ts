@@ -13,6 +13,7 @@ import * as diskFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
+import { durableFiles, type StateFiles } from '../../../src/state/file-state-store';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
@@ -166,11 +167,11 @@ describe('the state store', () => {
 
   it('leaves the old value if the disk is full at any step', async () => {
     await open().write('guard/a', 'old');
-    for (const step of ['open', 'rename'] as const) {
+    for (const step of ['writeFile', 'rename'] as const) {
       const full = (): never => {
         throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       };
-      const store = new FileStateStore({ directory, files: { ...diskFiles, [step]: full } });
+      const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, [step]: full } });
       await assert.rejects(
         store.write('guard/a', 'new'),
         (error) => error instanceof StateFault && error.systemCode === 'ENOSPC',
@@ -192,7 +193,7 @@ describe('the state store', () => {
         if (clock.now() < since + heldForMs) throw Object.assign(new Error(code), { code });
         await diskFiles.rename(from, to);
       };
-      const store = new FileStateStore({ directory, files: { ...diskFiles, rename }, clock });
+      const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, rename }, clock });
       const write = watched(store.write('guard/a', 'held for a moment'));
       await clock.advanceUntil(() => write.done);
       assert.equal((await open().read('guard/a'))?.value, 'held for a moment');
@@ -214,6 +215,31 @@ describe('the state store', () => {
     await store.write('guard/a', 'third');
     await disk.failPower();
     assert.equal((await open().read('guard/a'))?.value, 'third');
+    assert.equal((await open().read('guard/b'))?.value, 'second');
+  });
+
+  it('has it on disk also if it was renamed while the folder was forced to disk for another value', async () => {
+    const disk = new VolatileFiles();
+    let renames = 0;
+    let goOn = (): void => undefined;
+    const isSecondRenamed = new Promise<void>((resolve) => (goOn = resolve));
+    const files: StateFiles = {
+      ...disk.files,
+      rename: async (from, to) => {
+        await disk.files.rename(from, to);
+        renames += 1;
+        if (renames === 2) goOn();
+      },
+      fsync: async (descriptor) => {
+        const synced = disk.files.fsync(descriptor);
+        await isSecondRenamed;
+        await synced;
+      },
+    };
+    const store = new FileStateStore({ directory, files });
+    await Promise.all([store.write('guard/a', 'first'), store.write('guard/b', 'second')]);
+    await disk.failPower();
+    assert.equal((await open().read('guard/a'))?.value, 'first');
     assert.equal((await open().read('guard/b'))?.value, 'second');
   });
 
@@ -261,7 +287,7 @@ describe('the state store', () => {
       isReadable || !path.endsWith(name)
         ? diskFiles.readFile(path, encoding)
         : Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }))) as typeof diskFiles.readFile;
-    const store = new FileStateStore({ directory, files: { ...diskFiles, readFile } });
+    const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, readFile } });
     await assert.rejects(store.read('guard/a'), isFault('inaccessible'));
     await assert.rejects(store.write('guard/a', 'lost'), isFault('inaccessible'));
     await assert.rejects(store.entries('guard/'), isFault('inaccessible'));
