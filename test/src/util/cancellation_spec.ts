@@ -24,7 +24,8 @@ describe('a cancellation', () => {
     const heard: string[] = [];
     const only = (): void => void heard.push('only');
     cancellation.addEventListener('abort', only);
-    cancellation.removeEventListener('abort', () => undefined);
+    const unknown = (): void => undefined;
+    cancellation.removeEventListener('abort', unknown);
     cancellation.removeEventListener('abort', only);
     const last = (): void => void heard.push('last');
     cancellation.addEventListener('abort', () => cancellation.removeEventListener('abort', last));
