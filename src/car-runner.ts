@@ -59,7 +59,9 @@ export interface CarRunnerOptions {
   /** State that was stored for another vehicle is ignored. */
   vin: string;
   store: StateStore;
-  /** The key of the record with state and unsent events; among copies of a flow, the VIN follows. */
+  /**
+   * The key of the record with state and unsent events. Among copies of a flow, the VIN follows it.
+   */
   key: string;
   clock: Clock;
   /** The presence of this process in `store`. Default: no other process uses the store. */

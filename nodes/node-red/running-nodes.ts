@@ -10,7 +10,7 @@ import { packOf } from './storage';
  */
 export type News = 'deploy' | 'editors' | 'presence';
 
-/** The nodes of a Node-RED. One listener hears the news for all of them: one for each takes memory. */
+/** The nodes of a Node-RED. One listener hears the news for all: one for each takes memory. */
 class RunningNodes {
   readonly all = new Set<{ hear(news: News): void }>();
 

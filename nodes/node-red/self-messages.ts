@@ -1,7 +1,7 @@
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
 
-/** What is in the messages that nodes send to themselves. One map for all: one for each takes memory. */
+/** What nodes send to themselves, by message. One map for all: one for each takes memory. */
 const contents = new WeakMap<Message, { by: FlowNode; content: unknown }>();
 
 /**

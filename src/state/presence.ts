@@ -55,7 +55,7 @@ export interface Presence {
    * before something is sent.
    */
   isStill(id: string): boolean;
-  /** The same for what only a node with the same id sends: true if there are no copies of the flows. */
+  /** The same for what only this node id sends: true if there are no copies of the flows. */
   isStillOfNode(id: string): boolean;
   /**
    * Whether a process has ended, so that what it left may be taken over. True for an empty id: the

@@ -17,7 +17,7 @@ export interface Signal {
 export class Cancellation implements Signal {
   #isAborted = false;
   #reason: unknown;
-  /** One is kept by itself, because most have one. */
+  /** One is kept without a set, because most have one. */
   #listeners: (() => void) | Set<() => void> | undefined;
 
   get aborted(): boolean {
