@@ -24,9 +24,9 @@ describe('a cancellation', () => {
     const heard: string[] = [];
     const only = (): void => void heard.push('only');
     cancellation.addEventListener('abort', only);
-    cancellation.removeEventListener('abort', () => undefined);
-    cancellation.removeEventListener('abort', only);
     const last = (): void => void heard.push('last');
+    cancellation.removeEventListener('abort', last);
+    cancellation.removeEventListener('abort', only);
     cancellation.addEventListener('abort', () => cancellation.removeEventListener('abort', last));
     cancellation.addEventListener('abort', last);
     cancellation.abort();
