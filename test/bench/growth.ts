@@ -28,7 +28,7 @@ export async function growth(): Promise<Row[]> {
           {
             what: `${count} ${what}: memory of each`,
             value: kilobytes,
-            ...(isMost && what === 'nodes' && { atMost: 16, aim: 8.6 }),
+            ...(isMost && { atMost: what === 'nodes' ? 7.6 : 10.9 }),
             unit: 'KB',
           },
           {

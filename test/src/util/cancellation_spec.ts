@@ -24,10 +24,9 @@ describe('a cancellation', () => {
     const heard: string[] = [];
     const only = (): void => void heard.push('only');
     cancellation.addEventListener('abort', only);
-    const unknown = (): void => undefined;
-    cancellation.removeEventListener('abort', unknown);
-    cancellation.removeEventListener('abort', only);
     const last = (): void => void heard.push('last');
+    cancellation.removeEventListener('abort', last);
+    cancellation.removeEventListener('abort', only);
     cancellation.addEventListener('abort', () => cancellation.removeEventListener('abort', last));
     cancellation.addEventListener('abort', last);
     cancellation.abort();
