@@ -1,9 +1,9 @@
 // Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts
 // forms, message catalogues, help and icons where Node-RED looks for them: beside the compiled
 // nodes. What the forms share and the panel of the tab "Cars" go to resources/. With --changed it
-// keeps what the last build made of files that have not changed since (`npm start`,
-// `npm run test:file`).
+// keeps what the last build made of files that have not changed since.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, resolve } from 'node:path';
@@ -384,10 +384,18 @@ async function haveSourcesChanged() {
       (await readdir(root + folder, { recursive: true })).map((name) => `${folder}/${name}`),
     ),
   );
-  const times = ['package.json', 'package-lock.json', ...folders, ...below.flat()].map(
+  const times = ['package.json', 'package-lock.json', 'tsconfig.json', ...folders, ...below.flat()].map(
     async (name) => (await stat(root + name)).mtimeMs,
   );
   return Math.max(...(await Promise.all(times))) > bundledAt;
+}
+
+/** What was compiled of a source that is gone: Mocha would still run its tests. */
+async function removeOutdated() {
+  for (const folder of ['src', 'test'])
+    for (const name of await readdir(`${root}dist/${folder}`, { recursive: true }))
+      if (name.endsWith('.js') && !existsSync(`${root}${folder}/${name.replace(/js$/, 'ts')}`))
+        await rm(`${root}dist/${folder}/${name}`);
 }
 
 if (!process.argv.includes('--changed')) await rm(`${root}dist`, { recursive: true, force: true });
@@ -400,3 +408,4 @@ if (isStale) {
   await writeFile(stamp, '');
   await utimes(stamp, begun, begun);
 }
+await removeOutdated();
