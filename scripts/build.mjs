@@ -1,7 +1,8 @@
 // Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts
 // forms, message catalogues, help and icons where Node-RED looks for them: beside the compiled
 // nodes. What the forms share and the panel of the tab "Cars" go to resources/. With --changed it
-// compiles only what has changed since the last build (`npm start`, `npm run test:file`).
+// compiles only what has changed since the last build.
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, resolve } from 'node:path';
@@ -324,8 +325,17 @@ async function buildPage() {
   for (const folder of ['src/simulator/control', 'nodes']) await writeFile(`${root}dist/${folder}/page.html`, html);
 }
 
+/** What a former build compiled of a source that is gone: Mocha would still run its tests. */
+async function removeOutdated() {
+  for (const folder of ['src', 'test'])
+    for (const name of await readdir(`${root}dist/${folder}`, { recursive: true }))
+      if (name.endsWith('.js') && !existsSync(`${root}${folder}/${name.replace(/js$/, 'ts')}`))
+        await rm(`${root}dist/${folder}/${name}`);
+}
+
 if (!process.argv.includes('--changed')) await rm(`${root}dist`, { recursive: true, force: true });
 await Promise.all([compile('tsconfig.json', 'node'), compile('nodes/tsconfig.json', 'editor')]);
+await removeOutdated();
 await bundleRuntime();
 await cp(`${from}locales`, `${to}locales`, { recursive: true });
 await cp(`${root}icons`, `${to}icons`, { recursive: true });

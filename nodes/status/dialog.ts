@@ -59,6 +59,10 @@ function hasWallbox(): boolean {
 function fillList(chosen: readonly string[], equipment: Equipment): void {
   const kind = isSeveral() ? 'checkbox' : 'radio';
   const interfaces = serviceInterfaces();
+  const list = part('reads');
+  // Each field that reports a change when the form opens would fill it again.
+  const shown = JSON.stringify([kind, chosen, interfaces, hasWallbox(), equipment, unitsOfVehicle()]);
+  if (list.data('shown') === shown) return;
   const lineOf = (name: string): JQuery => {
     const needs = isReadName(name) ? needsOfRead(name, interfaces) : null;
     const isUnserved = needs?.scopes.length === 0;
@@ -70,7 +74,8 @@ function fillList(chosen: readonly string[], equipment: Equipment): void {
     line.find('input').attr('name', 'connected-vehicle-reads');
     return line.toggleClass('missing', isMissing).append(' ', $('<small>').text(remark));
   };
-  part('reads')
+  list
+    .data('shown', shown)
     .empty()
     .append(
       readThemes().map(([heading, names]) =>

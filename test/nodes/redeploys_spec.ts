@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { queryObjects } from 'node:v8';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Node } from 'node-red';
 import { editorsOf } from '../../nodes/runtime';
 import type { Simulator } from '../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type NodeConfig } from '../support/flow';
@@ -54,22 +56,38 @@ const listenersOf = (counts: Counts, whose: string, emitter: NodeJS.EventEmitter
     add(counts, `listeners of ${whose}: ${String(name)}`, emitter.listenerCount(name));
 };
 
+// A context that is made after this has the function.
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
 /**
- * The nodes that are in the memory, by type: a closed one stays there as long as a listener, a loop
- * or a timer knows it.
+ * The nodes of each deploy that are in the memory: a closed one stays there as long as a listener,
+ * a loop or a timer knows it.
  */
-function countNodes(flow: Flow): Map<string, number> {
-  flow.forgetCalls();
-  // Of each type the prototype of the prototype is that of Node-RED's class `Node`.
-  const { constructor: type } = Object.getPrototypeOf(Object.getPrototypeOf(flow.node('n'))) as NonNullable<unknown>;
-  // It collects the garbage first. The declared type is that of the format `count`.
-  const nodes = queryObjects(type as never, { format: 'summary' }) as unknown as string[];
-  const counts = new Map<string, number>();
-  for (const text of nodes) {
-    const [, name] = /\btype: '(connected-vehicle[^']*)'/.exec(text) ?? [];
-    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+class NodesInMemory {
+  readonly #nodes: WeakRef<Node>[] = [];
+
+  constructor(private readonly flow: Flow) {}
+
+  /** After a deploy. */
+  add(): void {
+    for (const id of ['v', 'n', ...others.map((other) => other.id)]) {
+      const node = this.flow.node(id);
+      if (!this.#nodes.some((known) => known.deref() === node)) this.#nodes.push(new WeakRef(node));
+    }
   }
-  return counts;
+
+  /** By type. */
+  async count(): Promise<Map<string, number>> {
+    this.flow.forgetCalls();
+    // What was asked of a WeakRef in this turn stays until the next one.
+    await new Promise(setImmediate);
+    collectGarbage();
+    const counts = new Map<string, number>();
+    for (const { type } of this.#nodes.flatMap((node) => node.deref() ?? []))
+      counts.set(type, (counts.get(type) ?? 0) + 1);
+    return counts;
+  }
 }
 
 /** Declares the tests of a flow that is deployed again and again. */
@@ -104,6 +122,8 @@ function declare(kinds: readonly ('full' | 'nodes')[], prepare: (flow: Flow) => 
     it(`leaves nothing behind of the nodes of ${many} deploys${kind === 'full' ? '' : ' that keep the vehicle'}`, async () => {
       await flow.load(status, customVehicle(service), demoCredentials, others);
       const listening = countListeners(editorsOf(flow.RED));
+      const nodesInMemory = new NodesInMemory(flow);
+      nodesInMemory.add();
       const deploy = async (times: number): Promise<void> => {
         for (let deploys = 0; deploys < times; deploys += 1) {
           // Reads, a command and its following are in progress while all is closed.
@@ -112,12 +132,12 @@ function declare(kinds: readonly ('full' | 'nodes')[], prepare: (flow: Flow) => 
           for (const id of ['n', 'command', 'condition']) flow.node(id).receive({ payload: 1 } as never);
           await new Promise(setImmediate);
           await flow.deploy(kind, demoCredentials);
+          nodesInMemory.add();
         }
       };
       await deploy(few);
       const before = await lasting(listening);
-      // Those of other specs in this process are among them.
-      const inMemoryBefore = countNodes(flow);
+      const inMemoryBefore = await nodesInMemory.count();
       await deploy(many - few);
       const after = await lasting(listening);
       const isMore = (name: string): boolean => {
@@ -128,7 +148,7 @@ function declare(kinds: readonly ('full' | 'nodes')[], prepare: (flow: Flow) => 
       const left = Object.keys(after)
         .filter(isMore)
         .map((name) => `${name}: ${before[name] ?? 0} after ${few} deploys, ${after[name]} after ${many}`);
-      const inMemory = countNodes(flow);
+      const inMemory = await nodesInMemory.count();
       assert.equal(inMemory.size, others.length + 2, 'each type has a node');
       // A socket that is kept holds its last read, with its node.
       for (const [type, count] of inMemory) {

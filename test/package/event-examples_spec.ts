@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { electricCar, startSimulator, type CarOptions, type Simulator } from '../support/simulator';
 import { ManualClock } from '../support/manual-clock';
 import { itLong } from '../support/long';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { DebugSidebar } from './debug-sidebar';
 import type { FlowNode } from './checkout';
 import { buttonOf, deployExample, pressButton, untilAsked } from './example-flow';
@@ -19,7 +19,7 @@ describe('The examples with events', function () {
   let service: Simulator;
 
   before(async () => {
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], undefined, fewNodesAnd('70-CSV.js', '10-file.js', '21-httprequest.js'));
     sidebar = await DebugSidebar.open(nodeRed.url);
   });
   after(async () => {

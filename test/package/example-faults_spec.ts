@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { demoCar, electricCar, startSimulator, type Simulator } from '../support/simulator';
 import { itLong } from '../support/long';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, type FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
 import { buttonOf, deployExample, pressButton, untilAsked } from './example-flow';
@@ -18,7 +18,7 @@ describe('The examples in trouble', function () {
   let nodes: FlowNode[];
 
   before(async () => {
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], undefined, fewNodesAnd('80-template.js', '21-httprequest.js'));
     sidebar = await DebugSidebar.open(nodeRed.url);
   });
   after(async () => {

@@ -9,7 +9,7 @@ import { linkDashboard } from '../support/real-node-red';
  * Dashboard 2 and no flow.
  */
 describeLong(`Battery and range on a gauge, by mouse${pendingNote}`, function () {
-  const started = useEditors([], { install: linkDashboard, settings: {} });
+  const started = useEditors([], { install: linkDashboard });
   let page: Page;
   let clicks = 0;
   const complaints: string[] = [];

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ManualClock } from '../support/manual-clock';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
 import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
@@ -78,7 +78,7 @@ describe('The example “Logbook to CSV and InfluxDB”', function () {
       });
     }).listen(0, '127.0.0.1');
     await once(influx, 'listening');
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], undefined, fewNodesAnd('70-CSV.js', '10-file.js', '21-httprequest.js'));
     sidebar = await DebugSidebar.open(nodeRed.url);
     // Behind the clock of Node-RED, so that what the car reports after a drive
     // is still in the past.

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { checkedDiscovery, type Entity } from '../support/home-assistant';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { deployExample, nodesOf, untilAsked } from './example-flow';
 
@@ -50,7 +50,7 @@ describe('The example “Home Assistant through MQTT”', function () {
       'connected-vehicle': { requestsPerMinute: 1000 },
       'connected-vehicle-status': { poll: 1 },
     };
-    nodeRed = await startNodeRed([], undefined, { mqttReconnectTime: 100 });
+    nodeRed = await startNodeRed([], undefined, { ...fewNodesAnd('10-mqtt.js'), mqttReconnectTime: 100 });
     await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({
       ...node,
       ...changes[node.type],

@@ -9,7 +9,7 @@ const note = pendingNote || (whyNoOwnClock ? ` (pending: ${whyNoOwnClock})` : ''
 
 describeLong(`A night at the wallbox in the demo, by mouse${note}`, function () {
   const clock = whyNoOwnClock === null ? new OwnClock() : undefined;
-  const started = useEditors([], { settings: {}, ...(clock && { clock }) });
+  const started = useEditors([], clock && { clock });
   let page: Page;
   const complaints: string[] = [];
   before(function () {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { formOf } from '../support/editor-client';
 import { itLong } from '../support/long';
-import { forkNodeRed } from '../support/real-node-red';
+import { fewNodes, forkNodeRed } from '../support/real-node-red';
 import { itOnRedis, RedisServer } from '../support/redis-server';
 import { removeFolder } from '../support/remove-folder';
 import { installTarball, packTarball } from './tarball';
@@ -20,7 +20,7 @@ describe('The client of a shared store', () => {
   /** What *Check* shows about the store, in a Node-RED of the user directory. */
   const checkStore = async (): Promise<string | null> => {
     const connectedVehicle = { store: server.url, group: 'mine' };
-    const child = forkNodeRed(userDir, { credentialSecret: 'a-secret-of-these-flows', connectedVehicle });
+    const child = forkNodeRed(userDir, { ...fewNodes, credentialSecret: 'a-secret-of-these-flows', connectedVehicle });
     try {
       const [{ port }] = (await once(child, 'message')) as [{ port: number }];
       const response = await fetch(`http://127.0.0.1:${port}/connected-vehicle/new/check`, {

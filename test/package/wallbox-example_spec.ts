@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
 import { buttonOf, deployExample, pressButton } from './example-flow';
@@ -32,7 +32,7 @@ describe('The example “Solar surplus through a wallbox”', function () {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     service = await startSimulator({ cars: [electricCar] });
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], undefined, fewNodesAnd('10-mqtt.js'));
     sidebar = await DebugSidebar.open(nodeRed.url);
     const changes: Record<string, object> = {
       'mqtt-broker': { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port), autoConnect: true },

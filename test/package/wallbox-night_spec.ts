@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { interfaceNames } from '../../src/index';
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
-import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
+import { fewNodes, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
 import { DebugSidebar } from './debug-sidebar';
 import { asked, buttonOf, deployExample, pressButton, untilAsked } from './example-flow';
@@ -14,7 +14,7 @@ describe('The example “Cheap hours with the Volvo wallbox”', function () {
 
   before(async () => {
     service = await startSimulator({ cars: [electricCar], dialect: 'real' });
-    nodeRed = await startNodeRed();
+    nodeRed = await startNodeRed([], undefined, fewNodes);
     sidebar = await DebugSidebar.open(nodeRed.url);
     nodes = await deployExample(nodeRed, service, 'Cheap hours with the Volvo wallbox', (node) => ({
       ...node,

@@ -162,8 +162,11 @@ function showAtOnce(): void {
 /** Loads or reloads an editor, and waits until its palette and its flows are there. */
 export async function loadEditor(page: Page, url: string): Promise<void> {
   await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 600_000 });
-  await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
-  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  await page.waitForFunction(() => {
+    const isInPalette =
+      document.querySelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]') !== null;
+    return isInPalette && !document.querySelector('#red-ui-loading-progress')?.checkVisibility();
+  });
   await page.evaluate(markOpenForms);
 }
 
@@ -211,7 +214,8 @@ export async function importExample(
  * form may come later.
  */
 export const formIsOpen = (page: Page): Promise<unknown> =>
-  page.waitForSelector('.red-ui-tray[data-shown]:not(:has([aria-busy=true]))');
+  // In each frame, a selector of Playwright would look into each element for a shadow tree.
+  page.waitForFunction(() => document.querySelector('.red-ui-tray[data-shown]:not(:has([aria-busy=true]))') !== null);
 
 /** What the tests ask of the editor itself. */
 interface Editor {
@@ -246,7 +250,7 @@ export const beginForm = (page: Page, id: string): Promise<void> =>
 export async function closeForm(page: Page, button: 'ok' | 'cancel' = 'cancel'): Promise<void> {
   // Not by mouse: a notification of the editor may lie above it.
   await page.locator(`:is(#node-dialog-${button}, #node-config-dialog-${button})`).dispatchEvent('click');
-  await page.waitForSelector('.red-ui-tray', { state: 'detached' });
+  await page.waitForFunction(() => document.querySelector('.red-ui-tray') === null);
 }
 
 /**

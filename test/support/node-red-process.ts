@@ -1,10 +1,18 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Node, NodeMessage, NodeRedApp } from 'node-red';
 
 /** `NODE_RED_PATH` names another Node-RED than the one that is installed here. */
 const RED = require(process.env['NODE_RED_PATH'] ?? 'node-red') as NodeRedApp;
+
+/**
+ * Stands for the 3.5 MB that draw diagrams, which each editor would load and compile, and of which
+ * no help has one.
+ */
+const noDiagrams = 'globalThis.mermaid = { initialize() {} };';
 
 /**
  * The child of `startNodeRed`: one Node-RED on a port that the system chooses, in the user
@@ -16,9 +24,16 @@ async function main(userDir: string, settings: object): Promise<void> {
   // Before the flows start: Dashboard 2 wraps the listeners that exist then, and takes its
   // own requests from them.
   const server = createServer((request, response) => {
+    if (request.url?.startsWith('/vendor/mermaid/') === true) {
+      response.setHeader('content-type', 'text/javascript').end(noDiagrams);
+      return;
+    }
     const { httpAdmin, httpNode } = RED as unknown as Record<'httpAdmin' | 'httpNode', (...handed: unknown[]) => void>;
     httpAdmin(request, response, () => httpNode(request, response));
   });
+  const dashboard = '@flowfuse/node-red-dashboard';
+  // Node-RED also loads what is installed beside itself, and each editor the forms of it.
+  const denyList = existsSync(join(userDir, 'node_modules', dashboard)) ? [] : [dashboard];
   RED.init(server, {
     userDir,
     flowFile: 'flows.json',
@@ -29,7 +44,7 @@ async function main(userDir: string, settings: object): Promise<void> {
     telemetry: { enabled: false, updateNotification: false },
     // The smaller of the two code editors: no form of the pack opens one.
     editorTheme: { tours: false, palette: { catalogues: [] }, codeEditor: { lib: 'ace' } },
-    externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false } },
+    externalModules: { autoInstall: false, palette: { allowInstall: false, allowUpload: false, denyList } },
     logging: { console: { level: 'error', metrics: false, audit: false } },
     functionGlobalContext: { report: (value: object) => process.send?.(value) },
     ...settings,
