@@ -31,7 +31,7 @@ export interface ReadOptions {
   vin?: unknown;
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
-  maxAgeMs?: number;
+  maxAgeMs?: number | undefined;
   /**
    * True for a read on behalf of a command: it may use the part of the quota that is
    * reserved for commands.
@@ -126,10 +126,13 @@ export class VehicleClient {
       const kind = forCommand ? 'follow' : 'read';
       const answer = await requests.get({ api, url, accept, scopes, keep, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
-      const isFitted = vin === null || opening === undefined ? null : await facts.isFitted(vin, opening);
+      const fitted = vin === null || opening === undefined ? null : facts.isFitted(vin, opening);
+      // Mostly no promise, and a wait takes time.
+      const isFitted = fitted instanceof Promise ? await fitted : fitted;
       const reading = readingOf({ vin, read }, answer, { interface: iface, isFitted, burnsFuel: fuel });
       if (vin !== null) {
-        await facts.observe(vin, read, reading.payload);
+        const observed = facts.observe(vin, read, reading.payload);
+        if (observed !== undefined) await observed;
         for (const observer of observers) observer.observe(read, vin, reading);
       }
       return reading;
@@ -197,7 +200,7 @@ export class VehicleClient {
       maxAgeMs: options.maxAgeMs ?? 0,
       signal: options.signal,
     });
-    return parseInvocation(answer.body, answer.receivedAt);
+    return parseInvocation(answer.value.body, answer.value.receivedAt);
   }
 
   /**

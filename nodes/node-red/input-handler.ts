@@ -41,30 +41,31 @@ export function onInput(
   let underWay = 0;
   let atRest = (): void => undefined;
 
-  const attempt = async (task: Task, done: (error?: Error) => void): Promise<void> => {
+  const attempt = async (msg: Message, pass: Task['send'], done: (error?: Error) => void): Promise<void> => {
+    const alone = underWay === 0;
     underWay += 1;
     let sent: Message | undefined;
     let isShown = false;
     const send: Task['send'] = (out) => {
-      sent = (Array.isArray(out) ? out.find((msg) => msg !== null) : out) ?? sent;
-      task.send(out);
+      sent = (Array.isArray(out) ? out.find((one) => one !== null) : out) ?? sent;
+      pass(out);
     };
     try {
       throwIfInUse(RED);
-      const result = await work({ ...task, send });
+      const result = await work({ msg, send, signal, alone });
       if (result === handedOver) return;
       isShown = typeof result === 'object';
       if (typeof result === 'object') throw result;
       if (result !== noNews) errorLog.works();
-      if (sent !== undefined) takeOver(task.msg, sent);
+      if (sent !== undefined) takeOver(msg, sent);
       done();
     } catch (error) {
       const failure = reportedError(RED, node.type, error, node);
-      addError(task.msg, errorOf(own, failure));
-      if (!isShown && !task.signal.aborted && !isInUse(RED)) nodeStatus.showFailure(failure);
+      addError(msg, errorOf(own, failure));
+      if (!isShown && !signal.aborted && !isInUse(RED)) nodeStatus.showFailure(failure);
       // It can be news about the session or the quota.
       editorsOf(RED).notify();
-      errorLog.failed(failure, own.isOwnMessage(task.msg));
+      errorLog.failed(failure, own.isOwnMessage(msg));
       done(failure);
     } finally {
       underWay -= 1;
@@ -74,10 +75,10 @@ export function onInput(
 
   node.on('input', (msg, send, done) => {
     // A message can have any properties.
-    const task = attempt({ msg: msg as Message, send, signal, alone: underWay === 0 }, done);
+    const attempted = attempt(msg as Message, send, done);
     // An error that is thrown while a failure is reported, for example in the flow of a
     // Catch node, ends here.
-    task.catch((error: unknown) => node.warn(safeError(error).message));
+    attempted.catch((error: unknown) => node.warn(safeError(error).message));
   });
 
   node.on('close', (_removed: boolean, done: () => void) => {

@@ -77,7 +77,7 @@ export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Inf
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE if the answer is something else */
 export function readingOf<Name extends ReadName>(
   { vin, read }: { vin: string | null; read: Name },
-  { body, receivedAt, askedAt, source }: SharedAnswer,
+  { value: { body, receivedAt, askedAt }, source }: SharedAnswer,
   facts: Omit<AnswerContext, 'receivedAt'>,
 ): Reading<ReadPayload<Name>> {
   // A function that is chosen by a name that is a parameter has no single type.

@@ -18,7 +18,7 @@ import { parseJson } from '../util/json';
 import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
 import { shortVin } from '../vin';
-import type { SharedReads } from './shared-reads';
+import type { SharedRead, SharedReads } from './shared-reads';
 
 interface RequestsOptions {
   apiKeyHeader: string;
@@ -102,9 +102,7 @@ export interface ReadyToPost {
   post(request: PostRequest): Promise<CommandAnswer>;
 }
 
-export interface SharedAnswer extends Answer {
-  source: 'live' | 'shared';
-}
+export type SharedAnswer = SharedRead<Answer>;
 
 /** An answer, its failure (null if it is a success), and how long it took. */
 interface Sent {
@@ -229,21 +227,18 @@ export class Requests {
    * Reads JSON. Concurrent and recent identical reads share one answer.
    * @throws VehicleError with a code of docs/internals/contract.md 6
    */
-  async get(request: GetRequest): Promise<SharedAnswer> {
+  get(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, tokenOwner } = this.#options;
     const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
     const key = `${url.href} ${accept} ${tokenOwner}`;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'follow', signal };
-    for (let isAgain = false; ; isAgain = true) {
-      try {
-        const { value, source } = await shared.read(key, options, (until) => this.#load(request, until));
-        return { source, ...value };
-      } catch (error) {
-        // This read had joined the request of another account, and that account was closed.
-        const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
-        if (isAgain || !wasOrphaned || this.#closed || signal?.aborted === true) throw error;
-      }
-    }
+    const read = (): Promise<SharedAnswer> => shared.read(key, options, (until) => this.#load(request, until));
+    return read().catch((error: unknown) => {
+      // This read had joined the request of another account, and that account was closed.
+      const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
+      if (!wasOrphaned || this.#closed || signal?.aborted === true) throw error;
+      return read();
+    });
   }
 
   /** Asks the service until it answers or nothing more can be tried. */
@@ -373,22 +368,26 @@ export class Requests {
    * Sends one request and logs it.
    * @returns the answer and its failure, if it has failed; an error if no answer came
    */
-  async #send(
+  #send(
     request: TransportRequest,
     token: string,
-    { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
+    asked: Pick<GetRequest, 'scopes' | 'api'>,
   ): Promise<VehicleError | Sent> {
-    const { transport, tokens, redactor } = this.#options;
-    const { method, url } = request;
     const at = this.#clock.now();
     const started = this.#clock.monotonic();
-    let response: TransportResponse | VehicleError;
-    try {
-      response = await transport.send(request);
-    } catch (error) {
-      response = asVehicleError(error);
-    }
-    const ms = Math.round(this.#clock.monotonic() - started);
+    const ended = (response: TransportResponse | VehicleError): VehicleError | Sent =>
+      this.#judge(response, request, token, asked, { at, ms: Math.round(this.#clock.monotonic() - started) });
+    return this.#options.transport.send(request).then(ended, (error: unknown) => ended(asVehicleError(error)));
+  }
+
+  #judge(
+    response: TransportResponse | VehicleError,
+    { method, url }: TransportRequest,
+    token: string,
+    { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
+    { at, ms }: { at: number; ms: number },
+  ): VehicleError | Sent {
+    const { tokens, redactor } = this.#options;
     const status = response instanceof VehicleError ? null : response.status;
     const isSuccess = status !== null && status >= 200 && status < 300;
     const failure =

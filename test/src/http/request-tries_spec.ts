@@ -220,7 +220,7 @@ describe('A request', () => {
       ['', 0],
     ] as const) {
       answers = [{ headers: { date } }];
-      const { receivedAt } = await requests.get(get);
+      const { receivedAt } = (await requests.get(get)).value;
       assert.deepEqual([requests.clockSkewMs, receivedAt], [skew, start]);
     }
   });
