@@ -85,10 +85,11 @@ export class NodeStatus {
    */
   show(style: StatusStyle, key: string, values?: Values, hasTime = false): void {
     try {
-      const { say } = this.own.words;
-      const shown = this.about(say(`status.${key}`, values));
+      const { words } = this.own;
+      const shown = this.about(words.say(`status.${key}`, values));
       const note = !hasTime ? '' : style === 'failed' ? this.keptNote : this.note();
-      const text = hasTime ? say('status.at', { text: shown, time: note ?? this.time(clock().now()) }) : shown;
+      const time = note ?? this.time(clock().now(), words);
+      const text = hasTime ? words.say('status.at', { text: shown, time }) : shown;
       this.#keyWithoutTime = hasTime ? undefined : key;
       const next = `${style} ${key} ${text}`;
       if (next === this.#last) return;
@@ -162,8 +163,8 @@ export class NodeStatus {
   }
 
   /** `14:05`, or `23 Nov, 14:05`. @param at milliseconds since 1970 */
-  time(at: number): string {
-    return this.own.words.translate(clockTime(at, clock().now()));
+  time(at: number, { translate } = this.own.words): string {
+    return translate(clockTime(at, clock().now()));
   }
 
   #command(name = ''): string {
