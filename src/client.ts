@@ -17,7 +17,7 @@ import type { ServiceProfile } from './catalogue/services';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
-import type { GetRequest, Requests } from './http/requests';
+import type { GetRequest, LastBody, Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { setNewest } from './util/bounded';
 import type { Signal } from './util/cancellation';
@@ -67,6 +67,7 @@ interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
   days: number | undefined;
   iface: InterfaceName;
   needsFuelType: boolean;
+  last: LastBody;
 }
 
 /** More than the reads of the cars of any account, although a message can name any VIN. */
@@ -118,13 +119,15 @@ export class VehicleClient {
     const { requests, facts, observers, clock } = this.#options;
     const vin =
       read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
-    const { api, iface, address, days, accept, scopes, needsFuelType } = this.#target(read, choice, vin ?? '');
+    const target = this.#target(read, choice, vin ?? '');
+    const { api, iface, address, days, accept, scopes, needsFuelType } = target;
     const url = days === undefined ? address : withDays(address, days, clock.now());
     const fuel = needsFuelType && vin !== null ? burnsFuel(await this.fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
       const kind = forCommand ? 'follow' : 'read';
-      const answer = await requests.get({ api, url, accept, scopes, keep, maxAgeMs, kind, signal });
+      const last = keep ? target.last : undefined;
+      const answer = await requests.get({ api, url, accept, scopes, keep, last, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
       const fitted = vin === null || opening === undefined ? null : facts.isFitted(vin, opening);
       // Mostly no promise, and a wait takes time.
@@ -162,6 +165,7 @@ export class VehicleClient {
       accept: mediaType(this.service, route.accept),
       scopes,
       needsFuelType,
+      last: { text: '', body: undefined },
     };
     setNewest(this.#targets, key, target, maxTargets);
     return target;

@@ -54,9 +54,21 @@ export interface GetRequest {
    * False for answers that must never be kept, such as image URLs (docs/internals/service.md 8).
    */
   keep?: boolean | undefined;
+  /**
+   * The last answer to this read, which is parsed only if it is another one. Without it, each is
+   * parsed.
+   */
+  last?: LastBody | undefined;
   /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
   signal?: Signal | undefined;
+}
+
+/** A car that stands mostly answers the same again, and parsing takes longer than to compare. */
+export interface LastBody {
+  text: string;
+  /** What it was parsed to. */
+  body: unknown;
 }
 
 export interface PostRequest {
@@ -162,6 +174,8 @@ const maxLogged = 30;
 /** How many answers it can list, and the longest one in characters. */
 const maxAnswers = 30;
 const maxAnswerLength = 20_000;
+/** A longer one is parsed each time, because it takes memory for as long as its read is known. */
+const maxLastBody = 4_000;
 /** Prints with `NODE_DEBUG=connected-vehicle`. */
 const debug = debuglog('connected-vehicle');
 
@@ -250,7 +264,7 @@ export class Requests {
       const token = await this.#tokenAndQuota(kind, { api, deadline, signal });
       const headers = this.#headers(token, 'accept', accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
-      const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent);
+      const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent, request.last);
       if (answer !== null && answer.body !== undefined) {
         this.#failing.delete(url.href);
         return answer;
@@ -409,13 +423,13 @@ export class Requests {
     return { response, failure, ms };
   }
 
-  #answer({ response, ms }: Sent): Answer {
+  #answer({ response, ms }: Sent, last?: LastBody): Answer {
     const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
     const skew = date - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
     this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
     const receivedAt = this.#clock.now();
-    const body = this.#options.redactor.answer(parseJson(response.body), response.body);
+    const body = this.#options.redactor.answer(bodyOf(response.body, last), response.body);
     return { body, receivedAt, askedAt: receivedAt - ms };
   }
 
@@ -444,6 +458,14 @@ export class Requests {
     const requestedMs = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
     return Math.max(requestedMs, backoffMs(attempt, pauses, this.#options.random));
   }
+}
+
+/** An answer as parsed JSON. Secrets are removed afterwards, because one may have been learned since the last answer. */
+function bodyOf(text: string, last: LastBody | undefined): unknown {
+  if (last?.text === text) return last.body;
+  const body = parseJson(text);
+  if (last !== undefined && text.length <= maxLastBody) Object.assign(last, { text, body });
+  return body;
 }
 
 /**
