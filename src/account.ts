@@ -24,7 +24,7 @@ import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from 
 import { Pack } from './pack';
 import type { Sentence } from './sentence';
 import { endingAt, raceAbort } from './util/abort';
-import { iso, type Clock } from './util/clock';
+import { iso, timeOf, type Clock } from './util/clock';
 import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
@@ -203,7 +203,7 @@ export class Account {
   }
 
   #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): void | Promise<void> {
-    const receivedAt = Date.parse(vehicle.receivedAt);
+    const receivedAt = timeOf(vehicle.receivedAt);
     const times = { receivedAt, askedAt: askedAtOf(vehicle), skewMs: this.#requests.clockSkewMs };
     return this.#pack.facts.see(vin, values, times);
   }

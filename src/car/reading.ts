@@ -179,7 +179,8 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
  * 3): null if the location was read and is unknown, undefined if it was not read.
  */
 export function placeOf(reading: AnyReading): { lat: number; lon: number } | null | undefined {
-  if (![reading.vehicle.read].flat().includes('location')) return undefined;
+  const { read } = reading.vehicle;
+  if (read !== 'location' && !(Array.isArray(read) && read.includes('location'))) return undefined;
   const position = positionOf(readingsIn(reading).find(({ vehicle }) => vehicle.read === 'location')?.payload);
   return position && { lat: position.latitude, lon: position.longitude };
 }

@@ -194,6 +194,8 @@ export class Requests {
    * small to measure.
    */
   clockSkewMs = 0;
+  /** The header `Date` of the last answer, which has whole seconds, and its time. */
+  #date = { text: '', at: Number.NaN };
   #closed = false;
   /** The APIs that refuse the key. */
   #refusing: Set<GetRequest['api']> | null = null;
@@ -418,14 +420,17 @@ export class Requests {
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     const { body } = response;
+    const path = url.pathname;
     if (body.length <= maxAnswerLength)
-      setNewest(this.#answers, `${method} ${url.pathname}`, [method, url.pathname, response.status, body], maxAnswers);
+      setNewest(this.#answers, `${method} ${path}`, [method, path, response.status, body], maxAnswers);
     return { response, failure, ms };
   }
 
   #answer({ response, ms }: Sent, last?: LastBody): Answer {
-    const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
-    const skew = date - this.#clock.now();
+    const { date } = response.headers;
+    const text = typeof date === 'string' ? date : '';
+    if (this.#date.text !== text) this.#date = { text, at: Date.parse(text) };
+    const skew = this.#date.at - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
     this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
     const receivedAt = this.#clock.now();
