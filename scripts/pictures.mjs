@@ -233,8 +233,8 @@ async function takeSteps(page) {
 const nameOf = (label) => `examples/${pageOfExample(label)}`;
 
 async function takeExamples(page) {
-  // The tallest example fits above the footer of the editor.
-  await page.setViewportSize({ ...editor, height: 900 });
+  // The tallest example fits above the footer of the editor, and the widest beside the sidebar.
+  await page.setViewportSize({ width: editor.width + 24, height: 900 });
   for (const label of labels.filter((one) => chosen.length === 0 || chosen.includes(nameOf(one)))) {
     await page.evaluate(
       async ([tab, names]) => {
@@ -251,9 +251,9 @@ async function takeExamples(page) {
     await page.waitForTimeout(6000);
     const box = await page.locator('#red-ui-workspace-chart').boundingBox();
     const height = await page.evaluate(() =>
-      Math.max(...RED.nodes.filterNodes({ z: RED.workspaces.active() }).map(({ y }) => y + 45)),
+      Math.max(...RED.nodes.filterNodes({ z: RED.workspaces.active() }).map(({ y }) => y + 52)),
     );
-    await take(page, nameOf(label), { x: box.x, y: box.y, width: 780, height });
+    await take(page, nameOf(label), { x: box.x, y: box.y, width: 800, height });
   }
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${editorUrl}dashboard/car`);

@@ -38,6 +38,7 @@ export class CommandAttempt {
   /** When it was sent; before that, when it was asked for. Milliseconds since 1970. */
   sentAt: number;
   readonly #clock: Clock;
+  readonly #askedAt: number;
   /** Aborted when its sender is closed. */
   readonly closing: AbortSignal | undefined;
   readonly #own = new AbortController();
@@ -48,9 +49,15 @@ export class CommandAttempt {
 
   constructor({ clock, signal }: AttemptOptions) {
     this.#clock = clock;
+    this.#askedAt = clock.monotonic();
     this.closing = signal;
     ({ signal: this.signal, unlink: this.#unlink } = linkSignals(signal, this.#own.signal));
     this.sentAt = clock.now();
+  }
+
+  /** Milliseconds since it was asked for, however long this process was paused meanwhile. */
+  get age(): number {
+    return this.#clock.monotonic() - this.#askedAt;
   }
 
   /** Whether its sender was closed before it was sent. */

@@ -307,14 +307,13 @@ export class Turns {
   async take(request: TurnRequest): Promise<Turn> {
     const { attempt, route } = request;
     const { signal } = attempt;
-    const asked = this.#clock.monotonic();
     await raceAbort(this.#restored, signal);
     signal.throwIfAborted();
     // After a pause of this process; and the store may have lost who has a slot.
     await this.#presence.renew();
     await this.#presence.settled(signal);
     const car = this.#carAt(this.#keyOf(route));
-    const turn = new Turn(car, attempt, this.#holderOf(request, this.#clock.monotonic() - asked));
+    const turn = new Turn(car, attempt, this.#holderOf(request));
     try {
       turn.joined = await this.#enter(turn, request);
       signal.throwIfAborted();
@@ -330,12 +329,9 @@ export class Turns {
     }
   }
 
-  /**
-   * @param waitedMs for how long it has waited already: copies of a flow that got one
-   * message wait differently
-   */
-  #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest, waitedMs: number): Holder {
-    const askedAt = this.#presence.now() - waitedMs;
+  /** Copies of a flow that got one message wait differently until here. */
+  #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest): Holder {
+    const now = this.#presence.now();
     const { group, id } = this.#presence;
     return {
       id: attempt.id,
@@ -343,11 +339,11 @@ export class Turns {
       fingerprint: hashed(`${route.url.href}\n${route.body ?? ''}`),
       by: id,
       sender: node === null || group === null ? '' : `${group}/${node}`,
-      askedAt,
+      askedAt: now - attempt.age,
       record: null,
       status: 'waiting',
       givesWayTo: waitsForCar ? 'arriving' : 'none',
-      until: askedAt + waitMs,
+      until: now + waitMs,
       polledAt: 0,
     };
   }
