@@ -124,11 +124,11 @@ export class CarFacts {
     const receivedAt = times.receivedAt + skewMs;
     const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
     // The values of an answer mostly have one time.
-    const timesOfStamp = new Map<string | null, ValueTimes>();
+    let last: { timestamp: string | null; times: ValueTimes } | null = null;
     const timesIn = (timestamp: string | null): ValueTimes => {
-      const found = timesOfStamp.get(timestamp) ?? timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
-      timesOfStamp.set(timestamp, found);
-      return found;
+      if (last === null || last.timestamp !== timestamp)
+        last = { timestamp, times: timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt }) };
+      return last.times;
     };
     return withCar(this.#of(vin), (car) => {
       const { states } = car.facts;

@@ -86,15 +86,8 @@ export function readingOf<Name extends ReadName>(
   const unit = openness === undefined ? unitOfPayload(payload) : undefined;
   // The answer comes first, because Node-RED previews the first members of an object.
   // `assign`, because each member that is written behind a spread costs a microsecond.
-  const vehicle = Object.assign({}, openness, {
-    vin,
-    read,
-    interface: facts.interface,
-    receivedAt: iso(receivedAt),
-    measuredAt,
-    ...(unit !== undefined && { unit }),
-    source,
-  });
+  const info = { vin, read, interface: facts.interface, receivedAt: iso(receivedAt), measuredAt };
+  const vehicle = Object.assign(openness ?? {}, info, unit === undefined ? { source } : { unit, source });
   return { payload, vehicle: keepAskedAt(vehicle, askedAt) };
 }
 
