@@ -1,36 +1,26 @@
 // Compiles src, nodes and test into dist, bundles what the nodes load into few files, and puts
 // forms, message catalogues, help and icons where Node-RED looks for them: beside the compiled
 // nodes. What the forms share and the panel of the tab "Cars" go to resources/. With --changed it
-// keeps what the last build made of files that have not changed since (`npm start`,
-// `npm run test:file`).
-import { spawn } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+// compiles only what has changed since the last build (`npm start`, `npm run test:file`).
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 import { withReleasedLinks } from './documents.mjs';
 import { fillHelp, showTypes } from './fill-help.mjs';
 import { wholeForm } from './form-rows.mjs';
+import { jsonOf, root, runNode, textOf } from './checkout.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const from = `${root}nodes/`;
 const to = `${root}dist/nodes/`;
-const nodeTypes = Object.keys(JSON.parse(await readFile(`${root}package.json`, 'utf8'))['node-red'].nodes);
+const nodeTypes = Object.keys((await jsonOf('package.json'))['node-red'].nodes);
 
-/**
- * Runs the TypeScript compiler, which compiles only what has changed since it wrote
- * its build information.
- */
-const compile = (project, name) =>
-  new Promise((resolve, reject) => {
-    const info = ['--incremental', '--tsBuildInfoFile', `${root}dist/.${name}.tsbuildinfo`];
-    const compiler = spawn(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project, ...info], {
-      cwd: root,
-      stdio: 'inherit',
-    });
-    compiler.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${project} does not compile`))));
-  });
+/** Compiles what has changed since the compiler wrote its build information. */
+async function compile(project, name) {
+  const info = ['--incremental', '--tsBuildInfoFile', `dist/.${name}.tsbuildinfo`];
+  if (await runNode(['node_modules/typescript/bin/tsc', '-p', project, ...info]))
+    throw new Error(`${project} does not compile`);
+}
 
 /**
  * What is loaded later has its own file: the runtime with the first node, the simulated service
@@ -41,7 +31,7 @@ const filesOfTheirOwn = {
   name: 'files-of-their-own',
   setup({ onResolve }) {
     onResolve({ filter: /\/errors$/ }, ({ path, resolveDir }) =>
-      resolve(resolveDir, path) === `${root}src/errors` ? { path: './errors.js', external: true } : undefined,
+      resolve(resolveDir, path) === resolve(root, 'src/errors') ? { path: './errors.js', external: true } : undefined,
     );
     onResolve({ filter: /\/src\/simulator\/index$/ }, () => ({ path: './simulator.js', external: true }));
     onResolve({ filter: /^\.\.?\/runtime$/ }, () => ({ path: './runtime.js', external: true }));
@@ -97,20 +87,15 @@ async function bundleRuntime() {
     legalComments: 'none',
     metafile: true,
   });
-  const contents = Object.entries(metafile.outputs)
-    .filter(([path]) => path.endsWith('.js'))
-    .map(([path, { inputs }]) => {
-      const names = Object.keys(inputs).flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
-      return { file: basename(path), packages: [...new Set(names)].sort() };
-    })
-    .filter(({ packages }) => packages.length > 0);
-  const licenses = await Promise.all(
-    [...new Set(contents.flatMap(({ packages }) => packages))].map(
-      async (name) => `${name}\n\n${await readFile(`${root}node_modules/${name}/LICENSE`, 'utf8')}`,
-    ),
+  const packagesIn = Object.entries(metafile.outputs).map(([path, { inputs }]) => {
+    const found = Object.keys(inputs).flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
+    return [basename(path), [...new Set(found)].sort()];
+  });
+  const lines = packagesIn.flatMap(([file, names]) => (names[0] ? `${file} contains ${names.join(' and ')}.` : []));
+  const licenses = [...new Set(packagesIn.flatMap(([, names]) => names))].map(
+    async (name) => `${name}\n\n${await textOf(`node_modules/${name}/LICENSE`)}`,
   );
-  const lines = contents.map(({ file, packages }) => `${file} contains ${packages.join(' and ')}.`);
-  await writeFile(`${to}LICENSES`, [lines.join('\n'), ...licenses].join('\n\n'));
+  await writeFile(`${to}LICENSES`, [lines.join('\n'), ...(await Promise.all(licenses))].join('\n\n'));
 }
 
 /**
@@ -121,9 +106,9 @@ const dialogOf = (type) => `${type}-dialog.mjs`;
 const apart = (type) => ({
   name: 'apart',
   setup({ onLoad, onResolve }) {
-    // A form exports nothing. Without this, esbuild would take one that imports
-    // nothing for CommonJS.
-    onLoad({ filter: /\/form\.ts$/ }, async ({ path }) => ({
+    // A form exports nothing. Without this, esbuild would take one that imports nothing for
+    // CommonJS.
+    onLoad({ filter: /[\\/]form\.ts$/ }, async ({ path }) => ({
       contents: `${await readFile(path, 'utf8')}\nexport {};`,
       loader: 'ts',
     }));
@@ -147,20 +132,21 @@ const styleAsText = {
 };
 
 /**
- * A script for the editor. Syntax is not minified, because the flow library reads the
- * definitions with a parser.
+ * A script or the styles for a browser, in one file. Syntax of a form is not minified, because the
+ * flow library reads the definitions with a parser.
  */
 async function bundleForBrowser(entry, options) {
   const { outputFiles } = await build({
-    entryPoints: [`${from}${entry}`],
+    entryPoints: [root + entry],
     write: false,
     bundle: true,
-    format: 'iife',
+    format: 'esm',
     target: 'es2020',
     charset: 'utf8',
     packages: 'external',
     minifyWhitespace: true,
     minifyIdentifiers: true,
+    minifySyntax: true,
     ...options,
   });
   return outputFiles[0].text;
@@ -171,35 +157,34 @@ async function bundleForBrowser(entry, options) {
  * form hides from screen readers.
  */
 async function minifyForm(html) {
-  const styles = html.match(/(?<=<style>).*?(?=<\/style>)/gs) ?? [];
-  const minified = await Promise.all(styles.map((style) => transform(style, { loader: 'css', minify: true })));
-  return minified
-    .reduce((form, { code }, index) => form.replace(styles[index], () => code), html)
+  const [style] = /(?<=<style>).*?(?=<\/style>)/s.exec(html) ?? [''];
+  const { code } = await transform(style, { loader: 'css', minify: true });
+  return html
+    .replace(style, () => code)
     .replace(/\n\s+/g, '\n')
     .replaceAll(' aria-hidden=true></i>', '></i>');
 }
 
-const english = JSON.parse(await readFile(`${root}src/words/en-US.json`, 'utf8'));
+const english = await jsonOf('src/words/en-US.json');
 
 const catalogue = (name) => createRequire(import.meta.url)(`${root}dist/src/catalogue/${name}.js`);
+
+/** Texts with those words of a language besides; a text of the catalogue goes before a word. */
+const withWords = (texts, words, keys) => ({
+  ...texts,
+  ...Object.fromEntries(keys.split(' ').map((key) => [key, { ...words[key], ...texts[key] }])),
+});
+const mapValues = (object, change) => Object.fromEntries(Object.entries(object).map(change));
 
 /**
  * The words that the nodes, the tab "Cars" and the page of the demo cars share (src/words), in the
  * place in which each of them looks for its texts.
  */
 const sharedWords = {
-  'connected-vehicle-cars.json': (texts, { part, state, outcome, fault, demo, unit, word }) => ({
-    ...texts,
-    part: Object.fromEntries(
-      Object.entries(part).map(([key, text]) => [key, text.charAt(0).toUpperCase() + text.slice(1)]),
-    ),
-    outcome,
-    fault,
-    unit,
-    state: { ...state, ...texts.state },
-    demo: { ...demo, ...texts.demo },
-    word: { ...word, ...texts.word },
-  }),
+  'connected-vehicle-cars.json'(texts, words) {
+    const part = mapValues(words.part, ([key, text]) => [key, text.charAt(0).toUpperCase() + text.slice(1)]);
+    return withWords(texts, { ...words, part }, 'part outcome fault unit state demo word');
+  },
   // A form describes kinds of values, so it needs the words of booleans only.
   'connected-vehicle-status.json': (
     texts,
@@ -212,25 +197,16 @@ const sharedWords = {
   }),
   'sentences.json': (texts, { part }) => ({
     ...texts,
-    ...Object.fromEntries(Object.entries(part).map(([key, text]) => [english.part[key], text])),
+    ...mapValues(part, ([key, text]) => [english.part[key], text]),
   }),
   // A form can ask for a text only, not for an object. Only the help needs the descriptions of
   // properties that several nodes have. The catalogue of a language that the editor does not have
   // holds the name of the language alone.
-  'connected-vehicle.json': ({ search, about: _about, ...texts }, { cause, command, service }) => ({
-    ...texts,
-    ...(search && {
-      cause,
-      command,
-      service,
-      search: {
-        ...search,
-        words: Object.entries(search.words)
-          .map((pair) => pair.join(':'))
-          .join(';'),
-      },
-    }),
-  }),
+  'connected-vehicle.json'({ search, about: _about, ...texts }, words) {
+    if (search === undefined) return texts;
+    const found = Object.entries(search.words).map((pair) => pair.join(':'));
+    return { ...withWords(texts, words, 'cause command service'), search: { ...search, words: found.join(';') } };
+  },
   'runtime.json': (texts, { part, state: { locked, unlocked }, unit, word, cause, command, service, read }) => {
     const { readNames, titleOf } = catalogue('reads');
     const title = Object.fromEntries([...readNames, 'inOrder'].map((name) => [name, read[name] ?? titleOf(name)]));
@@ -271,132 +247,87 @@ const wordsAtStart = ({ dialog, hint }) => ({
 
 /** Divides a catalogue: what every editor loads, and what is loaded later. */
 function divideWords(type, texts) {
-  const isLater = (key) => laterWords[type]?.split(' ').includes(key) ?? false;
-  const [now, later] = [false, true].map((wanted) =>
-    Object.fromEntries(Object.entries(texts).filter(([key]) => isLater(key) === wanted)),
-  );
+  const isLater = (key) => laterWords[type]?.split(' ').includes(key) === true;
+  const entries = Object.entries(texts);
+  const now = Object.fromEntries(entries.filter(([key]) => !isLater(key)));
+  const later = Object.fromEntries(entries.filter(([key]) => isLater(key)));
   return { now: later.dialog ? { ...now, ...wordsAtStart(later) } : now, later };
 }
 
 /** Reads by the scopes that they need, for the help. */
 function listOfReads() {
-  const { readNames } = catalogue('reads');
-  const { readScopes } = catalogue('scopes');
+  const { interfaceNames, readNames } = catalogue('reads');
+  const { scopesOfRead } = catalogue('scopes');
   const byScopes = {};
-  for (const name of readNames) (byScopes[readScopes(name).slice(1).join('`, `')] ??= []).push(name);
+  for (const name of readNames) (byScopes[scopesOfRead(name, interfaceNames).join('`, `')] ??= []).push(name);
   const lines = Object.entries(byScopes).map(([scopes, names]) => `- \`${names.join('`, `')}\`: \`${scopes}\``);
   return `<div class="car-names">\n\n${lines.join('\n')}\n\n</div>`;
 }
 
-/** Forms with their scripts, message catalogues, help and icons. */
-async function buildEditor() {
-  const shared = await bundleForBrowser('editor/index.ts', { globalName: 'connectedVehicle', minifySyntax: true });
-  const moduleOf = (entry) => bundleForBrowser(entry, { format: 'esm', minifySyntax: true, plugins: [styleAsText] });
-  const carsTab = await moduleOf('cars/panel/cars-tab.ts');
+const folders = await jsonOf('nodes/folders.json');
+const { label: englishLabels } = await jsonOf('nodes/locales/en-US/connected-vehicle.json');
+
+/** Forms with their scripts. */
+async function buildForms() {
+  const toResources = async (file, entry, options) =>
+    writeFile(`${root}resources/${file}`, await bundleForBrowser(`nodes/${entry}`, options));
   await rm(`${root}resources`, { recursive: true, force: true });
   await mkdir(`${root}resources`);
-  await writeFile(`${root}resources/connected-vehicle.js`, shared);
-  await writeFile(`${root}resources/connected-vehicle-cars.mjs`, carsTab);
-  const english = JSON.parse(await readFile(`${from}locales/en-US/connected-vehicle.json`, 'utf8'));
-  const folders = JSON.parse(await readFile(`${from}folders.json`, 'utf8'));
+  await toResources('connected-vehicle.js', 'editor/index.ts', { format: 'iife', globalName: 'connectedVehicle' });
+  await toResources('connected-vehicle-cars.mjs', 'cars/panel/cars-tab.ts', { plugins: [styleAsText] });
   for (const [type, folder] of Object.entries(folders)) {
     // As an `iife`, esbuild adds what no script needs that loads a module later.
-    const script = await bundleForBrowser(`${folder}/form.ts`, { format: 'esm', plugins: [apart(type)] });
-    if (nodeTypes.includes(type))
-      await writeFile(`${root}resources/${dialogOf(type)}`, await moduleOf(`${folder}/dialog.ts`));
-    const form = await minifyForm(wholeForm(type, await readFile(`${from}${folder}/form.html`, 'utf8')));
+    const script = await bundleForBrowser(`nodes/${folder}/form.ts`, { minifySyntax: false, plugins: [apart(type)] });
+    if (nodeTypes.includes(type)) await toResources(dialogOf(type), `${folder}/dialog.ts`, { plugins: [styleAsText] });
+    const form = await minifyForm(wholeForm(type, await textOf(`nodes/${folder}/form.html`)));
     await writeFile(
       `${to}${type}.html`,
       `${form}<script type="text/javascript">\n(()=>{"use strict";${script.trim()}})();\n</script>\n`,
     );
   }
-  await cp(`${from}locales`, `${to}locales`, { recursive: true });
-  for (const language of await readdir(`${to}locales`)) {
-    const folder = `${to}locales/${language}/`;
-    const rewrite = async (file, change) =>
-      writeFile(`${folder}${file}`, change(await readFile(`${folder}${file}`, 'utf8')));
-    const words = JSON.parse(await readFile(`${root}src/words/${language}.json`, 'utf8'));
-    const textsOf = async (type) => JSON.parse(await readFile(`${from}locales/${language}/${type}.json`, 'utf8'));
-    const laterTexts = {};
-    for (const file of await readdir(folder)) {
-      if (file.endsWith('.html')) {
-        const type = basename(file, '.html');
-        const [texts, shared] = await Promise.all([type, 'connected-vehicle'].map(textsOf));
-        const form = await readFile(`${from}${folders[type]}/form.ts`, 'utf8');
-        await rewrite(file, (help) => withReleasedLinks(showTypes(fillHelp(help, texts, shared), form)));
-      }
-      if (file === 'connected-vehicle-status.html')
-        await rewrite(file, (help) => help.replace('<!-- reads -->', listOfReads));
-      if (!file.endsWith('.json')) continue;
-      await rewrite(file, (text) => {
-        const texts = JSON.parse(text);
-        const type = basename(file, '.json');
-        const { now, later } = divideWords(type, sharedWords[file]?.(texts, words) ?? texts);
-        if (type in laterWords) laterTexts[type] = later;
-        return JSON.stringify(now);
-      });
+}
+
+/** The help and the message catalogues of a language. */
+async function buildTexts(language) {
+  const folder = `${to}locales/${language}/`;
+  const words = await jsonOf(`src/words/${language}.json`);
+  const textsOf = (type) => jsonOf(`nodes/locales/${language}/${type}.json`);
+  const shared = await textsOf('connected-vehicle');
+  const laterTexts = {};
+  for (const file of await readdir(folder)) {
+    const type = file.replace(/\.\w+$/, '');
+    const texts = await textsOf(type);
+    if (file.endsWith('.html')) {
+      const help = fillHelp(await readFile(folder + file, 'utf8'), texts, shared);
+      const form = await textOf(`nodes/${folders[type]}/form.ts`);
+      await writeFile(folder + file, withReleasedLinks(showTypes(help, form)).replace('<!-- reads -->', listOfReads));
+    } else {
+      const { now, later } = divideWords(type, sharedWords[file]?.(texts, words) ?? texts);
+      if (type in laterWords) laterTexts[type] = later;
+      await writeFile(folder + file, JSON.stringify(now));
     }
-    // Sentences of the runtime name properties by their labels, in English if the
-    // editor lacks the language.
-    const { label = english.label } = await textsOf('connected-vehicle');
-    await writeFile(`${folder}labels.json`, JSON.stringify(label));
-    const laterFile = `${root}resources/connected-vehicle-words-${language}.json`;
-    if (laterTexts['connected-vehicle-status']) await writeFile(laterFile, JSON.stringify(laterTexts));
   }
-  await cp(`${root}icons`, `${to}icons`, { recursive: true });
+  // Sentences of the runtime name properties by their labels, in English if the editor lacks the
+  // language.
+  await writeFile(`${folder}labels.json`, JSON.stringify(shared.label ?? englishLabels));
+  const laterFile = `${root}resources/connected-vehicle-words-${language}.json`;
+  if (laterTexts['connected-vehicle-status']) await writeFile(laterFile, JSON.stringify(laterTexts));
 }
 
 /** The page of the simulated service, in one file, beside each of the files that serve it. */
 async function buildPage() {
-  const page = `${root}src/simulator/page/`;
-  const bundle = async (file) => {
-    const { outputFiles } = await build({
-      entryPoints: [`${page}${file}`],
-      write: false,
-      bundle: true,
-      format: 'esm',
-      target: 'es2020',
-      charset: 'utf8',
-      minify: true,
-    });
-    return outputFiles[0].text.trim();
-  };
-  const [script, style, html] = await Promise.all([
-    bundle('page.ts'),
-    bundle('page.css'),
-    readFile(`${page}index.html`, 'utf8'),
-  ]);
-  const whole = html.replace('{{style}}', () => style).replace('{{script}}', () => script);
-  await Promise.all(
-    ['src/simulator/control', 'nodes'].map((folder) => writeFile(`${root}dist/${folder}/page.html`, whole)),
-  );
-}
-
-/** Its time is when the last bundles were begun. */
-const stamp = `${root}dist/.bundled`;
-
-/** Whether a file or a folder (a file was removed) that goes into the bundles has changed since. */
-async function haveSourcesChanged() {
-  const bundledAt = (await stat(stamp).catch(() => null))?.mtimeMs ?? 0;
-  const folders = ['src', 'nodes', 'icons', 'scripts'];
-  const below = await Promise.all(
-    folders.map(async (folder) =>
-      (await readdir(root + folder, { recursive: true })).map((name) => `${folder}/${name}`),
-    ),
-  );
-  const times = ['package.json', 'package-lock.json', ...folders, ...below.flat()].map(
-    async (name) => (await stat(root + name)).mtimeMs,
-  );
-  return Math.max(...(await Promise.all(times))) > bundledAt;
+  const page = 'src/simulator/page/';
+  const [script, style] = await Promise.all(['page.ts', 'page.css'].map((file) => bundleForBrowser(page + file)));
+  const html = (await textOf(`${page}index.html`))
+    .replace('{{style}}', () => style.trim())
+    .replace('{{script}}', () => script.trim());
+  for (const folder of ['src/simulator/control', 'nodes']) await writeFile(`${root}dist/${folder}/page.html`, html);
 }
 
 if (!process.argv.includes('--changed')) await rm(`${root}dist`, { recursive: true, force: true });
-const begun = new Date();
-const isStale = await haveSourcesChanged();
-await Promise.all([compile('tsconfig.json', 'node'), ...(isStale ? [compile('nodes/tsconfig.json', 'editor')] : [])]);
-if (isStale) {
-  await bundleRuntime();
-  await Promise.all([buildEditor(), buildPage()]);
-  await writeFile(stamp, '');
-  await utimes(stamp, begun, begun);
-}
+await Promise.all([compile('tsconfig.json', 'node'), compile('nodes/tsconfig.json', 'editor')]);
+await bundleRuntime();
+await cp(`${from}locales`, `${to}locales`, { recursive: true });
+await cp(`${root}icons`, `${to}icons`, { recursive: true });
+await buildForms();
+await Promise.all([...(await readdir(`${to}locales`)).map(buildTexts), buildPage()]);

@@ -1,28 +1,23 @@
 // Where the documents of the released version are: README.md and the help link to them, because the
 // flow library and npm show README.md without its repository, and the flow library takes relative
 // links for files of a branch `master`, which there is not.
-import { readFile } from 'node:fs/promises';
+import { jsonOf } from './checkout.mjs';
 
-const { version, repository } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+const { version, repository } = await jsonOf('package.json');
 const [, name] = /github\.com\/(.+)\.git$/.exec(repository.url);
 const pages = `https://github.com/${name}/blob/`;
 const pictures = `https://raw.githubusercontent.com/${name}/`;
 
-/** The address of a document, at the tag that the release of this version gets. */
-export const pageOf = (path) => `${pages}v${version}/${path}`;
-
-const pictureOf = (path) => `${pictures}v${version}/${path}`;
-
 const ownLink = new RegExp(`(!?)(\\[[^\\]]*\\])\\((?:(?:${pages}|${pictures})[^/)]+/|(?!\\w+:|#))([^)\\s]+)\\)`, 'g');
 
 /**
- * Markdown whose links and pictures lead to the released version, whether they were relative
- * or led to another one.
+ * Markdown whose links and pictures lead to the tag that the release of this version gets, whether
+ * they were relative or led to another one.
  */
 export const withReleasedLinks = (markdown) =>
   markdown.replace(
     ownLink,
-    (_, picture, text, path) => `${picture}${text}(${picture ? pictureOf(path) : pageOf(path)})`,
+    (_, picture, text, path) => `${picture}${text}(${picture ? pictures : pages}v${version}/${path})`,
   );
 
 /** The name of the page and of the picture of an example. */

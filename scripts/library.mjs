@@ -2,10 +2,10 @@
 // release.yml runs after a release. The library has no other way than the form of
 // https://flows.nodered.org/add/node, which needs no account. Arguments: the addresses of the
 // library and of the registry, and the milliseconds between two looks.
-import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
+import { jsonOf } from './checkout.mjs';
 
-const { name, version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+const { name, version } = await jsonOf('package.json');
 const [library, registry, pauseMs = '15000'] = process.argv.slice(2);
 const mostTries = 40;
 

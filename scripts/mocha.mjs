@@ -1,35 +1,16 @@
-// Runs files of tests, without the choice of files in .mocharc.json.
-import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path/posix';
-import { fileURLToPath } from 'node:url';
+import { filesBelow, runNode } from './checkout.mjs';
 
-export const root = fileURLToPath(new URL('..', import.meta.url));
-const withoutConfig = [
+const program = [
   'node_modules/mocha/bin/mocha.js',
   '--no-config',
-  // Ends a test that hangs, however slow the machine is.
-  '--timeout',
-  '600000',
   '--require',
   'dist/test/support/known-environment.js',
 ];
+/** Ends a test that hangs, however slow the machine is. */
+const limit = ['--timeout', '600000'];
+
+/** Runs files of tests, without the choice of files in .mocharc.json. */
+export const runMocha = (args, env, node) => runNode([...program, ...limit, ...args], env, node);
 
 /** The compiled specs below a folder of dist/test. */
-export const specsBelow = (folder = '') =>
-  readdirSync(`${root}dist/test/${folder}`, { recursive: true })
-    .filter((file) => file.endsWith('_spec.js'))
-    .map((file) => join('dist/test', folder, file.replaceAll('\\', '/')))
-    .sort();
-
-/**
- * @returns the exit code of a Node.js program in the checkout; `env` is added to the environment
- */
-export const runNode = (args, env = {}, node = process.execPath) =>
-  new Promise((resolve, reject) => {
-    spawn(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
-      .on('error', reject)
-      .on('close', (code) => resolve(code ?? 1));
-  });
-
-export const runMocha = (args, env, node) => runNode([...withoutConfig, ...args], env, node);
+export const specsBelow = (folder) => filesBelow(`dist/test/${folder}`, '_spec.js');

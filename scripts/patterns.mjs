@@ -1,20 +1,17 @@
 // Part of `npm run lint`: every regular expression of src and nodes takes time in proportion to the
 // text, also to one that is made to slow it down. The analyzer counts steps and uses no clock, so
 // each machine gets the same result. What it found in order is stored in .cache.
-import { readdirSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
 import { full } from 'acorn-walk';
 import { transform } from 'esbuild';
+import { filesBelow, jsonOf, root, textOf } from './checkout.mjs';
 
 // The build without Java and without a program for each system.
 process.env.RECHECK_BACKEND = 'pure';
 const require = createRequire(import.meta.url);
 const { checkSync } = require('recheck');
-const root = fileURLToPath(new URL('..', import.meta.url));
 
 const options = {
   randomSeed: 1,
@@ -45,7 +42,7 @@ function mayBeSlow(source) {
 
 async function patternsOf(file) {
   const found = [];
-  const { code } = await transform(await readFile(join(root, file), 'utf8'), { loader: 'ts', format: 'cjs' });
+  const { code } = await transform(await textOf(file), { loader: 'ts', format: 'cjs' });
   full(parse(code, { ecmaVersion: 2023, sourceType: 'script', allowHashBang: true }), ({ type, regex }) => {
     if (type === 'Literal' && regex && mayBeSlow(regex.pattern)) found.push({ file, ...regex });
   });
@@ -55,16 +52,14 @@ async function patternsOf(file) {
 const isSafe = ({ pattern, flags }) => checkSync(pattern, flags, options).status === 'safe';
 const keyOf = ({ pattern, flags }) => `/${pattern}/${flags}`;
 
-const sources = ['src', 'nodes'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-    .map((name) => join(folder, name)),
-);
+const sources = ['src', 'nodes']
+  .flatMap((folder) => filesBelow(folder, '.ts'))
+  .filter((name) => !name.endsWith('.d.ts'));
 const patterns = (await Promise.all(sources.map(patternsOf))).flat();
 
-const cache = join(root, '.cache/patterns.json');
+const cache = '.cache/patterns.json';
 const conditions = JSON.stringify([require('recheck/package.json').version, options]);
-const last = JSON.parse(await readFile(cache, 'utf8').catch(() => '{}'));
+const last = await jsonOf(cache).catch(() => ({}));
 const known = new Set(last.conditions === conditions ? last.safe : []);
 // An analyzer that no longer finds anything would let everything pass.
 const slow = [/reset\w*\s+in/, /\/+$/, /^(a+)+$/];
@@ -79,5 +74,5 @@ for (const one of found) {
   process.exitCode = 1;
 }
 const safe = [...new Set(patterns.filter((one) => !found.includes(one)).map(keyOf))];
-await mkdir(join(root, '.cache'), { recursive: true });
-await writeFile(cache, JSON.stringify({ conditions, safe }));
+await mkdir(`${root}.cache`, { recursive: true });
+await writeFile(root + cache, JSON.stringify({ conditions, safe }));

@@ -2,15 +2,15 @@
 // release, in the editor of a real Node-RED with the demo car: those of the steps, dialogs and
 // menus, and one of each example flow. Names are those of files in docs/images; without one, all
 // are taken. The editor is at the port that an owner sees.
-import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { filesBelow, jsonOf, root } from './checkout.mjs';
 import { pageOfExample } from './documents.mjs';
-import realNodeRed from '../dist/test/support/real-node-red.js';
+import { closeForm, loadEditor, openForm } from '../dist/test/support/editor-browser.js';
+import { linkDashboard, startNodeRed } from '../dist/test/support/real-node-red.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const chosen = process.argv.slice(2);
+const isChosen = (picture) => chosen.length === 0 || chosen.includes(picture);
 const editorUrl = 'http://localhost:1880/';
 const raspberryPi = '192.168.1.20:1880';
 const editor = { width: 1280, height: 800 };
@@ -25,24 +25,12 @@ const dialogs = {
   event: 'event',
   condition: 'condition',
 };
-const {
-  name,
-  version,
-  description,
-  keywords,
-  'node-red': nodeRedOf,
-} = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
-/** As the list of the flow library has the pack. */
+/** The pack as the list of the flow library has it. */
 const catalogue = 'https://catalogue.nodered.org/catalogue.json';
-const pack = {
-  id: name,
-  version,
-  description,
-  keywords,
-  updated_at: new Date().toISOString(),
-  types: Object.keys(nodeRedOf.nodes),
-  url: `https://flows.nodered.org/node/${name}`,
-};
+const { name, version, description, keywords, ...manifest } = await jsonOf('package.json');
+const url = `https://flows.nodered.org/node/${name}`;
+const types = Object.keys(manifest['node-red'].nodes);
+const pack = { id: name, version, description, keywords, updated_at: new Date().toISOString(), types, url };
 
 /** What to press before the picture of an example is taken, if it is not only the first button. */
 const buttons = {
@@ -61,7 +49,7 @@ const buttons = {
 
 /** @param name below docs/images @param clip the whole page without one */
 async function take(page, name, clip) {
-  if (chosen.length > 0 && !chosen.includes(name)) return;
+  if (!isChosen(name)) return;
   await page.locator('#red-ui-notifications > div').evaluateAll((boxes) => boxes.forEach((box) => box.remove()));
   await page.screenshot({ path: `${root}docs/images/${name}.png`, clip, animations: 'disabled' });
 }
@@ -92,24 +80,17 @@ const add = (page, nodes) =>
     RED.nodes.dirty(true);
     RED.view.redraw(true);
   }, nodes);
-const openNode = async (page, id) => {
-  await page.evaluate((node) => RED.editor.edit(RED.nodes.node(node)), id);
-  await page.waitForSelector('.car-form');
-};
-const closeDialog = async (page, button) => {
-  await page.locator(button).click();
-  await page.locator(button).waitFor({ state: 'detached' });
-};
 const showTab = (page, id) => page.evaluate((tab) => RED.sidebar.show(tab), id);
 const press = (page, id) => page.evaluate((node) => $.post(`inject/${node}`), id);
 
-/** The palette manager as an owner finds the pack in it, and the menu of the examples. */
+/** The menu of the examples, and the palette manager as an owner finds the pack in it. */
 async function takeMenus(page) {
   await page.evaluate(() => RED.actions.invoke('core:show-import-dialog'));
   await page.getByRole('link', { name: 'Examples' }).click();
-  await page.locator('.red-ui-treeList-label:visible', { hasText: '@connected-vehicle/node-red' }).click();
-  await page.locator('.red-ui-treeList-label:visible', { hasText: 'Basics' }).click();
-  await page.locator('.red-ui-treeList-label:visible', { hasText: 'Start here' }).waitFor();
+  const label = (hasText) => page.locator('.red-ui-treeList-label:visible', { hasText });
+  await label('@connected-vehicle/node-red').click();
+  await label('Basics').click();
+  await label('Start here').waitFor();
   await takeBox(page, 'import-examples', '.ui-dialog:visible');
   await page.getByRole('button', { name: 'Cancel' }).click();
 
@@ -118,7 +99,7 @@ async function takeMenus(page) {
   const manager = page.locator('.red-ui-tray').last();
   await manager.locator('.red-ui-palette-search input:visible').pressSequentially('connected-vehicle');
   await manager.getByText(name).and(page.locator(':visible')).first().waitFor();
-  // It is installed here, and not yet where an owner looks for it.
+  // It is installed here, and not yet for an owner who looks for it.
   await manager.getByText('installed', { exact: true }).evaluateAll((buttons) =>
     buttons.forEach((button) => {
       button.textContent = 'install';
@@ -126,8 +107,7 @@ async function takeMenus(page) {
     }),
   );
   await takeBox(page, 'manage-palette', '.red-ui-tray >> nth=-1', 310);
-  await closeDialog(page, '#node-dialog-ok');
-  await manager.waitFor({ state: 'detached' });
+  await closeForm(page, 'ok');
 }
 
 /**
@@ -136,11 +116,9 @@ async function takeMenus(page) {
  */
 async function takeVehicle(context) {
   const page = await context.newPage();
-  await page.goto(`http://${raspberryPi}/`);
-  await page.waitForSelector('.red-ui-palette-node[data-palette-type="connected-vehicle-status"]');
-  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  await loadEditor(page, `http://${raspberryPi}/`);
   await add(page, [{ id: 'volvo', type: 'connected-vehicle-status', vehicle: 'car', x: 320, y: 120 }]);
-  await openNode(page, 'volvo');
+  await openForm(page, 'volvo');
   await page.locator('#node-input-btn-vehicle-add').click();
   await page.locator('#node-config-input-service').selectOption('volvo-cars');
   await takeDialog(page, 'vehicle-dialog', '[data-part="redirectWhy"]');
@@ -158,14 +136,16 @@ async function takeBox(page, name, selector, height) {
 async function takeSteps(page) {
   await page.locator('#red-ui-palette-search input').pressSequentially('car');
   await page.locator('.red-ui-palette-node[data-palette-type="complete"]').waitFor({ state: 'hidden' });
+  // The other categories slide away.
+  await page.waitForFunction(() => $('#red-ui-palette :animated').length === 0);
   await add(page, [{ id: 'read', type: 'connected-vehicle-status', vehicle: 'car', x: 320, y: 120 }]);
   await take(page, 'step-1', { x: 0, y: header, width: 640, height: 330 });
 
-  await openNode(page, 'read');
+  await openForm(page, 'read');
   await page.locator('.car-form [data-ask="read"]').click();
   await page.waitForSelector('.car-form [data-part="answer"]:not(:empty) >> visible=true');
   await takeDialog(page, 'step-2', '[data-part="answer"]');
-  await closeDialog(page, '#node-dialog-ok');
+  await closeForm(page, 'ok');
 
   await add(page, [
     { id: 'ask', type: 'inject', props: [{ p: 'payload' }], payloadType: 'date', x: 120, y: 120 },
@@ -206,16 +186,13 @@ async function takeSteps(page) {
   await page.setViewportSize(editor);
   for (const [name, type] of Object.entries(dialogs)) {
     await add(page, [{ id: name, type: `connected-vehicle-${type}`, vehicle: 'car', x: 320, y: 220 }]);
-    await openNode(page, name);
+    await openForm(page, name);
     await takeDialog(page, `${name}-dialog`);
-    await closeDialog(page, '#node-dialog-cancel');
+    await closeForm(page);
   }
 
   await page.setViewportSize({ ...narrow, height: 1700 });
-  await page
-    .locator('.cars-tab [data-ask="read"]:visible, .cars-tab button:visible >> text="Read now"')
-    .first()
-    .click();
+  await page.locator('.cars-tab button:visible >> text="Read now"').first().click();
   await page.locator('.cars-list').getByText('locked', { exact: true }).waitFor();
   await takeBox(page, 'cars-tab-whole', '.cars-tab:visible');
 
@@ -230,12 +207,10 @@ async function takeSteps(page) {
   await take(demo, 'demo-page', { x: 60, y: 0, width: 720, height: 665 });
 }
 
-const nameOf = (label) => `examples/${pageOfExample(label)}`;
-
 async function takeExamples(page) {
   // The tallest example fits above the footer of the editor, and the widest beside the sidebar.
   await page.setViewportSize({ width: editor.width + 24, height: 900 });
-  for (const label of labels.filter((one) => chosen.length === 0 || chosen.includes(nameOf(one)))) {
+  for (const label of labels.filter((one) => isChosen(nameOf(one)))) {
     await page.evaluate(
       async ([tab, names]) => {
         const id = RED.nodes.getWorkspaceOrder().find((other) => RED.nodes.workspace(other).label === tab);
@@ -263,12 +238,11 @@ async function takeExamples(page) {
 }
 
 /** Starts a Node-RED, opens its editor, and ends both. */
-async function withEditor(flows, prepare, ready, work) {
-  const settings = {
+async function withEditor(flows, install, work) {
+  const nodeRed = await startNodeRed(flows, install, {
     editorTheme: { tours: false, palette: { catalogues: [catalogue] } },
     externalModules: { autoInstall: false, palette: { allowInstall: true, allowUpload: false } },
-  };
-  const nodeRed = await realNodeRed.startNodeRed(flows, prepare, settings);
+  });
   const { host } = new URL(nodeRed.url);
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -279,23 +253,15 @@ async function withEditor(flows, prepare, ready, work) {
       `--host-resolver-rules=MAP localhost:1880 ${host}, MAP ${raspberryPi} ${host}`,
     ],
   });
-  const context = await browser.newContext({
-    locale: 'en-US',
-    viewport: editor,
-    deviceScaleFactor: 2,
-    reducedMotion: 'reduce',
-  });
   try {
+    const shown = { locale: 'en-US', viewport: editor, deviceScaleFactor: 2, reducedMotion: 'reduce' };
+    const context = await browser.newContext(shown);
+    const list = { name: 'Node-RED Community catalogue', modules: [pack] };
     await context.route(`${catalogue}*`, (route) =>
-      route.fulfill({
-        headers: { 'access-control-allow-origin': '*' },
-        json: { name: 'Node-RED Community catalogue', modules: [pack] },
-      }),
+      route.fulfill({ headers: { 'access-control-allow-origin': '*' }, json: list }),
     );
     const page = await context.newPage();
-    await page.goto(editorUrl);
-    await page.waitForSelector(ready);
-    await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+    await loadEditor(page, editorUrl);
     await work(page);
   } finally {
     await browser.close();
@@ -303,22 +269,20 @@ async function withEditor(flows, prepare, ready, work) {
   }
 }
 
-await mkdir(`${root}docs/images/examples`, { recursive: true });
-const files = (await readdir(`${root}examples`, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
+const nameOf = (label) => `examples/${pageOfExample(label)}`;
+const files = filesBelow('examples', '.json');
 const labels = files.map((file) => basename(file, '.json').slice(3));
-if (chosen.length === 0 || chosen.some((picture) => !picture.startsWith('examples/'))) {
+const isOfExample = (picture) => picture.startsWith('examples/');
+if (chosen.length === 0 || !chosen.every(isOfExample)) {
   const car = { id: 'car', type: 'connected-vehicle', name: 'Demo car', service: 'demo' };
-  const ready = '.red-ui-palette-node[data-palette-type="connected-vehicle-status"]';
-  await withEditor([{ id: 'first', type: 'tab', label: 'My first flow' }, car], undefined, ready, async (page) => {
+  await withEditor([{ id: 'first', type: 'tab', label: 'My first flow' }, car], undefined, async (page) => {
     await takeMenus(page);
     await takeVehicle(page.context());
     await takeSteps(page);
   });
 }
-if (chosen.length === 0 || chosen.some((picture) => picture.startsWith('examples/'))) {
-  const nodes = await Promise.all(
-    files.map(async (file) => JSON.parse(await readFile(`${root}examples/${file}`, 'utf8'))),
-  );
+if (chosen.length === 0 || chosen.some(isOfExample)) {
+  const nodes = await Promise.all(files.map(jsonOf));
   const once = [...new Map(nodes.flat().map((node) => [node.id, node])).values()];
-  await withEditor(once, realNodeRed.linkDashboard, '.red-ui-flow-node', takeExamples);
+  await withEditor(once, linkDashboard, takeExamples);
 }

@@ -1,7 +1,7 @@
 // Part of `npm run lint`: finds phrases that always have a better word, in the documents, in the
 // English texts of the forms, of the help, of statuses and of errors, in the examples, and in the
 // comments of the code. Generated parts of documents have their source in these texts.
-import { readFileSync, readdirSync } from 'node:fs';
+import { filesBelow, jsonOf, textOf } from './checkout.mjs';
 
 /** Columns of a comment that stands alone on its lines. */
 const commentWidth = 100;
@@ -44,30 +44,19 @@ const check = (text, place) => {
     process.exitCode = 1;
   }
 };
-const filesIn = (folder, end) =>
-  readdirSync(folder, { recursive: true })
-    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    .filter((name) => name.endsWith(end));
-const read = (file) => readFileSync(file, 'utf8');
 
-const pages = filesIn('docs', '.md').filter((name) => !/node_modules|internals\/(?:service|vendor-api)\.md/.test(name));
-for (const page of [
-  ...pages,
-  'README.md',
-  'SECURITY.md',
-  'CONTRIBUTING.md',
-  ...filesIn('nodes/locales/en-US', '.html'),
-]) {
+const found = [...filesBelow('docs', '.md'), ...filesBelow('nodes/locales/en-US', '.html')];
+const pages = found.filter((name) => !/node_modules|internals\/(?:service|vendor-api)\.md/.test(name));
+for (const page of [...pages, 'README.md', 'SECURITY.md', 'CONTRIBUTING.md']) {
   // What is left out becomes empty lines, so that the numbers of the lines stay.
-  const text = read(page).replace(/<!-- generated .*?<!-- end -->|^ *```.*?^ *```|<!--.*?-->|`[^`\n]+`/gms, (part) =>
-    part.replace(/[^\n]/g, ''),
-  );
+  const leftOut = /<!-- generated .*?<!-- end -->|^ *```.*?^ *```|<!--.*?-->|`[^`\n]+`/gms;
+  const text = (await textOf(page)).replace(leftOut, (part) => part.replace(/[^\n]/g, ''));
   for (const [index, line] of text.split('\n').entries()) check(line, `${page}:${index + 1}`);
 }
 
-const code = ['src', 'nodes', 'scripts', 'test'].flatMap((folder) => filesIn(folder, ''));
-for (const file of code.filter((name) => /\.(?:ts|mjs|cjs)$/.test(name) && name !== 'scripts/prose.mjs')) {
-  const lines = read(file).split('\n');
+const code = ['src', 'nodes', 'scripts', 'test'].flatMap((folder) => filesBelow(folder));
+for (const file of code.filter((name) => /(?<!prose)\.(?:ts|mjs|cjs)$/.test(name))) {
+  const lines = (await textOf(file)).split('\n');
   // The lines of a comment are checked as one text, because a phrase can be broken between them.
   let comment = '';
   for (const [index, line] of [...lines, ''].entries()) {
@@ -89,7 +78,7 @@ const checkTexts = (value, place) => {
   else if (value !== null && typeof value === 'object')
     for (const [key, part] of Object.entries(value)) if (key !== 'words') checkTexts(part, `${place} ${key}`);
 };
-const texts = [...filesIn('nodes/locales/en-US', '.json'), 'src/words/en-US.json', ...filesIn('examples', '.json')];
-for (const file of texts) checkTexts(JSON.parse(read(file)), file);
+const texts = [...filesBelow('nodes/locales/en-US', '.json'), ...filesBelow('examples', '.json')];
+for (const file of [...texts, 'src/words/en-US.json']) checkTexts(await jsonOf(file), file);
 // The sentences of the code are the keys of their translations.
-for (const sentence of Object.keys(JSON.parse(read('nodes/locales/de/sentences.json')))) check(sentence, sentence);
+for (const sentence of Object.keys(await jsonOf('nodes/locales/de/sentences.json'))) check(sentence, sentence);

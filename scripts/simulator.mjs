@@ -20,7 +20,7 @@ const isRight = {
   'API_KEY must not be empty and must not hold spaces': /^\S+$/.test(apiKey),
   'ACCESS_TOKEN must not be empty and must not hold spaces': /^\S+$/.test(accessToken),
   [`CARS must be a list of different names among ${Object.keys(simulator.carProfiles).join(', ')}`]:
-    profiles.every(simulator.isCarProfile) && new Set(profiles).size === profiles.length,
+    profiles.every((name) => Object.hasOwn(simulator.carProfiles, name)) && new Set(profiles).size === profiles.length,
 };
 
 try {

@@ -1,13 +1,13 @@
 // `npm start`: builds, then runs Node-RED on this machine with the pack, the demo car and the flow
 // "Start here", in a user directory of its own inside the checkout. An argument, or the variable
 // PORT, is the port: `npm start 1881`.
-import { access, constants, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { access, constants, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { root, textOf } from './checkout.mjs';
 import { onceOrphaned } from './parent.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const userDir = `${root}.node-red`;
 const address = '127.0.0.1';
 const given = process.argv.slice(2).find((argument) => argument !== '--changed');
@@ -26,36 +26,24 @@ async function checkWritable() {
     });
 }
 
-/** The checkout as an installed package: a link, as `npm install <folder>` makes it. */
+/** Writes a file if it is not there: later changes of the user stay. */
+const writeOnce = (file, content) =>
+  writeFile(`${userDir}/${file}`, content, { flag: 'wx' }).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+
+/**
+ * The checkout as an installed package, a link as `npm install <folder>` makes it, and the example
+ * that shows the way; the others are in *Import*, *Examples*.
+ */
 async function install() {
   const scope = `${userDir}/node_modules/@connected-vehicle`;
   await mkdir(scope, { recursive: true });
   await rm(`${scope}/node-red`, { force: true });
   await symlink(root, `${scope}/node-red`, 'junction');
-  await writeOnce('package.json', {
-    name: 'connected-vehicle-demo',
-    private: true,
-    dependencies: { '@connected-vehicle/node-red': 'file:..' },
-  });
+  await writeOnce('package.json', '{ "dependencies": { "@connected-vehicle/node-red": "file:.." } }');
+  await writeOnce('flows.json', await textOf('examples/Basics/01 Start here.json'));
 }
-
-/**
- * The example that shows the way; the others are in *Import*, *Examples*. Later
- * changes of the user stay.
- */
-const addFirstFlow = async () =>
-  writeOnce('flows.json', JSON.parse(await readFile(`${root}examples/Basics/01 Start here.json`, 'utf8')));
-
-async function writeOnce(file, content) {
-  await writeFile(`${userDir}/${file}`, JSON.stringify(content, null, 2), { flag: 'wx' }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-}
-
-const listen = (server) =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject).listen(port, address, () => resolve(server.address().port));
-  });
 
 /**
  * The server listens before the build, so that a port in use is reported at once. A browser that is
@@ -81,11 +69,11 @@ async function main() {
   let answer = starting;
   const server = createServer((request, response) => answer(request, response));
   await checkWritable();
-  const openPort = await listen(server);
+  await once(server.listen(port, address), 'listening');
+  const { port: openPort } = server.address();
   ({ default: RED } = await import('node-red'));
   await import('./build.mjs');
   await install();
-  await addFirstFlow();
   RED.init(server, {
     userDir,
     flowFile: 'flows.json',

@@ -6,7 +6,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
-import { root, runMocha, runNode, specsBelow } from './mocha.mjs';
+import { root, runNode } from './checkout.mjs';
+import { runMocha, specsBelow } from './mocha.mjs';
 
 const asked = process.argv.slice(2);
 const options = ['--parallel', '--jobs', '3', '--forbid-only', '--reporter', 'scripts/tally.cjs'];

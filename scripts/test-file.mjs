@@ -2,7 +2,8 @@
 // source or as compiled. With --watch (`npm run test:watch <spec...>`) it does so again after each
 // change, until Ctrl-C.
 import { watch } from 'node:fs';
-import { root, runMocha, runNode } from './mocha.mjs';
+import { root, runNode } from './checkout.mjs';
+import { runMocha } from './mocha.mjs';
 
 const isWatching = process.argv.includes('--watch');
 const specs = process.argv

@@ -3,9 +3,10 @@
 // random (test/support/random.ts), five times as often. FACTOR chooses how often, and SEED other
 // random numbers; a failure names the seed that repeats it.
 import { readFileSync } from 'node:fs';
-import { root, runMocha, specsBelow } from './mocha.mjs';
+import { filesBelow, root } from './checkout.mjs';
+import { runMocha } from './mocha.mjs';
 
-const specs = specsBelow().filter(
+const specs = filesBelow('dist/test', '_spec.js').filter(
   (file) => !file.includes('/world/') && /support\/(long|random|property)"/.test(readFileSync(root + file, 'utf8')),
 );
 const { FACTOR = '5' } = process.env;

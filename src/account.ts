@@ -24,6 +24,7 @@ import { isHeaderSafe, unusable, type TokenDescription, type TokenSource } from 
 import { Pack } from './pack';
 import type { Sentence } from './sentence';
 import { endingAt, raceAbort } from './util/abort';
+import type { Signal } from './util/cancellation';
 import { iso, timeOf, type Clock } from './util/clock';
 import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
@@ -281,7 +282,7 @@ export class Account {
    * Gets a token although no request needs one: `token()` then shows a sign-in that was just made.
    * @throws VehicleError if there is none
    */
-  async refreshToken(signal?: AbortSignal): Promise<void> {
+  async refreshToken(signal?: Signal): Promise<void> {
     await this.#tokens.get(signal);
   }
 

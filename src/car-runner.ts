@@ -8,6 +8,7 @@ import { Outbox } from './state/outbox';
 import { LocalPresence, type Presence } from './state/presence';
 import { readForUpdate, StateFault, retryOnConflict, type StateStore } from './state/state-store';
 import { endingAt } from './util/abort';
+import type { Signal } from './util/cancellation';
 import type { Clock } from './util/clock';
 import { Serial } from './util/serial';
 
@@ -51,7 +52,7 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
   withClockSet?(state: State, set: { since: number; byMs: number; at: number }): State;
 }
 
-type RunnerPresence = Pick<Presence, 'id' | 'group' | 'isLeading' | 'isStill' | 'hasEnded'>;
+type RunnerPresence = Pick<Presence, 'id' | 'sharedId' | 'isLeading' | 'isStill' | 'hasEnded'>;
 
 export interface CarRunnerOptions {
   client: { readonly clockSkewMs: number; read(name: ReadName, options: ReadOptions): Promise<Reading> };
@@ -59,8 +60,7 @@ export interface CarRunnerOptions {
   vin: string;
   store: StateStore;
   /**
-   * The key of the record with state and unsent events. In a group, the runner adds the VIN,
-   * because nodes with the same id in the copies of a flow can have different cars.
+   * The key of the record with state and unsent events. Among copies of a flow, the VIN follows it.
    */
   key: string;
   clock: Clock;
@@ -129,12 +129,12 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   /** Wall time minus monotonic time, as of the last step. */
   #wallOffset: number;
 
-  /** The key of the record, with the VIN in a group. */
+  /** The key of the record, in all copies of the flow. */
   readonly key: string;
 
   private constructor(reducer: CarReducer<Read, State, Input, Event>, options: CarRunnerOptions) {
     const { clock, key, vin, presence = new LocalPresence(clock) } = options;
-    this.key = presence.group === null ? key : `${key}/${vin}`;
+    this.key = presence.sharedId(key, vin);
     this.#presence = presence;
     this.#reducer = reducer;
     this.#options = options;
@@ -255,7 +255,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
    */
   async poll(
     reads: readonly Read[],
-    signal: AbortSignal,
+    signal: Signal,
     due?: Pick<DuePoll, 'maxAgeMs' | 'failed'>,
   ): Promise<PollResult<Event>> {
     const { client, vin } = this.#options;
@@ -276,7 +276,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
    * stored state is used.
    * @throws VehicleError CANCELLED through the signal
    */
-  initialRead(reads: readonly Read[], signal: AbortSignal): Promise<PollResult<Event>> {
+  initialRead(reads: readonly Read[], signal: Signal): Promise<PollResult<Event>> {
     const { clock } = this.#options;
     const reason = (): VehicleError =>
       new VehicleError(
@@ -360,7 +360,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
       this.#stored = text;
       this.#isSaved = true;
     } catch (error) {
-      if (error instanceof StateFault && error.fault === 'unavailable') throw error;
+      if (error instanceof StateFault && error.isAway) throw error;
       if (this.#isSaved) onSaveFailed();
       this.#isSaved = false;
       // Perhaps it was written anyway.

@@ -1,3 +1,4 @@
+import type { Signal } from './util/cancellation';
 import type { Account } from './account';
 import { isReadName } from './catalogue/reads';
 import { scopesOfCommand, scopesOfRead } from './catalogue/scopes';
@@ -22,7 +23,7 @@ interface AccountNode {
 interface CheckOptions {
   vin: unknown;
   nodes: readonly AccountNode[];
-  signal?: AbortSignal;
+  signal?: Signal;
 }
 
 /** The result of one check; `unclear` if the service was not reached. */
@@ -207,7 +208,7 @@ const maxDetails = 10;
  * (docs/internals/vendor-api.md 1.4: not for every car).
  * @throws VehicleError
  */
-export async function findVehicles(account: Account, signal?: AbortSignal): Promise<FoundVehicle[]> {
+export async function findVehicles(account: Account, signal?: Signal): Promise<FoundVehicle[]> {
   const options = signal === undefined ? {} : { signal };
   const { payload } = await account.client.read('vehicles', options);
   return Promise.all(

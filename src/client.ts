@@ -134,9 +134,10 @@ export class VehicleClient {
       const isFitted = fitted instanceof Promise ? await fitted : fitted;
       const reading = readingOf({ vin, read }, answer, { interface: iface, isFitted, burnsFuel: fuel });
       if (vin !== null) {
-        const observed = facts.observe(vin, read, reading.payload);
-        if (observed !== undefined) await observed;
+        // Not awaited yet: what an observer adds to the facts is stored in the same write.
+        const stored = facts.observe(vin, read, reading.payload);
         for (const observer of observers) observer.observe(read, vin, reading);
+        if (stored !== undefined) await stored;
       }
       return reading;
     } catch (error) {
@@ -191,10 +192,7 @@ export class VehicleClient {
   ): Promise<Invocation> {
     const href = record.async?.href;
     if (!href)
-      throw new VehicleError(
-        'NOT_SUPPORTED',
-        'The service returned no link to follow this command. Check at the car whether it acted.',
-      );
+      throw new VehicleError('NOT_SUPPORTED', 'The service returned no link to follow this command. Check the car.');
     const answer = await this.#options.requests.get({
       api: 'connected',
       url: followLink(this.service, href),

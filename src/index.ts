@@ -13,7 +13,7 @@ export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
-export { cancellationWith } from './util/cancellation';
+export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, timeOf, type Clock } from './util/clock';
 export { isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
@@ -25,6 +25,7 @@ export { asSentence, clockTime, mapSentence, sentence, wordSentence, type Senten
 // The token of an account: pasted, or from a sign-in.
 export { createTokenSource } from './session/create-token-source';
 export { pastedToken } from './http/token-source';
+export { signInKey } from './session/grant-store';
 export { openSession, type Session } from './session/session';
 export type { SignedIn } from './session/sign-in';
 
@@ -41,6 +42,7 @@ export {
   type AnyReadName,
   type InterfaceName,
   type ReadName,
+  type Versions,
 } from './catalogue/reads';
 export { isPluggedInWord } from './catalogue/charging-words';
 export { inSystem, inUnit, unitInWords, unitOf, unitsBeside, unitSystems, type UnitSystem } from './catalogue/units';

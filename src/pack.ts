@@ -60,7 +60,7 @@ export class Pack {
 
     this.redactor = redactor;
     this.facts = new CarFacts(store, clock);
-    this.logbook = new Logbook({ store, clock, isShared: presence.isShared });
+    this.logbook = new Logbook({ store, clock, presence });
     this.log = new CommandLog({ store, presence, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
   }
 
@@ -86,9 +86,8 @@ export class Pack {
    * account that sent it.
    */
   turnsFor(baseUrl: string): Turns {
-    const { clock, presence, store } = this;
-    const options = { clock, baseUrl, presence, ...(presence.isShared && { store }) };
-    const turns = this.#turns.get(baseUrl) ?? new Turns(options);
+    const { clock, presence } = this;
+    const turns = this.#turns.get(baseUrl) ?? new Turns({ clock, baseUrl, presence });
     this.#turns.set(baseUrl, turns);
     return turns;
   }

@@ -4,7 +4,7 @@ import { diagnosticsOf } from './diagnostics';
 import { demoForm, formBody, longText, readForm, shortText, withAccount } from './form-routes';
 import { signInsOf } from '../vehicle/sign-in';
 import { redactor, shownFailure } from '../node-red/redaction';
-import { packOf, sharedStoreOf } from '../node-red/storage';
+import { checkStorage, packOf } from '../node-red/storage';
 import { findVehicle, type VehicleNode } from '../node-red/vehicle-node';
 import type { Words } from '../node-red/i18n';
 import { clock } from '../node-red/time';
@@ -16,7 +16,6 @@ import { conditionOptions } from '../condition/options';
 import type { TestableNode } from '../node-red/car-node';
 import {
   checkAccount,
-  checkStore,
   endingAt,
   findVehicles,
   memberOf,
@@ -26,6 +25,7 @@ import {
   readEach,
   VehicleError,
   type Account,
+  type Signal,
 } from '../../src/index';
 
 /** A body that the work checks itself, or that nobody reads. */
@@ -96,9 +96,7 @@ export const routes = {
       const findings = await withAccount(RED, readForm(RED, id, body), (account, vin) =>
         withTimeLimit((signal) => checkAccount(account, { vin, nodes: body.nodes, signal })),
       );
-      const store = sharedStoreOf(RED);
-      const ofStore = store === null ? [] : await checkStore(store, packOf(RED).presence);
-      return redactor.value({ findings: [...ofStore, ...findings] });
+      return redactor.value({ findings: [...(await checkStorage(RED)), ...findings] });
     },
   }),
   'form-position': route({
@@ -270,7 +268,7 @@ function testable(RED: NodeAPI, id: string): TestableNode {
   return node;
 }
 
-const withTimeLimit = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+const withTimeLimit = <Result>(work: (signal: Signal) => Promise<Result>): Promise<Result> =>
   endingAt(clock().now() + timeLimitMs, { clock: clock(), reason: late }, work);
 
 const late = (): VehicleError => new VehicleError('TIMEOUT', 'The service did not answer in time. Try again later.');

@@ -3,10 +3,7 @@ const { errorText, loadWords, unreached, wordsOf } = connectedVehicle;
 const tabId = 'connected-vehicle-cars';
 const say = wordsOf(tabId);
 
-/**
- * The tab "Cars" of the sidebar. Its panel is loaded when the tab is first shown: most
- * editors never show it.
- */
+/** The panel is loaded when the tab is first shown: most editors never show it. */
 function addTab(): void {
   const content = document.createElement('div');
   content.style.height = '100%';

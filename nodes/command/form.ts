@@ -62,10 +62,6 @@ RED.nodes.registerType<CommandOptions>('connected-vehicle-command', {
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),
   onadd: shared.giveVehicle,
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });

@@ -60,12 +60,12 @@ class CommandNode {
   readonly #waiting = new Set<CommandAttempt>();
 
   constructor(own: FlowNode) {
-    const { presence, store } = own.pack;
     this.#own = own;
     this.arming = new Arming({
       clock: clock(),
       onEnd: () => own.status.clear('armed'),
-      shared: presence.group === null ? null : { store, node: own.sharedId, now: () => presence.now() },
+      presence: own.pack.presence,
+      node: own.sharedId,
     });
     this.#forwarder = new RecordForwarder(own);
   }

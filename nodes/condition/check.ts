@@ -13,6 +13,7 @@ import {
   type Condition,
   type ConditionResult,
   type ConditionValue,
+  type Signal,
 } from '../../src/index';
 import type { Words } from '../node-red/i18n';
 import { literalTypes } from '../node-red/typed-property';
@@ -31,11 +32,10 @@ interface Judged extends ConditionResult {
   shown: { value: ConditionResult['is']; unit: string | null };
 }
 
-/** Reads the values of conditions and judges each. */
 export async function judgeAll(
   account: Account,
   conditions: readonly AskedCondition[],
-  { match, vin, maxAgeMs, signal }: { match: 'all' | 'any'; vin: string; maxAgeMs: number; signal: AbortSignal },
+  { match, vin, maxAgeMs, signal }: { match: 'all' | 'any'; vin: string; maxAgeMs: number; signal: Signal },
 ) {
   const { client } = account;
   const reads = [...new Set(conditions.map(({ value }) => value.read))];
@@ -92,10 +92,7 @@ export function requireRows(rows: ConditionOptions['conditions']): void {
 /** More of them would make the sentence too long to read. */
 const maxFacts = 5;
 
-/**
- * "Battery level: 24 %, Charging cable: not plugged in". Never contains the position, because
- * whoever gets a notification would see it.
- */
+/** "Battery level: 24 %, Charging cable: not plugged in". Never with the position. */
 export function factsText(words: Words, judged: readonly Judged[], now: number): string {
   const texts = [...new Set(judged.map((one) => factText(words, one, now)))];
   const facts = texts.slice(0, maxFacts).join(', ');
@@ -103,10 +100,7 @@ export function factsText(words: Words, judged: readonly Judged[], now: number):
   return count > 0 ? words.say('condition.more', { facts, count }) : facts;
 }
 
-/**
- * "Battery level: 24 %", "Not in order: unlocked", "Charging cable: not plugged in, for
- * at least 2 h 5 min".
- */
+/** "Battery level: 24 %", "Charging cable: not plugged in, for at least 2 h 5 min". */
 export function factText(words: Words, one: Judged, now: number): string {
   const { say } = words;
   const { condition, since = null, forMinutes = 0, result } = one;
@@ -134,21 +128,10 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
   return title.charAt(0).toLocaleUpperCase(language) + title.slice(1);
 }
 
-function valueText(
-  words: Words,
-  {
-    condition: { value, operator, operand, isOpen },
-    is,
-    shown,
-    measuredAt,
-    result,
-    reasons,
-    reason,
-    since = null,
-  }: Judged,
-  now: number,
-): string {
+function valueText(words: Words, judged: Judged, now: number): string {
   const { say } = words;
+  const { value, operator, operand, isOpen } = judged.condition;
+  const { is, shown, measuredAt, result, reasons, reason, since = null } = judged;
   const { type } = value;
   const isMet = since === null ? result : true;
   if (value.name === 'inOrder') return inOrderText({ value: is, reasons }, words);

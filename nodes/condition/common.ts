@@ -22,7 +22,6 @@ const textOfWord = (word: string): string =>
     defaultValue: ofCars(`state.${word}`, { defaultValue: word.toLowerCase().replace(/_/g, ' ') }),
   });
 
-/** The words that a value can have. */
 export function choicesOf({ type: kind }: Value): { value: string; label: string }[] {
   if (kind.kind === 'word') return kind.values.map((value) => ({ value, label: textOfWord(value) }));
   if (kind.kind !== 'boolean') return [];
@@ -70,7 +69,6 @@ export function validateRows(rows: readonly Row[], vehicle: string | undefined):
   return at < 0 || say('reason.row', { number: at + 1, fault: faults[at] });
 }
 
-/** A unit in short. */
 export const unitText = (unit: string): string => unit && ofStatus(`unit.${unit}`, { count: 2, defaultValue: unit });
 
 /** The unit of what a row compares with, as it is stored. */

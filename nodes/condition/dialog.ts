@@ -99,14 +99,10 @@ const valuesByTheme = () =>
     return { heading: ofStatus(`theme.${theme}`), values };
   });
 
-/** As a dropdown offers them. */
 const valueChoices = (): JQuery[] =>
   valuesByTheme().map(({ heading, values }) => $('<optgroup>').attr('label', heading).append(optionElements(values)));
 
-/**
- * A row whose value was changed: a unit that the value does not have is replaced by
- * that of the vehicle.
- */
+/** A unit that a changed value does not have becomes that of the vehicle. */
 function withUnitOfValue(row: Row): Row {
   const { unit, ...others } = row;
   const own = unitOf({}, conditionValue(row.value ?? ''));
@@ -179,10 +175,7 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   });
 }
 
-/**
- * A search for a value, which goes into a row that has no operand yet, or into a new one. If
- * nothing is found, it offers all.
- */
+/** What is found goes into a row that has no operand yet, or into a new one. */
 function offerSearch(list: JQuery): void {
   const values = valuesByTheme().flatMap(({ heading, values: ofTheme }) =>
     ofTheme.map(({ value: name, text: title }) => ({
@@ -228,15 +221,9 @@ const textOfRows = (rows: readonly Row[]): string =>
   );
 
 /** One character for each of the three answers, as the outputs have them. */
-const marks = new Map([
-  [true, '✓'],
-  [false, '✗'],
-]);
+const marks: Readonly<Record<string, string>> = { true: '✓', false: '✗', null: '?' };
 
-/**
- * A place that the row names, with its coordinates, because the vehicle configuration need not be
- * deployed as the editor has it.
- */
+/** A named place gets its coordinates: the configuration need not be deployed as it is. */
 function withPlace(row: Row): Row {
   const place = namedPlaces(textOf(field('vehicle'))).find(({ name }) => name === row.operand);
   const isPlace = conditionValue(row.value ?? '')?.type.kind === 'position' && !isSource(row);
@@ -254,7 +241,7 @@ function checkNow(): void {
       const port = result === null ? 'unknown' : result ? 'yes' : 'no';
       show(() => [
         $('<strong>').text(say(`port.${port}`)),
-        ...lines.map((line) => lineOf(`${(line.result !== null && marks.get(line.result)) || '?'} ${line.text}`)),
+        ...lines.map((line) => lineOf(`${marks[String(line.result)]} ${line.text}`)),
         ...errors.map((refusal) => lineOf(errorText(refusal)).addClass('warning')),
       ]);
     },

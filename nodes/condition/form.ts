@@ -35,7 +35,6 @@ function textOfRow(row: Row): string {
   );
 }
 
-/** The first condition. */
 function labelOfRows(rows: readonly Row[]): string {
   const first = textOfRow(rows[0] ?? {});
   return first === '' ? say('palette.name') : first + (rows.length > 1 ? ', …' : '');
@@ -71,10 +70,6 @@ RED.nodes.registerType<ConditionOptions>('connected-vehicle-condition', {
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: shared.giveVehicle,
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });

@@ -7,10 +7,7 @@ import { safeError } from '../node-red/redaction';
 import { factsText, judgeAll, requireRows } from './check';
 import { conditionOptions, type ConditionOptions } from './options';
 
-/**
- * `connected-vehicle-condition` (docs/internals/contract.md 5c): sends a message to the
- * output of the result.
- */
+/** `connected-vehicle-condition` (docs/internals/contract.md 5c). */
 export function connectedVehicleCondition(own: FlowNode): void {
   own.showObstacle();
   const nodeStatus = own.status;

@@ -24,7 +24,6 @@ export const chosenIn = (list: string): string[] =>
     .get()
     .map(({ value }) => value);
 
-/** A line of such a list. */
 export const choiceLine = (value: string, text: string, isChosen: boolean, kind: 'checkbox' | 'radio' = 'checkbox') =>
   $('<label>').append($(`<input type="${kind}">`).val(value).prop('checked', isChosen), $('<span>').text(text));
 
@@ -38,10 +37,7 @@ export const textOf = (element: JQuery): string => String(element.val() ?? '').t
 export const optionElements = (choices: readonly Choice[]): JQuery[] =>
   choices.map(({ value, text }) => $('<option>').val(value).text(text));
 
-/**
- * Selects a value. One that the dropdown does not offer (`${NAME}`, written by hand, newer) is
- * added, so that saving keeps it.
- */
+/** Adds a value that is not offered (`${NAME}`, written by hand), so that saving keeps it. */
 export function choose(select: JQuery, value: string): void {
   select.val(value);
   if (select.val() !== value) select.append(...optionElements([{ value, text: value }])).val(value);
@@ -50,10 +46,7 @@ export function choose(select: JQuery, value: string): void {
 /** The field shows the default of a property that the node lacks. */
 export const shownDefault = 'shown-default';
 
-/**
- * Shows the default of each property that the node lacks (it is older than the property, or was
- * written by hand), and chooses in the dropdowns.
- */
+/** Shows the default of a property that an older or handwritten node lacks. */
 export function showProperties(node: AnyNode, field: Field): void {
   fillOptions(field('name').closest('.car-form'), node.type);
   fillShared(field('name').closest('.car-form'));
@@ -69,10 +62,7 @@ export function showProperties(node: AnyNode, field: Field): void {
   describeFields(field('name').closest('.car-form'));
 }
 
-/**
- * Adds the options of each dropdown: `polling fixed adaptive`, the key of their
- * texts and their values.
- */
+/** Adds options: `polling fixed adaptive`, the key of their texts and their values. */
 function fillOptions(form: JQuery, type: string): void {
   form.find('[data-options]').each((_, element) => {
     const [key = '', ...values] = String($(element).data('options')).split(' ');
@@ -82,10 +72,7 @@ function fillOptions(form: JQuery, type: string): void {
   });
 }
 
-/**
- * Fills in the texts of the configuration's catalogue, `label.vin`, or
- * `[placeholder]placeholder.vin`.
- */
+/** Texts of the configuration's catalogue: `label.vin`, or `[placeholder]placeholder.vin`. */
 function fillShared(form: JQuery): void {
   form.find('[data-shared]').each((_, element) => {
     const [, attribute, key = ''] = /^(?:\[(.+)\])?(.*)/.exec(String($(element).data('shared'))) ?? [];
@@ -132,7 +119,6 @@ export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
 }
 
-/** The vehicle configurations that are not disabled. */
 function vehicles(): CarConfig[] {
   const found: CarConfig[] = [];
   RED.nodes.eachConfig((config) => {
@@ -157,10 +143,7 @@ export function labelOf(vehicle: string | undefined, text: string): string {
   return car !== undefined && found.length > 1 ? `${text} · ${RED.utils.getNodeLabel(car, '')}` : text;
 }
 
-/**
- * Draws the labels again when a car is added, renamed or removed: they name it as
- * soon as there are two.
- */
+/** Labels name the car as soon as there are two. */
 export function drawLabels({ type }: { type: string }): void {
   if (type !== 'connected-vehicle') return;
   RED.nodes.eachNode((node) => {
@@ -186,10 +169,7 @@ function defaultVehicle(type: string, tab: string | undefined): string | undefin
   return found.length === 1 || found.every(({ service }) => service === 'demo') ? found[0]?.id : undefined;
 }
 
-/**
- * Sets the default vehicle in a node that comes from the palette. A node that is pasted or imported
- * is in the flows already.
- */
+/** A node of the palette gets a vehicle; one that is pasted or imported is in the flows already. */
 export function giveVehicle(this: EditorNode<{ vehicle: string }>): void {
   if (!RED.nodes.node(this.id) && !this.vehicle)
     this.vehicle = defaultVehicle(this.type, RED.workspaces.active()) ?? '';
@@ -201,10 +181,7 @@ export function chooseVehicle(node: EditorNode<{ vehicle: string }>): void {
   if (!node.vehicle && vehicle !== undefined) nodeField('vehicle').val(vehicle);
 }
 
-/**
- * Node-RED searches the palette by type and label. This adds the words that a
- * driver would look for.
- */
+/** Node-RED searches the palette by type and label, which lack a driver's words. */
 export function addSearchWords(type: string, words: string): void {
   const entry = $(`.red-ui-palette-node[data-palette-type="${type}"]`);
   entry.attr('data-palette-label', `${entry.attr('data-palette-label') ?? ''} ${words}`);

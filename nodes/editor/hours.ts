@@ -1,18 +1,13 @@
-import { parseRange, timeZoneOf } from '../../src/index';
+import { parseRange, timeZoneOf, type HoursSettings } from '../../src/index';
 import { nodeField, part, shownDefault, textOf } from './forms';
 import { sharedText } from './texts';
 import type { Validity } from './validators';
-
-interface Hours {
-  hours?: string;
-  quietHours?: string;
-}
 
 /** The range that the form fills in when a mode is chosen and the field is empty. */
 const usualRanges: Partial<Record<string, string>> = { only: '18:00-22:00', not: '22:00-07:00' };
 
 /** The fields of the hours in which guard and event node send without being asked. */
-export function showHours({ hours, quietHours = '' }: Hours): void {
+export function showHours({ hours, quietHours = '' }: HoursSettings): void {
   const [mode, range] = [nodeField('hours'), nodeField('quietHours')];
   // A flow that is older than the choice has the quiet hours alone.
   if (hours === undefined && quietHours !== '') mode.val('not').data(shownDefault, 'not');
@@ -28,8 +23,7 @@ export function showHours({ hours, quietHours = '' }: Hours): void {
   part('time-zones').attr('id', 'connected-vehicle-time-zones').append(zones);
 }
 
-/** The validator of the property `quietHours`. */
-export function validateHours(this: Hours, value: string | undefined, _opt: unknown): Validity {
+export function validateHours(this: HoursSettings, value: string | undefined, _opt: unknown): Validity {
   const mode = textOf(nodeField('hours')) || this.hours;
   const text = (value ?? '').trim();
   if (mode === 'always' || (mode !== 'only' && text === '')) return true;
@@ -38,7 +32,6 @@ export function validateHours(this: Hours, value: string | undefined, _opt: unkn
   return range.from !== range.to || sharedText('reason.hoursEqual');
 }
 
-/** The validator of the property `timeZone`. */
 export function validateTimeZone(value: string | undefined, _opt: unknown): Validity {
   // An offset like +02:00 knows no summer time, and Node.js 20 does not accept it.
   return !value?.trim() || /^[^+-]/.test(timeZoneOf(value) ?? '') || sharedText('reason.timeZone');

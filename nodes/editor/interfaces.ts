@@ -1,27 +1,9 @@
-import { defaultAccess, services, type AccessName, type InterfaceName } from '../../src/index';
+import { defaultAccess, services, type InterfaceName, type needsOfRead, type Versions } from '../../src/index';
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
-/**
- * The versions of the connected interface that have a read or a command; `v1First`: `auto` is
- * version 1 of the two.
- */
-interface Versions {
-  v1: boolean;
-  v2: boolean;
-  v1First?: boolean;
-}
-
-/**
- * A read or a command as the reader calls it, where it is served, and what it needs; without
- * versions: of another interface.
- */
-interface Needs {
-  title: string;
-  versions: Versions | null;
-  scopes: readonly string[];
-  access: AccessName | null;
-}
+/** What a read or a command needs, as the reader calls it. */
+type Needs = { title: string } & ReturnType<typeof needsOfRead>;
 
 /**
  * The interfaces of the chosen vehicle's service; all of them as long as the service is not known.
@@ -33,10 +15,7 @@ export function serviceInterfaces(vehicle = textOf(nodeField('vehicle'))): reado
   return (profiles[service] ?? services.custom).availableInterfaces;
 }
 
-/**
- * Shows what reads or commands need: scopes, permissions that the configuration leaves
- * out, and an interface.
- */
+/** Shows scopes, permissions that the configuration leaves out, and the interface. */
 export function showNeeds(needs: readonly Needs[]): void {
   const car = RED.nodes.node(textOf(nodeField('vehicle')));
   const { service = 'demo', access: allowed = defaultAccess } = car ?? {};

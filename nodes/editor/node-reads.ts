@@ -9,17 +9,13 @@ import {
   proofReadOf,
 } from '../../src/index';
 
-/** Reads that a node sends together. */
 interface NodeReads {
   reads: readonly string[];
   /** Seconds between two polls; 0: only on a message. */
   poll: number;
 }
 
-/**
- * The reads of a node, by its type. A node of an older flow lacks properties,
- * so the defaults apply.
- */
+/** The reads by the type of a node. An older node lacks properties, so the defaults apply. */
 const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => NodeReads[]>> = {
   'connected-vehicle-status': ({ read = 'windows', readType = 'str', reads = [] }, poll) => [
     { reads: readType !== 'str' ? [] : read === 'several' ? reads : [read], poll },
@@ -42,10 +38,7 @@ const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => Node
   ],
 };
 
-/**
- * The reads that show the effect of the commands of a vehicle. A command that only a message names
- * counts as a lock.
- */
+/** They show the effect of the commands. One that only a message names counts as a lock. */
 function proofReadsOf(vehicle: string | undefined): string[] {
   const commands = nodesOf(vehicle)
     .filter(({ type }) => type === 'connected-vehicle-command')
@@ -60,17 +53,11 @@ export const readsOfNode = (node: FlowNode): NodeReads[] =>
     poll,
   }));
 
-/**
- * The command that a node of the flows sends; undefined if a message names it, and for a node of
- * another type.
- */
+/** The command that a node sends; undefined if a message names it, or if it sends none. */
 export const commandOf = ({ type, command, commandType = 'str' }: FlowNode): string | undefined =>
   type === 'connected-vehicle-command' && commandType === 'str' ? command || undefined : undefined;
 
-/**
- * The nodes that use a configuration, deployed or not. A result node without one follows
- * the commands of each.
- */
+/** The nodes, deployed or not. A result node without a vehicle follows the commands of each. */
 export function nodesOf(vehicle: string | undefined): FlowNode[] {
   const nodes: FlowNode[] = [];
   const results: FlowNode[] = [];

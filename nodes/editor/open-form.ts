@@ -3,7 +3,6 @@ import { loadWords } from './later-words';
 import { errorText, unreached } from './runtime-request';
 import { sharedText } from './texts';
 
-/** The code of an open form, `nodes/<node>/dialog.ts`. */
 interface Dialog<Options> {
   prepare(node: EditorNode<Options>): void;
   save(node: EditorNode<Options>): void;
@@ -21,36 +20,34 @@ const held = 'dialog';
  * hidden, and saving keeps what the node has (`saveForm`). They keep their space: Node-RED makes
  * the form as wide as they are.
  */
-export function openForm<Options>(node: EditorNode<Options>, loading: Promise<Dialog<Options>>): void {
-  const form = formOf(node);
-  const fields = form.children().css('visibility', 'hidden');
-  const note = $('<div role="status">').text(sharedText('dialog.loading')).prependTo(form);
-  form.attr('aria-busy', 'true');
-  const end = (): JQuery => form.removeAttr('aria-busy');
-  Promise.all([loading, loadWords()]).then(
-    ([dialog]) => {
-      // It was closed meanwhile.
-      if (form.closest('body').length === 0) return;
-      note.remove();
-      form.i18n();
-      fields.css('visibility', '');
-      form.data(held, dialog);
-      end();
-      dialog.prepare(node);
-      reportFields(node);
-    },
-    () => {
-      fields.hide();
-      note.text(errorText(unreached)).addClass('warning');
-      end();
-    },
-  );
-}
+export const openForm = <Options>(load: () => Promise<Dialog<Options>>) =>
+  function (this: EditorNode<Options>): void {
+    const form = formOf(this);
+    const fields = form.children().css('visibility', 'hidden');
+    const note = $('<div role="status">').text(sharedText('dialog.loading')).prependTo(form);
+    form.attr('aria-busy', 'true');
+    const end = (): JQuery => form.removeAttr('aria-busy');
+    Promise.all([load(), loadWords()]).then(
+      ([dialog]) => {
+        // It was closed meanwhile.
+        if (form.closest('body').length === 0) return;
+        note.remove();
+        form.i18n();
+        fields.css('visibility', '');
+        form.data(held, dialog);
+        end();
+        dialog.prepare(this);
+        reportFields(this);
+      },
+      () => {
+        fields.hide();
+        note.text(errorText(unreached)).addClass('warning');
+        end();
+      },
+    );
+  };
 
-/**
- * As Node-RED does when it has called `oneditprepare`: each field reports a change, and all of them
- * are validated once.
- */
+/** Each field reports a change and is validated, as Node-RED does after `oneditprepare`. */
 function reportFields(node: EditorNode<object>): void {
   const { defaults, credentials = {} } = node._def;
   for (const name of Object.keys({ ...defaults, ...credentials })) {
@@ -62,17 +59,14 @@ function reportFields(node: EditorNode<object>): void {
   fieldsOf(node)('name').trigger('keyup');
 }
 
-/**
- * Saves an open form. One that could not be prepared is removed, so that Node-RED finds no field
- * in it whose value it would store.
- */
-export function saveForm<Options>(node: EditorNode<Options>): void {
-  const form = formOf(node);
+/** A form that could not be prepared is removed, so that Node-RED stores none of its fields. */
+export function saveForm<Options>(this: EditorNode<Options>): void {
+  const form = formOf(this);
   const dialog = form.data(held) as Dialog<Options> | undefined; // Stored by `openForm`.
-  if (dialog !== undefined) return dialog.save(node);
+  if (dialog !== undefined) return dialog.save(this);
   form.remove();
-  if (node.credentials === undefined) return;
+  if (this.credentials === undefined) return;
   // Node-RED then treats those that were imported as saved.
-  const kept = { ...node.credentials };
-  queueMicrotask(() => (node.credentials = kept));
+  const kept = { ...this.credentials };
+  queueMicrotask(() => (this.credentials = kept));
 }

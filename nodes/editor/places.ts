@@ -88,11 +88,7 @@ export function addPlaceChoice(row: JQuery, place: unknown): () => ShownPlace {
 const ofEvents = wordsOf('connected-vehicle-event');
 
 /** Adds a place to a list, with a button that removes it. @param add one of the functions above */
-export function addPlaceRow(
-  list: JQuery,
-  place: unknown,
-  add: (row: JQuery, place: unknown) => () => ShownPlace,
-): void {
+export function addPlaceRow(list: JQuery, place: unknown, add: typeof addPlaceChoice): void {
   const row = $('<div>').appendTo(list);
   const remove = $('<button type="button" class="red-ui-button red-ui-button-small">');
   remove.append($('<i class="fa fa-remove">')).attr('aria-label', ofEvents('label.remove'));
@@ -103,8 +99,7 @@ export function addPlaceRow(
   });
 }
 
-/** The button below such a list. */
-export function addPlaceButton(list: JQuery, button: JQuery, add: Parameters<typeof addPlaceRow>[2]): void {
+export function addPlaceButton(list: JQuery, button: JQuery, add: typeof addPlaceChoice): void {
   button.on('click', () => {
     addPlaceRow(list, undefined, add);
     list.children().last().find('select, input').filter(':visible').first().trigger('focus');
@@ -112,7 +107,6 @@ export function addPlaceButton(list: JQuery, button: JQuery, add: Parameters<typ
   });
 }
 
-/** The places of a list without the empty ones. */
 export const placesIn = (list: JQuery): ShownPlace[] =>
   list
     .find('.place')

@@ -16,7 +16,6 @@ type EditorNode<Options> = Partial<Options> & {
   _def: { category: string; defaults: Record<string, { value: unknown; type?: string }>; credentials?: object };
 };
 
-/** A vehicle configuration. */
 type CarConfig = Pick<EditorNode<{ service: string }>, 'id' | 'type' | 'z' | 'service' | 'credentials'> & {
   /** Disabled. */
   d?: boolean;
@@ -31,10 +30,7 @@ interface EditorProperty<Options, Value> {
   /** Two declared parameters: only such a validator may return its reason as a string. */
   validate?(
     this: EditorNode<Options>,
-    /**
-     * The text of the field; a list as it is stored, because no field of the
-     * editor's own holds one.
-     */
+    /** The text of the field; a list as it is stored, because it has no field. */
     value: (Value extends readonly unknown[] ? Value : string) | undefined,
     opt: unknown,
   ): true | string;
@@ -59,7 +55,6 @@ interface EditorDefinition<Options, Credentials> {
   labelStyle?(this: EditorNode<Options>): string;
   inputLabels?(): string;
   outputLabels?(index: number): string;
-  /** Called when the palette shows the type. */
   onpaletteadd?(): void;
   /** Called when a node is dragged out of the palette, and when one is pasted. */
   onadd?(this: EditorNode<Options>): void;
@@ -71,6 +66,24 @@ interface EditorDefinition<Options, Credentials> {
  * The functions that the forms share: the build bundles them into `resources/connected-vehicle.js`.
  */
 declare const connectedVehicle: typeof import('./index');
+
+/** What forms read of a vehicle configuration; a number can be a text. */
+interface ConfigOptions {
+  d?: boolean;
+  valid?: boolean;
+  validationErrors?: string[];
+  service?: string;
+  demoCar?: string;
+  wallbox?: string;
+  readOnly?: boolean;
+  places?: unknown;
+  polling?: string;
+  units?: string;
+  shareFor?: number | string;
+  requestsPerDay?: number | string;
+  access?: import('../../src/index').AccessName[];
+  interfaces?: import('../../src/index').InterfaceName[];
+}
 
 /** A node of the flows, as far as this pack's are read by each other. */
 interface FlowNode {
@@ -103,7 +116,6 @@ interface FlowNode {
   onlyWhileNotInUse?: boolean;
 }
 
-/** Node-RED's own widgets. */
 interface JQuery<TElement = HTMLElement> {
   /** Fills in the texts that `data-i18n` names. */
   i18n(): this;
@@ -127,7 +139,6 @@ interface JQuery<TElement = HTMLElement> {
   typedInput(name: 'value' | 'type', value: string): this;
 }
 
-/** A step of the editor. */
 interface HistoryEvent {
   t: string;
   dirty: boolean;
@@ -192,37 +203,10 @@ declare const RED: {
     dirty(isDirty?: boolean): boolean;
     /** The nodes as they are deployed. */
     originalFlow(): readonly { id: string }[] | undefined;
-    /** A new id. */
     id(): string;
     /** A node of the flows being edited, by its id. */
-    node(id: string):
-      | {
-          type: string;
-          z?: string;
-          /** Disabled. */
-          d?: boolean;
-          /** Not deployed as it is. */
-          changed?: boolean;
-          vehicle?: string;
-          demoCar?: string;
-          places?: unknown;
-          valid?: boolean;
-          validationErrors?: string[];
-          service?: string;
-          vin?: string;
-          wallbox?: string;
-          polling?: string;
-          units?: string;
-          shareFor?: number | string;
-          requestsPerDay?: number | string;
-          readOnly?: boolean;
-          access?: import('../../src/index').AccessName[];
-          interfaces?: import('../../src/index').InterfaceName[];
-        }
-      | null
-      | undefined;
+    node(id: string): (Omit<FlowNode, 'id'> & ConfigOptions) | null | undefined;
     eachConfig(callback: (config: CarConfig) => void): void;
-    /** Calls back with every node that is not a config node. */
     eachNode(callback: (node: FlowNode) => void): void;
     registerType<Options, Credentials = object>(type: string, definition: EditorDefinition<Options, Credentials>): void;
   };

@@ -38,10 +38,7 @@ export function callsOf(vehicle: string | undefined, edited?: FlowNode): ReturnT
   });
 }
 
-/**
- * A whole number of seconds, with which the nodes of the vehicle together keep within its quota:
- * the editor asks before it deploys others.
- */
+/** The seconds must keep all nodes of the vehicle within its quota. */
 export function validatePoll(this: FlowNode, value: string | number | undefined, _opt: unknown): Validity {
   const whole = validateWhole(value, 0);
   if (whole !== true || !(Number(value) >= 1)) return whole;

@@ -13,10 +13,7 @@ export type Answer<Members> = Partial<Translated<Members>> & { error?: Refusal }
 /** Stands for the error when no answer came: Node-RED stopped, or the user may not do this. */
 export const unreached: Refusal = { code: 'unreached', message: '' };
 
-/**
- * Asks the runtime's half of a configuration node. A relative address, so that the
- * editor adds its own token.
- */
+/** Asks the runtime at a relative address, so that the editor adds its own token. */
 export function ask<Members>(id: string, action: string, body: object, done: (answer: Answer<Members>) => void): void {
   const data = JSON.stringify(body);
   $.ajax({
@@ -55,10 +52,7 @@ export const askValues = (
   askCar('values', { ...(service === 'demo' && { demoCar, vin: ownVin() || vin }), ...query }, done);
 };
 
-/**
- * Whether the car of the form is one that is read only after a deploy, and was not deployed yet.
- * Shows this below the buttons.
- */
+/** Whether the car can be read only after a deploy, which this shows below the buttons. */
 export function waitsForDeploy(): boolean {
   const id = textOf(nodeField('vehicle'));
   const isNew =
@@ -67,6 +61,5 @@ export function waitsForDeploy(): boolean {
   return isNew;
 }
 
-/** Why something failed, in the language of the dialog. */
 export const errorText = ({ code, message }: Refusal): string =>
   sharedText(`dialog.check.${code}`, { defaultValue: message });

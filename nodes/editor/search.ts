@@ -4,10 +4,7 @@ import { sharedText } from './texts';
 /** Lowercase without accents. */
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
-/**
- * Whether a text contains each word that was typed, or has a part for which people use that word:
- * "plug" for "charging cable".
- */
+/** Whether a text has each word, or a part that people call so: "plug" for "charging cable". */
 export function matches(text: string, typed: string): boolean {
   const label = plain(text);
   const spoken = plain(sharedText('search.words')).split(';');
@@ -17,10 +14,7 @@ export function matches(text: string, typed: string): boolean {
     .every((word) => [label, ...also].some((found) => found.includes(word)));
 }
 
-/**
- * Adds a search field to a list of labels in fieldsets. It searches again after an `input` event;
- * if it finds nothing, a button shows all.
- */
+/** Adds a search to labels in fieldsets. If it finds nothing, a button shows all. */
 export function addSearch(list: JQuery): void {
   const label = sharedText('search.label');
   const input = $('<input type="search" id="connected-vehicle-filter">').attr({

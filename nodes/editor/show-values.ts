@@ -5,7 +5,6 @@ import { sharedText, timeText, wordsOf } from './texts';
 
 const ofStatus = wordsOf('connected-vehicle-status');
 
-/** A value as the service sends it. */
 interface Value {
   value?: unknown;
   unit?: unknown;
@@ -42,10 +41,7 @@ function linesOf(path: string, found: unknown): Line[] {
 /** `.odometer`, `["engine-status"]`. */
 const memberPath = (name: string): string => (/^[\w$]+$/.test(name) ? `.${name}` : `["${name}"]`);
 
-/**
- * A value behind its path, with a button that copies the path as a property of `msg`, which
- * Node-RED's own fields accept.
- */
+/** The button copies the path as a property of `msg`, which Node-RED's fields accept. */
 function elementOf([path, text]: Line): JQuery {
   const button = $('<button type="button" class="red-ui-button red-ui-button-small">')
     .attr({ title: sharedText('answer.copy'), 'aria-label': `${sharedText('answer.copy')}: ${path}` })
@@ -57,20 +53,14 @@ function elementOf([path, text]: Line): JQuery {
   );
 }
 
-/**
- * Removes the answer; one that comes later is dropped, because the form asks
- * for something else now.
- */
+/** An answer that comes later is dropped: the form asks for something else now. */
 export function clearAnswer(): void {
   part('answer').empty().removeClass('answer warning');
 }
 
 export const lineOf = (text: string): JQuery => $('<div>').text(text);
 
-/**
- * Shows that an answer is asked for. The returned function shows it, unless it was cleared or
- * another one is asked for meanwhile.
- */
+/** The returned function shows the answer, unless another one is asked for meanwhile. */
 export function beginAnswer(): (elements: () => JQuery[], isBad?: boolean) => void {
   const show = (elements: JQuery[], isBad = false): void =>
     void part('answer')

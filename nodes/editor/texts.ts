@@ -7,22 +7,15 @@ export const wordsOf =
   (key, values) =>
     RED._(`@connected-vehicle/node-red/${type}:${key}`, values);
 
-/**
- * Texts that several nodes share are in the catalogue of the configuration, because
- * all of them need it.
- */
+/** Shared texts are in the catalogue of the configuration, because all nodes need it. */
 export const sharedText = wordsOf('connected-vehicle');
 
 /** In the language of the editor, which need not be that of the browser. */
 export const editorLanguage = (): string => RED.i18n.lang();
 
-/** The languages that the texts of nodes can have. */
 export const textLanguages = ['de', 'en-US', 'fr', 'nl', 'nb', 'sv'] as const;
 
-/**
- * The language in which a new configuration writes: that of the editor; empty if the
- * nodes do not have it.
- */
+/** The editor's language for a new configuration; empty if the nodes do not have it. */
 export const presetLanguage = (): string =>
   textLanguages.find((language) => editorLanguage().slice(0, 2) === language.slice(0, 2)) ?? '';
 

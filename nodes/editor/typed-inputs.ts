@@ -14,10 +14,7 @@ interface OwnType {
 /** The sources that every typed property of a node offers besides its own value. */
 export const sources = ['msg', 'flow', 'global', 'env', 'jsonata'] as const;
 
-/**
- * A guard and an event node work without messages and evaluate their properties when they start, so
- * none can come from a message.
- */
+/** Guards and event nodes evaluate their properties when they start, without a message. */
 export const startSources = ['flow', 'global', 'env', 'jsonata'] as const;
 
 /**
@@ -54,10 +51,7 @@ export function prepareNode(
   showTyped(node, 'vin', ['str', ...offered]);
 }
 
-/**
- * In Node-RED, the parts of a typed input have no names: they get that of the label, and a button
- * its own text as well.
- */
+/** Names the parts of a typed input by its label, and a button also by its own text. */
 function labelTyped(field: JQuery): void {
   const id = String(field.attr('id'));
   const label = `${id}-label`;
@@ -73,15 +67,11 @@ function labelTyped(field: JQuery): void {
 export const typeOf = (node: Readonly<Record<string, unknown>>, name: string): string =>
   textOf(nodeField(`${name}Type`)) || String(node[`${name}Type`] ?? '');
 
-/**
- * The validator of a typed property: its own value is judged by its own rule; of a source it is
- * only known that it must be named.
- */
+/** A typed value has its own rule; of a source it is only known that it must be named. */
 export const validateTyped = (name: string, validate: (value: string | undefined) => Validity) =>
   function (this: Readonly<Record<string, unknown>>, value: string | undefined, _opt: unknown): Validity {
     if (!sources.some((source) => source === typeOf(this, name))) return validate(value);
     return String(value ?? '').trim() !== '' || sharedText('reason.source');
   };
 
-/** The validator of the property `vin`. */
 export const validateTypedVin = validateTyped('vin', validateVin);

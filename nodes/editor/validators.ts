@@ -13,16 +13,10 @@ import { completePlaces } from './forms';
 import { nodesOf } from './node-reads';
 import { sharedText } from './texts';
 
-/**
- * Validators of the forms: true, or the reason in words. The editor itself treats `${NAME}` as
- * valid before it asks, so a form need not do it.
- */
+/** True, or the reason in words. The editor treats `${NAME}` as valid before it asks. */
 export type Validity = true | string;
 
-/**
- * docs/internals/contract.md 2: 17 characters of A-Z and 0-9 in either case, spaces around them
- * allowed. Empty: it is named elsewhere.
- */
+/** docs/internals/contract.md 2. Empty: it is named elsewhere. */
 export const validateVin = (value = ''): Validity => {
   const vin = normalVin(value);
   return vin === '' || vinPattern.test(vin) || sharedText('reason.vin');
@@ -50,10 +44,7 @@ export const validateTariff = (tariff: unknown, places: unknown): Validity => {
   return !Array.isArray(asked) || validatePlaces(asked.map(placeInTariff), completePlaces(places));
 };
 
-/**
- * `value` is text in an open form, a number in a stored node, or missing there:
- * then the default holds.
- */
+/** `value` is text in a form, a number in a stored node, or missing: then the default holds. */
 export const validateWhole = (value: string | number | undefined, minimum: number, maximum = Infinity): Validity => {
   if (value === undefined) return true;
   const number = String(value).trim() === '' ? NaN : Number(value);
@@ -67,10 +58,7 @@ export function validateAddress(value = '', options: Parameters<typeof addressFa
   return fault === null || sharedText(`reason.${fault}`);
 }
 
-/**
- * Names the credential that a configuration of a car lacks. The editor knows the stored ones after
- * `loadCredentials`.
- */
+/** Names a credential that is missing. The editor knows them after `loadCredentials`. */
 export function validateCredentials({ credentials: known }: Pick<EditorNode<object>, 'credentials'>): Validity {
   // An import may hold the values themselves.
   const has = (name: string): boolean => Boolean(known?.[`has_${name}`] || known?.[name]);

@@ -5,10 +5,7 @@ import { ask, errorText, type Answer } from './runtime-request';
 import { sharedText, timeText, type Say } from './texts';
 import type { Validity } from './validators';
 
-/**
- * The form of the configuration uses these checks before its dialog is loaded; other forms and the
- * tab “Cars” also use them.
- */
+/** The forms use these checks before a dialog is loaded; the tab “Cars” also uses them. */
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
 
@@ -17,7 +14,6 @@ export const stored = '__PWRD__';
 
 export type Line = [text: string, isBad?: boolean];
 
-/** Shows lines of text, as warnings if they are bad. */
 export function showLines(name: string, ...lines: Line[]): void {
   part(name)
     .empty()
@@ -39,10 +35,7 @@ export function callbackUrl(): string {
   return url.href;
 }
 
-/**
- * Empty: the address of the editor, or `localhost`. The reason names an address that services
- * accept and Node-RED answers at.
- */
+/** Empty: the address of the editor, or `localhost`. */
 export function validateRedirectUrl(value = ''): Validity {
   const address = value.trim();
   if (address === '') return true;
@@ -57,7 +50,6 @@ interface Lists {
   interfaces: InterfaceName;
 }
 
-/** The names that are ticked in a list of the open form. */
 export const listOf = <List extends keyof Lists>(list: List): Lists[List][] => chosenIn(list) as Lists[List][]; // The values that the boxes were made with.
 
 /** The reads and commands of each node that uses a configuration. */
@@ -102,10 +94,7 @@ export function checkFindings(id: string, done: (lines: Line[]) => void): void {
 /** The addresses that get key, tokens, client ID and client secret. */
 export const addressNames = ['baseUrl', 'authorizeUrl', 'tokenUrl'];
 
-/**
- * A stored secret is for the service and the addresses that it was entered for. With others its
- * field is empty, and saving removes it.
- */
+/** A stored secret is for the addresses it was entered for. With others, saving removes it. */
 export function clearSecretsForOtherAddress({ _def }: EditorNode<object>): void {
   const origin = (name: string): string => /^\w+:\/\/[^/]*/.exec(textOf(field(name)).toLowerCase())?.[0] ?? '';
   const serviceKey = (): string =>

@@ -1,6 +1,5 @@
 import { normalVin } from '../../src/index';
 
-/** A node that gets another car, and its new properties. */
 interface CarChange {
   node: FlowNode;
   changes: { vehicle?: string; vin?: string; env?: FlowNode['env'] };

@@ -46,10 +46,7 @@ function fillEvents(chosen: readonly string[]): void {
   addSearch(part('events'));
 }
 
-/**
- * Shows the level and the places only if a chosen event needs them, and warns if an event or a
- * place is missing.
- */
+/** Shows what the chosen events need, and warns if an event or a place is missing. */
 function showNeeded(): void {
   const events = chosenIn('events');
   part('nothing').toggle(events.length === 0);

@@ -51,10 +51,6 @@ RED.nodes.registerType<EventOptions>('connected-vehicle-event', {
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: shared.giveVehicle,
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });

@@ -2,10 +2,7 @@ import * as z from 'zod/mini';
 import type { HoursSettings } from '../../src/index';
 import { hours, nodeOptions, numberType, poll } from '../node-red/options';
 
-/**
- * `connected-vehicle-event` (docs/internals/contract.md 5a). The library checks the events, the
- * level and the places.
- */
+/** `connected-vehicle-event` (docs/internals/contract.md 5a). The library checks the rest. */
 export const eventOptions = nodeOptions(() => ({
   events: z._default(z.unknown(), []),
   /** Percent, for the two battery events. */

@@ -22,10 +22,7 @@ import { textOf as textOfValue } from '../node-red/reading-text';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
-/**
- * `connected-vehicle-event` (docs/internals/contract.md 5a): sends a message when
- * something happens to the car.
- */
+/** `connected-vehicle-event` (docs/internals/contract.md 5a). */
 export function connectedVehicleEvent(own: FlowNode): void {
   const nodeStatus = own.status;
   /** The status of the node is the text of the last event. */

@@ -49,10 +49,7 @@ const linesOf = (): Line[] =>
       };
     });
 
-/**
- * Shows the minutes that hold if a line has none, marks wrong ones, and warns if nothing is
- * watched.
- */
+/** Shows the minutes that hold, marks wrong ones, and warns if nothing is watched. */
 function showList(): void {
   const all = textOf(field('minutesType')) === 'num' ? textOf(field('minutes')) : '';
   for (const { minutes, isWatched } of linesOf()) {
@@ -63,10 +60,7 @@ function showList(): void {
   part('nothing').toggle(!part('kinds').hasClass('has-single') && !linesOf().some(({ isWatched }) => isWatched));
 }
 
-/**
- * Keeps what is stored as it is if it means the same: numbers stay numbers, and single openings
- * stay.
- */
+/** Keeps what means the same as it is stored: numbers, and single openings. */
 function readList(node: Partial<GuardOptions>): void {
   const { watch = [...defaultWatch], minutesFor = {} } = node;
   const lines = linesOf();

@@ -50,10 +50,6 @@ RED.nodes.registerType<GuardOptions>('connected-vehicle-guard', {
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),
   onadd: shared.giveVehicle,
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });

@@ -2,10 +2,7 @@ import * as z from 'zod/mini';
 import { defaultWatch, type GuardSettings, type WatchName } from '../../src/index';
 import { hours, nodeOptions, numberType, poll } from '../node-red/options';
 
-/**
- * `connected-vehicle-guard` (docs/internals/contract.md 5b). The library checks what
- * it watches, and when.
- */
+/** `connected-vehicle-guard` (docs/internals/contract.md 5b). The library checks the rest. */
 export const guardOptions = nodeOptions(() => ({
   /** Kinds of openings, or single ones. */
   watch: z._default(z.unknown(), [...defaultWatch]),

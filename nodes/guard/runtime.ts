@@ -18,10 +18,7 @@ import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
-/**
- * `connected-vehicle-guard`: reports when a window, a door or the lock stays open, and when
- * all is closed again.
- */
+/** `connected-vehicle-guard` (docs/internals/contract.md 5b). */
 export function connectedVehicleGuard(own: FlowNode): void {
   const nodeStatus = own.status;
   const carNode = startCarNode(
@@ -115,12 +112,9 @@ async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }
  * Shows the state of a guard: what has been open since when, and the last alert about it; else why
  * the last read failed; else what is closed, in words, because not everything need be watched.
  */
-function showGuardState(
-  own: FlowNode,
-  { open, allClosed, closed, everything, snoozedUntil, alertedAt }: GuardView,
-  failure: VehicleError | null,
-): void {
+function showGuardState(own: FlowNode, view: GuardView, failure: VehicleError | null): void {
   const { words, status: nodeStatus } = own;
+  const { open, allClosed, closed, everything, snoozedUntil, alertedAt } = view;
   const [first, ...others] = open;
   if (first !== undefined) {
     const more = others.length === 0 ? '' : ` +${others.length}`;
@@ -144,7 +138,6 @@ function showGuardState(
   nodeStatus.showWithTime('good', 'value', { value: text });
 }
 
-/** The words for the guard's sentences. */
 const guardWordsOf = ({ language, say }: Words) => ({
   language,
   text: (key: string): string => say(`${Object.hasOwn(openings, key) ? 'part' : 'guard'}.${key}`),

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { memberOf, normalVin, shortVin, vinPattern } from '../../src/index';
+import { memberOf, normalVin, shortVin, vinPattern, type Signal } from '../../src/index';
 import type { Words } from './i18n';
 import { nonBlank } from './message';
 import { partOf } from '../per-node-red';
@@ -12,7 +12,7 @@ class Vehicles {
 }
 
 /** Counts a configuration among those that run, until the signal is aborted. */
-export function runVehicle(RED: NodeAPI, vehicle: VehicleNode, signal: AbortSignal): void {
+export function runVehicle(RED: NodeAPI, vehicle: VehicleNode, signal: Signal): void {
   const { running } = partOf(RED, Vehicles);
   running.add(vehicle);
   signal.addEventListener('abort', () => running.delete(vehicle));

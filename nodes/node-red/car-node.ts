@@ -1,10 +1,18 @@
 import type { Node, NodeMessage } from 'node-red';
-import { VehicleError, type Account, type CarRunnerOptions, type DuePoll, type Pack } from '../../src/index';
+import {
+  VehicleError,
+  type Account,
+  type CarRunnerOptions,
+  type DuePoll,
+  type Pack,
+  type Signal,
+} from '../../src/index';
 import { editorsOf } from './editors';
 import { sendOnce } from './send-once';
 import { throwIfInUse } from './storage';
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
+import { SelfMessages } from './self-messages';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
@@ -13,7 +21,7 @@ interface OpenedCar<Read, Event> {
   vin: string;
   runner: {
     readonly key: string;
-    poll(reads: readonly Read[], signal: AbortSignal): unknown;
+    poll(reads: readonly Read[], signal: Signal): unknown;
     mayBeSent(events: readonly Event[]): boolean;
     markSent(events: readonly Event[]): Promise<void>;
     release(events: readonly Event[]): void;
@@ -38,7 +46,7 @@ export interface RunnerContext<Read> {
   /** Store, clock and callbacks of the runner. */
   options: Omit<CarRunnerOptions, 'client' | 'vin'>;
   /** Aborted when the node closes. */
-  signal: AbortSignal;
+  signal: Signal;
   /** Makes the node send a message to itself. */
   wake(this: void, reads: readonly Read[], due?: DuePoll): void;
 }
@@ -79,7 +87,7 @@ class CarNode<Read, Event, Opened> {
   readonly #pack: Pack;
   readonly #collection: 'event' | 'guard';
   readonly #open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>;
-  readonly #polls;
+  readonly #polls: SelfMessages<OwnPoll<Read>>;
   #opened: Promise<Opened & OpenedCar<Read, Event>> | undefined;
   #testedAt = -Infinity;
   /** Whether this process polls and decides for the node, or did until the node closed. */
@@ -94,7 +102,7 @@ class CarNode<Read, Event, Opened> {
     this.#pack = own.pack;
     this.#collection = collection;
     this.#open = open;
-    this.#polls = own.selfMessages<OwnPoll<Read>>();
+    this.#polls = new SelfMessages(own);
   }
 
   /** Opens the runner, and begins to poll. */
@@ -123,7 +131,7 @@ class CarNode<Read, Event, Opened> {
 
   /** Undefined for a message that came from a flow. */
   ownPoll(msg: Message): OwnPoll<Read> | undefined {
-    return this.#polls.contents.get(msg);
+    return this.#polls.contentOf(msg);
   }
 
   /**
@@ -131,7 +139,7 @@ class CarNode<Read, Event, Opened> {
    * them for the tab “Cars”.
    * @param sendEvent returns its sentence without the name of the car
    */
-  async deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: AbortSignal): Promise<void> {
+  async deliver(events: readonly Event[], sendEvent: (event: Event) => string, signal: Signal): Promise<void> {
     if (events.length === 0) return;
     const own = this.#own;
     const { vin, runner } = await this.running();

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { partOf } from '../per-node-red';
-import { withSignals } from '../../src/index';
+import { withSignals, type Signal } from '../../src/index';
 import { clock } from './time';
 
 /**
@@ -65,7 +65,7 @@ export class Deploys {
    * may not be sent now; `closed` if the signal was aborted first. After `unsure` and `closed`, a
    * try during a deploy may have arrived anyway.
    */
-  async send(message: Sending, signal: AbortSignal): Promise<'sent' | 'unsure' | 'closed'> {
+  async send(message: Sending, signal: Signal): Promise<'sent' | 'unsure' | 'closed'> {
     let begun: number;
     do {
       if ((await message.isDelivered?.()) === true) return 'sent';
@@ -88,7 +88,7 @@ export class Deploys {
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */
-  async whenOver(signal: AbortSignal): Promise<void> {
+  async whenOver(signal: Signal): Promise<void> {
     while (!this.areOver && !signal.aborted) {
       try {
         await withSignals([signal, this.#over.signal], (either) => clock().sleep(maxWaitMs, either));

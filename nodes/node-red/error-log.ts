@@ -29,33 +29,26 @@ class LastingFailures {
   }
 }
 
-/** A node hands these to its error log. */
-interface ErrorLog {
-  /**
-   * Prepares the call of `done` with this failure.
-   * @param isOwn whether the node began the work without a message of a flow
-   */
-  failed(failure: VehicleError, isOwn: boolean): void;
-  /** The node works, or it is deleted. */
-  works(): void;
-}
-
 /**
  * Node-RED passes an error to Catch nodes, and logs it if there is none. The debug sidebar shows an
  * error as an object and cuts its text; so it gets the sentence instead, in the language of the
  * vehicle configuration. What nodes find without a message of a flow is logged once for each
  * configuration, and not for each node and again after each deploy. Catch nodes get every error.
  */
-export function errorLogOf(own: FlowNode): ErrorLog {
-  const { RED, node, config } = own;
-  const lasting = partOf(RED, LastingFailures);
-  let isLogged = true;
-  // A member that every running node has.
-  const { _flow: flow } = node as Node & { _flow?: RunningFlow };
-  if (flow !== undefined) {
+export class ErrorLog {
+  readonly #own: FlowNode;
+  #isLogged = true;
+
+  /** Replaces the error function of the node. */
+  constructor(own: FlowNode) {
+    this.#own = own;
+    // A member that every running node has.
+    const node = own.node as Node & { _flow?: RunningFlow };
+    const { _flow: flow } = node;
+    if (flow === undefined) return;
     const log = (entry: { msg: unknown }): void => {
       const { msg } = entry;
-      if (isLogged)
+      if (this.#isLogged)
         flow.log(msg instanceof VehicleError ? { ...entry, msg: own.words.translate(msg.sentence) } : entry);
     };
     const error = node.error.bind(
@@ -63,13 +56,16 @@ export function errorLogOf(own: FlowNode): ErrorLog {
     );
     node.error = (...given: Parameters<Node['error']>) => error(...given);
   }
-  own.onClose(async (isDeleted) => {
-    if (isDeleted) lasting.end(node.id);
-  });
-  return {
-    failed(failure, isOwn) {
-      isLogged = !isOwn || lasting.begin(`${config.vehicle} ${failure.message}`, node.id);
-    },
-    works: () => lasting.end(node.id),
-  };
+
+  /**
+   * Prepares the call of `done` with this failure.
+   * @param isOwn whether the node began the work without a message of a flow
+   */
+  failed(failure: VehicleError, isOwn: boolean): void {
+    const { RED, node, config } = this.#own;
+    this.#isLogged = !isOwn || partOf(RED, LastingFailures).begin(`${config.vehicle} ${failure.message}`, node.id);
+  }
 }
+
+/** The node works, or it is deleted. */
+export const endFailure = ({ RED, node }: FlowNode): void => partOf(RED, LastingFailures).end(node.id);

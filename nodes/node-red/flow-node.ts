@@ -1,8 +1,16 @@
-import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type * as z from 'zod/mini';
-import { memberOf, normalVin, VehicleError, type Account, type Pack, type Place, type Presence } from '../../src/index';
-import { editorsOf } from './editors';
+import {
+  Cancellation,
+  memberOf,
+  normalVin,
+  VehicleError,
+  type Account,
+  type Pack,
+  type Place,
+  type Presence,
+  type Signal,
+} from '../../src/index';
 import { isInUse, packOf } from './storage';
 import { safeError } from './redaction';
 import { findVehicle, type VehicleNode } from './vehicle-node';
@@ -13,6 +21,7 @@ import { wordsOf, type Values, type Words } from './i18n';
 import { nonBlank, type Message } from './message';
 import { NodeStatus } from './node-status';
 import { parseOptions } from './options';
+import { runningNodesOf, type News } from './running-nodes';
 import { clock } from './time';
 import { typedProperty, type Typed } from './typed-property';
 
@@ -24,16 +33,25 @@ const maxPauseMs = 60_000;
 export class FlowNode implements NodeOfFlow {
   readonly status = new NodeStatus(this);
   readonly deploys: ReturnType<typeof deploysOf>;
-  /** Aborted when the node closes. */
-  readonly closing: AbortSignal;
+  readonly #closing = new Cancellation();
+  #closeWork: readonly ((isDeleted: boolean) => Promise<void>)[] = [];
   readonly #vehicle: string;
   /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
+  /** That of the last message. */
+  #account: Account | undefined;
+  /** The car that the status is about. */
+  #shownVin: unknown;
+  #shownVehicle: string | undefined;
+  #showsObstacle = false;
   /** Keys below `status` in `runtime.json`, or nothing. */
   #obstacleOfVehicle = '';
   #shownObstacle = '';
+  #knownObstacle: string | null = null;
+  #obstacleChanged: ((obstacle: string | null) => void) | undefined;
+  #knownRole: Presence['role'] = 'deciding';
+  #roleChanged: ((role: Presence['role']) => void) | undefined;
   #options: unknown;
-  readonly #ownMessages = new WeakSet<Message>();
 
   /** @param config as the flow file has it; `vehicle` names its config node */
   constructor(
@@ -44,11 +62,13 @@ export class FlowNode implements NodeOfFlow {
     RED.nodes.createNode(node, config);
     this.#vehicle = config.vehicle ?? '';
     this.deploys = deploysOf(RED);
-    const closing = new AbortController();
-    this.closing = closing.signal;
-    // Every request in flight listens to it, and there may be many.
-    setMaxListeners(0, closing.signal);
-    node.on('close', () => closing.abort());
+    runningNodesOf(RED).add(this);
+    node.on('close', (removed: boolean, done: () => void) => this.#close(removed, done));
+  }
+
+  /** Aborted when the node closes. */
+  get closing(): Signal {
+    return this.#closing;
   }
 
   /** The part that its account shares with other accounts. */
@@ -56,15 +76,10 @@ export class FlowNode implements NodeOfFlow {
     return packOf(this.RED, this.config.service ?? memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'service'));
   }
 
-  /**
-   * The name of the node in records that copies of the flow share: its id; in a group, followed by
-   * the VIN of its vehicle configuration, because nodes with the same id in the copies can have
-   * different cars.
-   */
+  /** The name of the node in records that copies of the flow share. */
   get sharedId(): string {
     const vin = nonBlank(memberOf(findVehicle(this.RED, this.#vehicle)?.config, 'vin'));
-    if (this.pack.presence.group === null || vin === undefined) return this.node.id;
-    return `${this.node.id}/${normalVin(vin)}`;
+    return this.pack.presence.sharedId(this.node.id, vin === undefined ? vin : normalVin(vin));
   }
 
   /**
@@ -113,7 +128,7 @@ export class FlowNode implements NodeOfFlow {
   async car(options: Typed<'vin'>, msg: Message): Promise<{ account: Account; vin: unknown }> {
     const vehicle = this.vehicle();
     const account = await vehicle.account();
-    this.status.note = () => expiryNote(this.words, account);
+    this.#account = account;
     const vin = vehicle.chooseVin(nonBlank(msg['vin']) ?? (await typedProperty(this, options, 'vin', msg)));
     this.showsCar(vin);
     return { account, vin };
@@ -132,37 +147,36 @@ export class FlowNode implements NodeOfFlow {
     return hasSeveralCars(this.RED) ? wordsOf(this.RED, id).say('ofCar', { car: this.carName(vin, id), text }) : text;
   }
 
-  /**
-   * The status is about this car from now on. It names the car as `withCar` does, unless the label
-   * of the node in the editor does.
-   */
+  /** The status is about this car from now on. */
   showsCar(vin: unknown, id = this.#vehicle): void {
-    this.status.about = (text) => {
-      if (!hasSeveralCars(this.RED)) return text;
-      const isInLabel = !this.node.name && id === this.#vehicle && this.carName(vin) === this.carName('');
-      return isInLabel ? text : this.withCar(text, vin, id);
-    };
+    this.#shownVin = vin;
+    this.#shownVehicle = id;
+  }
+
+  /**
+   * A text of the status. It names the car as `withCar` does, unless the label of the node in the
+   * editor does.
+   */
+  withShownCar(text: string): string {
+    const [vin, id] = [this.#shownVin, this.#shownVehicle];
+    if (id === undefined || !hasSeveralCars(this.RED)) return text;
+    const isInLabel = !this.node.name && id === this.#vehicle && this.carName(vin) === this.carName('');
+    return isInLabel ? text : this.withCar(text, vin, id);
+  }
+
+  /** When the access to the car ends, for the status; null while there is time. */
+  get expiry(): string | null {
+    return this.#account === undefined ? null : expiryNote(this.words, this.#account);
   }
 
   /**
    * Calls back with the obstacle that keeps the vehicle from working, a key below `status.failed`
    * in `runtime.json`, or with null when it can: from the deploy on, whenever it is another one. A
-   * later deploy may add the vehicle without starting the node again.
+   * later deploy may add the vehicle without starting the node again. A node has one such callback.
    */
   onObstacle(changed: (obstacle: string | null) => void): void {
-    const { presence } = packOf(this.RED);
-    let known: string | null = null;
-    const look = async (): Promise<void> => {
-      const vehicle = findVehicle(this.RED, this.#vehicle);
-      if (vehicle !== null && presence.role !== 'active') return;
-      const obstacle = vehicle === null ? 'NO_VEHICLE' : await vehicle.obstacle();
-      if (obstacle === known || this.closing.aborted) return;
-      known = obstacle;
-      changed(obstacle);
-    };
-    const again = (): void => void look();
-    this.#untilClosed(this.deploys.onEnd(again), editorsOf(this.RED).onNews(again), presence.onChange(again));
-    again();
+    this.#obstacleChanged = changed;
+    void this.#lookAtVehicle();
   }
 
   /**
@@ -172,10 +186,7 @@ export class FlowNode implements NodeOfFlow {
    * @param ofVehicle false for a node that polls: its first read shows the obstacle of its vehicle
    */
   showObstacle(ofVehicle = true): void {
-    this.#untilClosed(
-      this.deploys.onEnd(() => this.status.repeat(this.#shownObstacle)),
-      packOf(this.RED).presence.onChange(this.#updateObstacle),
-    );
+    this.#showsObstacle = true;
     if (ofVehicle)
       this.onObstacle((obstacle) => {
         this.#obstacleOfVehicle = obstacle === null ? '' : `failed.${obstacle}`;
@@ -184,7 +195,27 @@ export class FlowNode implements NodeOfFlow {
     this.#updateObstacle();
   }
 
-  readonly #updateObstacle = (): void => {
+  /** Called with what concerns all nodes, until the node closes. */
+  hear(news: News): void {
+    if (news === 'deploy' && this.#showsObstacle) this.status.repeat(this.#shownObstacle);
+    if (news === 'presence') {
+      if (this.#showsObstacle) this.#updateObstacle();
+      this.#lookAtRole();
+    }
+    void this.#lookAtVehicle();
+  }
+
+  async #lookAtVehicle(): Promise<void> {
+    if (this.#obstacleChanged === undefined) return;
+    const vehicle = findVehicle(this.RED, this.#vehicle);
+    if (vehicle !== null && packOf(this.RED).presence.role !== 'active') return;
+    const obstacle = vehicle === null ? 'NO_VEHICLE' : await vehicle.obstacle();
+    if (obstacle === this.#knownObstacle || this.closing.aborted) return;
+    this.#knownObstacle = obstacle;
+    this.#obstacleChanged(obstacle);
+  }
+
+  #updateObstacle(): void {
     if (this.closing.aborted) return;
     const ofProcess = this.#obstacleOfProcess();
     const obstacle = ofProcess ?? this.#obstacleOfVehicle;
@@ -193,7 +224,7 @@ export class FlowNode implements NodeOfFlow {
     this.#shownObstacle = obstacle;
     if (ofProcess !== null || (obstacle !== '' && this.status.isEmpty))
       this.status.show(obstacle === 'standby' ? 'waiting' : 'failed', obstacle);
-  };
+  }
 
   /** Why another process does the work of the node, a key below `status` in `runtime.json`. */
   #obstacleOfProcess(): 'inUse' | 'standby' | 'failed.STORE_UNAVAILABLE' | null {
@@ -203,45 +234,21 @@ export class FlowNode implements NodeOfFlow {
     return this.pack.presence.fault === null ? 'standby' : 'failed.STORE_UNAVAILABLE';
   }
 
-  #untilClosed(...ends: (() => void)[]): void {
-    this.closing.addEventListener('abort', () => ends.forEach((end) => end()));
-  }
-
   /**
    * Calls back when it is decided whether this process may use the folder of the pack, and at each
-   * change, until the node closes.
+   * change, until the node closes. A node has one such callback.
    */
-  onRole(call: (role: Presence['role']) => void): void {
-    const { presence } = packOf(this.RED);
-    let known: Presence['role'] = 'deciding';
-    const look = (): void => {
-      if (presence.role === known) return;
-      known = presence.role;
-      call(known);
-    };
-    const first = setImmediate(look);
-    this.#untilClosed(() => clearImmediate(first), presence.onChange(look));
+  onRole(changed: (role: Presence['role']) => void): void {
+    this.#roleChanged = changed;
+    setImmediate(() => this.#lookAtRole());
   }
 
-  /**
-   * The contents of messages that the node sends to itself: its input handler does the work, so
-   * that Complete and Catch nodes see it.
-   * `contents` has no entry for a message that came from a flow.
-   */
-  selfMessages<Content>() {
-    const contents = new WeakMap<Message, Content>();
-    return {
-      send: (content: Content, msg: Message = { _msgid: this.RED.util.generateId() }): void => {
-        contents.set(msg, content);
-        this.#ownMessages.add(msg);
-        this.node.receive(msg);
-      },
-      contents,
-    };
+  #lookAtRole(): void {
+    const { role } = packOf(this.RED).presence;
+    if (this.#roleChanged === undefined || role === this.#knownRole || this.closing.aborted) return;
+    this.#knownRole = role;
+    this.#roleChanged(role);
   }
-
-  /** Whether the node sent a message to itself. */
-  isOwnMessage = (msg: Message): boolean => this.#ownMessages.has(msg);
 
   /**
    * Begins something that needs a vehicle or a value of the context, and tries again until it has
@@ -252,25 +259,29 @@ export class FlowNode implements NodeOfFlow {
    * @returns begins again
    */
   beginWithRetries(begin: () => Promise<void>, report: () => void): () => void {
-    const { closing } = this;
     let reported = '';
-    let cancel: () => void = () => undefined;
-    const attempt = async (pauseMs: number): Promise<void> => {
-      try {
-        await begin();
-        reported = '';
-      } catch (error) {
-        if (closing.aborted) return;
-        cancel = clock().after(pauseMs, () => void attempt(Math.min(2 * pauseMs, maxPauseMs)));
-        const { message } = safeError(error);
-        if (message === reported) return;
-        reported = message;
-        report();
+    const tryToBegin = async (): Promise<void> => {
+      for (let pauseMs = firstPauseMs; !this.closing.aborted; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+        try {
+          await begin();
+          reported = '';
+          return;
+        } catch (error) {
+          if (this.closing.aborted) return;
+          const pause = clock()
+            .sleep(pauseMs, this.closing)
+            .catch(() => undefined);
+          const { message } = safeError(error);
+          if (message !== reported) {
+            reported = message;
+            report();
+          }
+          await pause;
+        }
       }
     };
-    const start = (): void => void attempt(firstPauseMs);
+    const start = (): void => void tryToBegin();
     this.onRole((role) => (role === 'active' ? start() : undefined));
-    closing.addEventListener('abort', () => cancel());
     return start;
   }
 
@@ -299,11 +310,17 @@ export class FlowNode implements NodeOfFlow {
    * @param work gets whether the node was deleted, so that its stored state has to go
    */
   onClose(work: (isDeleted: boolean) => Promise<void>): void {
-    this.node.on('close', (removed: boolean, done: () => void) => {
-      void work(isDeleted(this, removed))
-        .catch((error: unknown) => this.node.warn(safeError(error).message))
-        .then(done);
-    });
+    // Not spread: that reserves room for more.
+    this.#closeWork = this.#closeWork.concat(work);
+  }
+
+  #close(removed: boolean, done: () => void): void {
+    runningNodesOf(this.RED).delete(this);
+    // The reason of an AbortController.
+    this.#closing.abort(new DOMException('This operation was aborted', 'AbortError'));
+    const isGone = isDeleted(this, removed);
+    const warn = (error: unknown): void => this.node.warn(safeError(error).message);
+    void Promise.all(this.#closeWork.map((work) => work(isGone).catch(warn))).then(done);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Node, NodeStatus as NodeStatusObject, NodeStatusFill, NodeStatusShape } from 'node-red';
-import { causeOf, clockTime, cut, type CommandRecord, type VehicleError } from '../../src/index';
+import { causeOf, clockTime, cut, type CommandRecord, type Signal, type VehicleError } from '../../src/index';
 import type { deploysOf } from './deploys';
 import type { Values, Words } from './i18n';
 import { clock } from './time';
@@ -50,29 +50,38 @@ const outcomeStyles = {
 } as const satisfies Record<CommandRecord['outcome'], StatusStyle>;
 
 /**
+ * What a node shows. Node-RED passes the whole object to Status nodes, but its types lack the code.
+ */
+interface ShownStatus extends NodeStatusObject {
+  code: string;
+}
+
+const isSame = (next: ShownStatus, told: Partial<ShownStatus>): boolean =>
+  next.text === told.text && next.code === told.code && next.fill === told.fill && next.shape === told.shape;
+
+/**
  * The only writer of a node's status: texts in the language of its vehicle configuration, each with
  * the code of its key.
  */
 export class NodeStatus {
-  /** Shown in place of the time while it is not null. */
-  note: () => string | null = () => null;
-  /** Adds the name of the car to a text, if it needs one. */
-  about: (text: string) => string = (text) => text;
   /** Shown behind a failure in place of the time, such as the age of the value that was kept. */
   keptNote: string | null = null;
-  /** Every status is sent to all open editors, so the same one is not sent twice. */
-  #last = '';
   #keyWithoutTime: string | undefined;
-  #told: NodeStatusObject = {};
+  /** Every status is sent to all open editors, so the same one is not sent twice. */
+  #told: ShownStatus | Record<string, never> = {};
   /** The deploy that began the node is over. */
   #hasStarted = false;
 
   constructor(
     readonly own: {
+      /** Shown in place of the time while it is not null. */
+      readonly expiry: string | null;
+      /** Adds the name of the car to a text, if it needs one. */
+      withShownCar(text: string): string;
       readonly node: Node;
       readonly words: Words;
       readonly deploys: Pick<ReturnType<typeof deploysOf>, 'areOver' | 'whenOver'>;
-      readonly closing: AbortSignal;
+      readonly closing: Signal;
     },
   ) {}
 
@@ -86,20 +95,16 @@ export class NodeStatus {
   show(style: StatusStyle, key: string, values?: Values, hasTime = false): void {
     try {
       const { words } = this.own;
-      const shown = this.about(words.say(`status.${key}`, values));
-      const note = !hasTime ? '' : style === 'failed' ? this.keptNote : this.note();
+      const shown = this.own.withShownCar(words.say(`status.${key}`, values));
+      const note = !hasTime ? '' : style === 'failed' ? this.keptNote : this.own.expiry;
       const time = note ?? this.time(clock().now(), words);
       const text = hasTime ? words.say('status.at', { text: shown, time }) : shown;
       this.#keyWithoutTime = hasTime ? undefined : key;
-      const next = `${style} ${key} ${text}`;
-      if (next === this.#last) return;
-      this.#last = next;
       const [fill, shape] = styles[style];
-      // Node-RED passes the whole object to Status nodes, but its types have the
-      // first three members only.
-      this.#tell({ fill, shape, text: cut(text, longestText), code: codeOf(key) } as NodeStatusObject);
+      const next = { fill, shape, text: cut(text, longestText), code: codeOf(key) };
+      if (!isSame(next, this.#told)) this.#tell(next);
     } catch {
-      this.#last = '';
+      this.#told = {};
     }
   }
 
@@ -137,7 +142,6 @@ export class NodeStatus {
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void {
     if (key !== undefined && key !== this.#keyWithoutTime) return;
-    this.#last = '';
     this.#keyWithoutTime = undefined;
     this.#told = {};
     this.own.node.status(this.#told);
@@ -147,7 +151,7 @@ export class NodeStatus {
    * While Node-RED starts the flow of the node, it passes no status to Status nodes: they get the
    * last one when the flows run.
    */
-  #tell(status: NodeStatusObject): void {
+  #tell(status: ShownStatus | Record<string, never>): void {
     this.#told = status;
     const { node, deploys, closing } = this.own;
     if ((this.#hasStarted ||= deploys.areOver)) return node.status(status);
@@ -159,7 +163,7 @@ export class NodeStatus {
 
   /** Nothing is shown. */
   get isEmpty(): boolean {
-    return this.#last === '';
+    return this.#told.text === undefined;
   }
 
   /** `14:05`, or `23 Nov, 14:05`. @param at milliseconds since 1970 */

@@ -1,3 +1,4 @@
+import type { Signal } from '../../src/index';
 import type { FlowNode } from './flow-node';
 import { clock } from './time';
 
@@ -41,7 +42,7 @@ export type SendEnd = 'sent' | 'taken' | 'closed';
 export async function sendOnce(
   { deploys, status }: Pick<FlowNode, 'deploys'> & { status: Pick<FlowNode['status'], 'show' | 'clear'> },
   message: UnsentMessage,
-  signal: AbortSignal,
+  signal: Signal,
 ): Promise<SendEnd> {
   for (;;) {
     const isOwn = await message.claim().catch(() => null);

@@ -2,20 +2,19 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import {
+  checkStore,
   DirectoryOwner,
   FilePresence,
   FileStateStore,
-  LocalPresence,
-  MemoryStateStore,
   openSession,
   Pack,
   RedisPresence,
   Seal,
   SealedStateStore,
+  type Finding,
   type Presence,
   type Sentence,
   type Session,
-  type StateStore,
   type VehicleError,
 } from '../../src/index';
 import { editorsOf } from './editors';
@@ -23,7 +22,7 @@ import { logWarning } from './i18n';
 import { clock } from './time';
 import { partOf } from '../per-node-red';
 import { redactor } from './redaction';
-import { chooseSharedStore, type SharedStoreChoice } from './shared-store';
+import { chooseSharedStore } from './shared-store';
 import { storeSecrets } from './store-secret';
 
 /**
@@ -31,9 +30,10 @@ import { storeSecrets } from './store-secret';
  * others, and the parts that its accounts share.
  */
 class Storage {
-  /** Null if Node-RED keeps no files, or if it has a shared store. */
-  readonly owner: DirectoryOwner | null = null;
-  readonly shared: SharedStoreChoice | null;
+  /** What *Check* says about the store. */
+  readonly check: () => Promise<Finding[]> = () => Promise.resolve([]);
+  /** The next process may use the store. */
+  readonly end: () => Promise<void> = () => Promise.resolve();
   /** One for all vehicles; null if Node-RED keeps no files and has no shared store. */
   readonly session: Session | null = null;
   readonly pack: Pack;
@@ -47,9 +47,9 @@ class Storage {
     const warn = (warning: Sentence): void => logWarning(RED, warning);
     const options = { clock: clock(), warn, redactor, onCommand: editorsOf(RED).notify };
     const onSecret = (secret: string): void => redactor.learnRotated(secret);
-    this.shared = chooseSharedStore(RED, clock());
-    if (this.shared !== null) {
-      const { store, scope, group, joinsCommands } = this.shared;
+    const shared = chooseSharedStore(RED, clock());
+    if (shared !== null) {
+      const { store, scope, group, joinsCommands } = shared;
       store.onChange(() => {
         if (store.fault !== null) warn(store.fault.sentence);
         editorsOf(RED).notify();
@@ -59,15 +59,14 @@ class Storage {
       this.pack = new Pack({ ...options, presence, store });
       // Ends with the process.
       this.demoPack = new Pack(options);
-      return;
-    }
-    let store: StateStore = new MemoryStateStore();
-    let presence = new LocalPresence(clock());
-    if (userDir) {
+      this.check = () => checkStore(store, presence);
+      this.end = () => store.close();
+    } else if (userDir) {
       const directory = join(userDir, 'connected-vehicle');
-      this.owner = new DirectoryOwner({ directory, clock: clock() });
-      presence = new FilePresence(this.owner, clock());
-      store = new FileStateStore({ directory, owner: this.owner, clock: clock(), warn });
+      const owner = new DirectoryOwner({ directory, clock: clock() });
+      this.end = () => owner.end();
+      const store = new FileStateStore({ directory, owner, clock: clock(), warn });
+      const presence = new FilePresence(owner, store, clock());
       const seals = (): Seal[] => this.#sealsOf(RED, directory);
       this.session = openSession({
         state: new SealedStateStore({ store, seals, warn }),
@@ -75,15 +74,8 @@ class Storage {
         onSecret,
         clock: clock(),
       });
-    }
-    this.pack = new Pack({ ...options, presence, store });
-    this.demoPack = this.pack;
-  }
-
-  /** The next process may use the directory. */
-  async end(): Promise<void> {
-    await this.owner?.end();
-    await this.shared?.store.close();
+      this.pack = this.demoPack = new Pack({ ...options, presence, store });
+    } else this.pack = this.demoPack = new Pack(options);
   }
 
   /** @throws VehicleError CONFIG */
@@ -105,8 +97,8 @@ const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
 export const packOf = (RED: NodeAPI, service?: unknown): Pack =>
   service === 'demo' ? storageOf(RED).demoPack : storageOf(RED).pack;
 
-/** Null if no shared store is set. */
-export const sharedStoreOf = (RED: NodeAPI): SharedStoreChoice['store'] | null => storageOf(RED).shared?.store ?? null;
+/** What *Check* says about the store. */
+export const checkStorage = (RED: NodeAPI): Promise<Finding[]> => storageOf(RED).check();
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 

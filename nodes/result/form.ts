@@ -26,10 +26,6 @@ RED.nodes.registerType<CommandStatusOptions>('connected-vehicle-command-status',
   },
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, say('palette.search')),
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });

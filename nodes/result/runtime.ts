@@ -1,4 +1,5 @@
 import {
+  Cancellation,
   cancelledId,
   followCommand,
   FollowedCommands,
@@ -8,11 +9,13 @@ import {
   withSignals,
   type FollowedCommand,
   type FollowUpdate,
+  type Signal,
 } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
 import { wordsOf } from '../node-red/i18n';
 import { handedOver, onInput, type Task } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
+import { SelfMessages } from '../node-red/self-messages';
 import { sendOnce, type SendEnd } from '../node-red/send-once';
 import { commandStatusOptions, type CommandStatusOptions } from './options';
 import { safeError, safeRecord } from '../node-red/redaction';
@@ -39,12 +42,12 @@ class ResultNode {
   readonly #own: FlowNode;
   readonly #followed: FollowedCommands;
   /** By the id of the command. */
-  readonly #following = new Map<string, AbortController>();
-  readonly #resumed: ReturnType<typeof FlowNode.prototype.selfMessages<FollowedCommand>>;
+  readonly #following = new Map<string, Cancellation>();
+  readonly #resumed: SelfMessages<FollowedCommand>;
 
   constructor(own: FlowNode) {
     this.#own = own;
-    this.#resumed = own.selfMessages();
+    this.#resumed = new SelfMessages(own);
     this.#followed = new FollowedCommands({
       log: own.pack.log,
       node: own.sharedId,
@@ -57,20 +60,18 @@ class ResultNode {
     const { msg, signal } = task;
     if (parseSwitch('cancel', msg['cancel']) === true) return await this.#cancel(cancelledId(msg.payload));
     const options = this.#own.options(commandStatusOptions);
-    const resumed = this.#resumed.contents.get(msg);
+    const resumed = this.#resumed.contentOf(msg);
     const record = resumed?.command.record ?? parseRecord(msg.payload);
     const { id } = record;
     if (this.#following.has(id)) return;
-    const abort = new AbortController();
+    const abort = new Cancellation();
     this.#following.set(id, abort);
     try {
       const followed = resumed ?? (await this.#followed.begin(record, msg, options.vehicle));
       if (followed === null) return;
-      await withSignals([signal, abort.signal], (ending) =>
-        this.#follow(followed, options, { ...task, signal: ending }),
-      );
+      await withSignals([signal, abort], (ending) => this.#follow(followed, options, { ...task, signal: ending }));
     } catch (error) {
-      if (abort.signal.aborted) {
+      if (abort.aborted) {
         await this.#followed.end(id);
         throw new VehicleError('CANCELLED', 'Following the command was cancelled by a message.');
       }
@@ -102,7 +103,8 @@ class ResultNode {
         const text = `${say(`command.${name}`, { defaultValue: name })}: ${translate(update.reason)}`;
         const report = safeRecord({ ...update.report, car, text: own.withCar(text, vin, vehicle) });
         const topic = msg.topic || report.command;
-        const out: Message = { ...own.RED.util.cloneMessage(msg), topic, payload: report };
+        // A copy of the record would be replaced.
+        const out: Message = { ...own.RED.util.cloneMessage({ ...msg, payload: null }), topic, payload: report };
         if (update.settled) {
           const end = await this.#sendResult(followed, update, () => send([out, null]), signal);
           if (end === 'sent') own.status.showOutcome(report);
@@ -122,7 +124,7 @@ class ResultNode {
     followed: FollowedCommand,
     update: FollowUpdate,
     send: () => void,
-    signal: AbortSignal,
+    signal: Signal,
   ): Promise<SendEnd> {
     const message = {
       claim: () => this.#followed.settle(followed, update),

@@ -3,7 +3,7 @@ import type { StatusOptions } from './options';
 
 const { sharedText, ...shared } = connectedVehicle;
 
-/** Names the reads of a node: by a title, the first two of several, or the name of the node type. */
+/** Names the reads of a node: by a title, the first two of several, or the name of its type. */
 function labelOfReads({ read = 'windows', readType = 'str', reads = [] }: Partial<StatusOptions>): string {
   if (read !== 'several') return readType === 'str' ? titleOfRead(read) : say('palette.name');
   const titles = reads.slice(0, 2).map(titleOfRead);
@@ -55,10 +55,6 @@ RED.nodes.registerType<StatusOptions>('connected-vehicle-status', {
   labelStyle: shared.labelStyle,
   onpaletteadd: () => shared.addSearchWords(type, `${say('palette.search')} ${sharedText('search.words')}`),
   onadd: shared.giveVehicle,
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  cancellationWith,
+  Cancellation,
   isRecord,
   LastReadings,
   listedValues,
@@ -24,6 +24,7 @@ import { typedProperty } from '../node-red/typed-property';
 import { statusOptions, type StatusOptions } from './options';
 import { describeReading, inOrderText } from '../node-red/reading-text';
 import { safeError } from '../node-red/redaction';
+import { SelfMessages } from '../node-red/self-messages';
 import { clock } from '../node-red/time';
 
 /**
@@ -34,19 +35,18 @@ export function connectedVehicleStatus(own: FlowNode): void {
   own.showObstacle();
   const nodeStatus = own.status;
   const last = new LastReadings();
-  const polls = own.selfMessages<DuePoll>();
-  const closing = cancellationWith(own.closing);
+  const polls = new SelfMessages<DuePoll>(own);
 
   onInput(own, async ({ msg, send, signal, alone }) => {
     nodeStatus.keptNote = null;
     const options = own.options(statusOptions);
     const { account, vin } = await own.car(options, msg);
     const chosen = parseReads(nonBlank(msg['read']) ?? (await readsOf(own, options, msg)));
-    const duePoll = polls.contents.get(msg);
+    const duePoll = polls.contentOf(msg);
     const readOptions = {
       vin,
       interface: parseInterface(nonBlank(msg['interface']) ?? options.interface),
-      signal: closing,
+      signal,
       clear: msg['clear'] === true,
       from: msg['from'],
       to: msg['to'],
@@ -91,7 +91,7 @@ export function connectedVehicleStatus(own: FlowNode): void {
   });
 
   // Also with a number that is not valid: the first poll reports it.
-  if (Number(own.config.poll ?? 0) !== 0) startPolling(own, polls.send);
+  if (Number(own.config.poll ?? 0) !== 0) void new StatusPolling(own, polls);
 }
 
 /** Shows that the node reads, or how long the service makes it wait. */
@@ -142,41 +142,65 @@ function keptNote({ words }: FlowNode, { vehicle: { ageSeconds = 0 } }: AnyReadi
 }
 
 /**
- * Calls back whenever the vehicle's poller finds something due. While polling cannot start, it is
- * tried again, and one message without due reads is sent for each new reason, so that the failing
- * read shows it. It begins again when a variable chooses other reads.
- * @param poll with what is due
+ * Sends the node a message whenever the vehicle's poller finds something due. While polling cannot
+ * start, it is tried again, and one message without due reads is sent for each new reason, so that
+ * the failing read shows it. It begins again when a variable chooses other reads.
  */
-function startPolling(own: FlowNode, poll: (due: DuePoll) => void): void {
-  const { closing } = own;
-  const started = { _msgid: '' };
-  const begin = async (): Promise<void> => {
+class StatusPolling {
+  readonly #own: FlowNode;
+  readonly #polls: SelfMessages<DuePoll>;
+  readonly #beginAgain: () => void;
+  #reads: readonly AnyReadName[] = [];
+  /** Aborted when other reads are chosen, and when the node closes. */
+  #plan: Cancellation | undefined;
+
+  constructor(own: FlowNode, polls: SelfMessages<DuePoll>) {
+    this.#own = own;
+    this.#polls = polls;
+    own.closing.addEventListener('abort', () => this.#plan?.abort());
+    this.#beginAgain = own.beginWithRetries(
+      () => this.#begin(),
+      () => polls.send(nothingDue),
+    );
+  }
+
+  async #begin(): Promise<void> {
+    const own = this.#own;
     const options = own.options(statusOptions);
-    const chosen = async (): Promise<AnyReadName[]> => [parseReads(await readsOf(own, options, started))].flat();
-    const reads = await chosen();
+    const reads = await this.#chosen();
     const vehicle = own.vehicle();
     // Only then the demo car's VIN is known.
     const { client, poller } = await vehicle.account();
-    if (reads.length === 0) return closing.aborted ? undefined : poll(nothingDue);
+    if (reads.length === 0) return own.closing.aborted ? undefined : this.#polls.send(nothingDue);
     const vin = reads.some(needsVehicle)
       ? await client.requireVin(vehicle.chooseVin(await typedProperty(own, options, 'vin', started)))
       : '';
-    if (closing.aborted) return;
-    const plan = new AbortController();
-    closing.addEventListener('abort', () => plan.abort(), { signal: plan.signal });
-    const pollChosen = async (due: DuePoll): Promise<void> => {
-      // A choice that cannot be evaluated now fails with the message.
-      const now = await chosen().catch(() => reads);
-      if (plan.signal.aborted) return;
-      if (isDeepStrictEqual(now, reads)) return poll(due);
-      plan.abort();
-      beginAgain();
-    };
-    const user = { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) };
-    own.runInOneProcess(() => poller.start(user, (due) => void pollChosen(due)), plan.signal);
-  };
+    if (own.closing.aborted) return;
+    this.#reads = reads;
+    this.#poll(poller, { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) });
+  }
 
-  const beginAgain = own.beginWithRetries(begin, () => poll(nothingDue));
+  #poll(poller: Account['poller'], user: Parameters<Account['poller']['start']>[0]): void {
+    this.#plan?.abort();
+    const plan = new Cancellation();
+    this.#plan = plan;
+    this.#own.runInOneProcess(() => poller.start(user, (due) => void this.#pollChosen(due, plan)), plan);
+  }
+
+  async #pollChosen(due: DuePoll, plan: Cancellation): Promise<void> {
+    // A choice that cannot be evaluated now fails with the message.
+    const now = await this.#chosen().catch(() => this.#reads);
+    if (plan.aborted) return;
+    if (isDeepStrictEqual(now, this.#reads)) return this.#polls.send(due);
+    plan.abort();
+    this.#beginAgain();
+  }
+
+  async #chosen(): Promise<AnyReadName[]> {
+    return [parseReads(await readsOf(this.#own, this.#own.options(statusOptions), started))].flat();
+  }
 }
 
+/** A polling node evaluates its properties without a message of a flow. */
+const started: Message = { _msgid: '' };
 const nothingDue: DuePoll = { reads: [], maxAgeMs: 0, failed: () => undefined };

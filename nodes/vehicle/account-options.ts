@@ -13,18 +13,11 @@ export function serviceOf(options: VehicleOptions): AccountOptions['service'] {
   return resolveService(options.service, { redirectUrl: options.redirectUrl });
 }
 
-/**
- * Removes these credentials from every text from now on. The client ID is not a secret: every
- * sign-in address contains it.
- */
+/** The client ID is not a secret: every sign-in address contains it. */
 export const learnCredentials = ({ apiKey, clientSecret, accessToken }: VehicleCredentials): void =>
   redactor.learn(apiKey, clientSecret, accessToken);
 
-/** The options of an account that do not depend on the service. */
-export const settingsOf = (
-  RED: NodeAPI,
-  options: VehicleOptions,
-): Pick<AccountOptions, 'pack' | 'units' | 'readOnly' | 'limits' | 'shareForMs' | 'polling' | 'places'> => ({
+export const settingsOf = (RED: NodeAPI, options: VehicleOptions) => ({
   pack: packOf(RED, options.service),
   units: options.units,
   readOnly: options.readOnly,
@@ -46,10 +39,7 @@ export const clientOf = (
   clientSecret,
 });
 
-/**
- * Configurations with the same pasted token share their readings; a sign-in is used by
- * its config node alone.
- */
+/** Readings are shared by a pasted token; a sign-in is used by its config node alone. */
 const tokenOwnerOf = (id: string, { clientId, accessToken }: VehicleCredentials): string =>
   clientId !== '' ? id : createHash('sha256').update(accessToken).digest('hex');
 

@@ -7,10 +7,7 @@ import { clock } from '../node-red/time';
 import { editorsOf } from '../node-red/editors';
 import { partOf } from '../per-node-red';
 
-/**
- * The code of the simulated service. The build keeps it in its own file, which
- * only demo vehicles load.
- */
+/** The build keeps this code in its own file, which only demo vehicles load. */
 export const simulator = (): typeof import('../../src/simulator/index') =>
   require('../../src/simulator/index') as typeof import('../../src/simulator/index');
 
@@ -24,10 +21,7 @@ class DemoService {
   /** When it was started, in milliseconds since 1970. */
   since = 0;
 
-  /**
-   * Both cars of the demo are always there, because the VIN decides which of
-   * them a request is about.
-   */
+  /** Both cars are there: the VIN decides which of them a request is about. */
   start(): Promise<Simulator> {
     if (this.running !== null) return this.running;
     this.running = simulator().startDemo({ clock: clock(), keepsProcessAlive: false });
@@ -85,7 +79,6 @@ export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
 
 /** The simulated state of a demo car, without its VIN, which the browser gets of no car. */
 export interface DemoView extends Omit<SimulatedCarView, 'vin'> {
-  /** The faults that the next requests to the service get. */
   faults: DemoFault[];
 }
 
@@ -116,13 +109,9 @@ export async function clickDemoCar(RED: NodeAPI, vin: string, click: unknown): P
   clickCar(car, service.faults, parseClick(click));
 }
 
-/** The address of the demo car's own page. */
 export const demoPage = async (RED: NodeAPI): Promise<string | null> => (await demoService(RED))?.url ?? null;
 
-/**
- * Signals each change of a demo car and of the faults from any source, and the next change that the
- * car makes without a request.
- */
+/** Signals each change of a demo car or a fault, and the next one that needs no request. */
 class DemoSignals {
   readonly #notify: () => void;
   #followed: Simulator | undefined;

@@ -47,11 +47,6 @@ import {
 } from '../editor/vehicle-checks';
 import type { VehicleOptions } from './options';
 
-/**
- * The open form of the vehicle configuration: its fields, what its buttons ask of the runtime, and
- * how the answers are shown.
- */
-
 const field = configField;
 
 const say: Say = (key, values) => sharedText(`dialog.${key}`, values);
@@ -70,10 +65,7 @@ interface State {
   demoPage: string | null;
 }
 
-/**
- * Hides lines that are about other values. They keep their space: a form that moves under the
- * pointer loses the click that left the field.
- */
+/** They keep their space: a form that moves loses the click that left the field. */
 const hideLines = (name: string): void => void part(name).css('visibility', 'hidden');
 
 /** The redirect URL that the application at the portal has to list. */
@@ -88,7 +80,6 @@ const endsElsewhere = (): boolean =>
   isLoopback(new URL(redirectUrl()).hostname) &&
   (isInHomeAssistant() || !isLoopback(location.hostname));
 
-/** The values of the open form. */
 function bodyOf(node: EditorNode<object>): object {
   const values = (names: object, of: (input: JQuery) => unknown): object =>
     Object.fromEntries(Object.keys(names).map((name) => [name, of(field(name))]));
@@ -105,17 +96,13 @@ function bodyOf(node: EditorNode<object>): object {
   };
 }
 
-/** The scopes that a sign-in with the open form asks for. */
 const scopesOf = (options: { readOnly: boolean }): ReturnType<typeof signInScopes> =>
   signInScopes(
     textOf(field('service')) === 'custom' ? listOf('interfaces') : services['volvo-cars'].availableInterfaces,
     { access: listOf('access'), moreScopes: textOf(field('moreScopes')), ...options },
   );
 
-/**
- * The scopes to tick at the portal: with *Read-only* also those of commands, because a published
- * application cannot be changed.
- */
+/** *Read-only* also lists those of commands: a published application cannot be changed. */
 const scopesToTick = (): string[] =>
   scopesOf({ readOnly: false })
     .scopes.filter((scope) => !unlistedScopes.includes(scope))
@@ -145,10 +132,7 @@ function showVehicles({ vehicles = [], error }: Answer<{ vehicles: FoundVehicle[
   showLines('found', [say('foundOne', { vehicle: named(first) })]);
 }
 
-/**
- * The demo service listens on the machine that Node-RED runs on, so only a browser
- * there can open its page.
- */
+/** Only a browser on the machine of Node-RED can open it. */
 function showDemoPage(page: string | null): void {
   part('demoPage').toggle(page !== null);
   if (page === null) return;
@@ -218,10 +202,7 @@ function showWholeFlow(id: string): void {
   part('locked').text(isLocked && count > 0 ? wordsOf('connected-vehicle-cars')('use.locked') : '');
 }
 
-/**
- * The labels of the fields above the sign-in that the editor marks as wrong; the
- * first one gets the focus.
- */
+/** The labels of the wrong fields above the sign-in; the first one gets the focus. */
 function wrongFields(): string[] {
   const wrong = $('.guide .input-error:visible');
   wrong.first().trigger('focus');
@@ -239,7 +220,6 @@ const listOfMissing = (missing: SignedIn['missing']): string =>
     )
     .join(', ');
 
-/** A checkbox for each name of a list. */
 function showList(
   list: 'access' | 'interfaces',
   names: readonly string[],
@@ -249,10 +229,7 @@ function showList(
   part(into).append(names.map((name) => choiceLine(name, sharedText(`${list}.${name}`), chosen.includes(name))));
 }
 
-/**
- * With *Read-only* the commands are grey. Their ticks stay, because the scopes to publish
- * with are made from them.
- */
+/** The ticks of grey commands stay: the scopes to publish with are made from them. */
 const showReadOnly = (): void =>
   void part('accessCommands').find('input').prop('disabled', field('readOnly').is(':checked'));
 
@@ -357,15 +334,12 @@ export function save(node: EditorNode<VehicleOptions>): void {
 class Dialog {
   readonly #node: EditorNode<object>;
   readonly #form: JQuery;
-  /** Whether a sign-in of this form is in progress. */
   #isWaiting = false;
   /** An address is accepted once, so a second press would show a refusal over the success. */
   #isFinishing = false;
   #popup: Window | null = null;
   #changes = 0;
-  /** The time of the result that was shown last. */
   #seen: string | undefined;
-  /** How many sign-in pages were opened. */
   #opened = 0;
 
   constructor(node: EditorNode<object>, form: JQuery) {
@@ -413,10 +387,7 @@ class Dialog {
       .on('change', () => showCalls(this.#node.id));
   }
 
-  /**
-   * Asks about the open form. An answer that arrives after a change of the form is dropped: it
-   * is about other values.
-   */
+  /** An answer that arrives after a change of the form is dropped. */
   #ask<Members>(action: string, show: (answer: Answer<Members>) => void, late = (): void => undefined): void {
     const changesBefore = this.#changes;
     ask<Members>(this.#node.id, action, bodyOf(this.#node), (answer) =>
@@ -485,10 +456,7 @@ class Dialog {
     });
   }
 
-  /**
-   * Shows the result of a sign-in in the window, once: each request returns it again, also after
-   * an address was pasted.
-   */
+  /** It is shown once: each request returns it again, also after an address was pasted. */
   #showWindowResult(result: SignInResult): void {
     if (!this.#isWaiting || result.at === this.#seen) return;
     this.#seen = result.at;
@@ -535,17 +503,10 @@ class Dialog {
     const isProposed = textOf(field('redirectUrl')) === '';
     part('redirect').text(redirectUrl());
     part('redirectUsed').toggle(validity === true);
-    if (validity !== true) showLines('redirectWhy', [validity, true]);
-    else
-      showLines(
-        'redirectWhy',
-        [
-          isProposed && location.protocol === 'http:' && !callbackUrl().startsWith(location.origin)
-            ? say('redirectLocalhost')
-            : '',
-        ],
-        [endsElsewhere() ? say('redirectPaste') : ''],
-      );
+    const isOther = isProposed && location.protocol === 'http:' && !callbackUrl().startsWith(location.origin);
+    const hints: Line[] = [[isOther ? say('redirectLocalhost') : ''], [endsElsewhere() ? say('redirectPaste') : '']];
+    if (validity === true) showLines('redirectWhy', ...hints);
+    else showLines('redirectWhy', [validity, true]);
     this.#showPaste();
   }
 

@@ -9,10 +9,7 @@ const serviceOf = (node: Partial<VehicleOptions>): string => String(field('servi
 /** A validator of a property: the editor accepts a reason only from one with two parameters. */
 type Validate<Value> = (this: Partial<VehicleOptions>, value: Value | undefined, opt: unknown) => Validity;
 
-/**
- * A field that only `custom` shows is validated only there: a hidden field never
- * makes a node invalid.
- */
+/** A field that only `custom` shows: a hidden one never makes a node invalid. */
 const ifCustom = <Value = string>(validate: (value: Value | undefined) => Validity): Validate<Value> =>
   function (value, _opt) {
     return serviceOf(this) !== 'custom' || validate(value);
@@ -127,10 +124,6 @@ RED.nodes.registerType<VehicleOptions, VehicleCredentials>('connected-vehicle', 
     return this.name || (shared.vinPattern.test(vin) ? `${service} ${shared.shortVin(vin)}` : service);
   },
   labelStyle: shared.labelStyle,
-  oneditprepare() {
-    shared.openForm(this, import('./dialog'));
-  },
-  oneditsave() {
-    shared.saveForm(this);
-  },
+  oneditprepare: shared.openForm(() => import('./dialog')),
+  oneditsave: shared.saveForm,
 });

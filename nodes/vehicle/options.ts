@@ -41,10 +41,7 @@ export const vehicleOptions = z.lazy(() =>
     currency: text,
     /** What event and condition nodes, the tariff and the logbook name. */
     places: z.pipe(z.optional(z.unknown()), z.transform(parsePlaces)),
-    /**
-     * The language of the texts that reach people: `payload.text`, node status, notifications.
-     * Empty: the language of Node-RED.
-     */
+    /** The language of `payload.text`, node status and notifications; empty: that of Node-RED. */
     language: z._default(z.enum(['', 'en-US', 'de', 'fr', 'nb', 'nl', 'sv']), ''),
   }),
 );

@@ -16,12 +16,8 @@ import { eachShownValue, type ShownValue, type ShownValues } from './shown-value
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
-/** The facts that flows have read of one car. */
 interface KnownCar {
-  /**
-   * Identifies the car in the browser, which never gets the VIN. It stays the same as long as
-   * the overview exists.
-   */
+  /** Names the car in the browser, which gets no VIN, as long as the overview exists. */
   readonly key: string;
   readonly vin: string;
   readonly facts: ShownValues;
@@ -32,16 +28,11 @@ interface FollowedInfo {
   readonly command: string;
   /** ISO-8601 */
   readonly sentAt: string;
-  /** The last status of the service. */
   requestStatus: string | null;
-  /** How many nodes follow the command. */
   followers: number;
 }
 
-/**
- * The times of values, as of `now`. The values of an answer mostly have the same times, and parsing
- * them takes longer than all else.
- */
+/** The values of an answer mostly have the same times, and parsing is slow. */
 function timesAt(now: number): (shown: ShownValue) => ValueTimes {
   let last: (Pick<ShownValue, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
   return ({ measuredAt, receivedAt }) => {
@@ -56,10 +47,7 @@ function timesAt(now: number): (shown: ShownValue) => ValueTimes {
 /** A flow can name any VIN in its messages. */
 const maxCars = 20;
 
-/**
- * The facts about the cars of one service that the tab "Cars" shows: only those that flows have
- * read, in bounded memory.
- */
+/** What flows have read of the cars of one service, for the tab "Cars", in bounded memory. */
 export class Overview {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */

@@ -17,10 +17,7 @@ import type { VehicleNode } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleOptions } from './options';
 
-/**
- * `connected-vehicle` (docs/internals/contract.md 2): an account, its credentials and
- * its default vehicle.
- */
+/** `connected-vehicle` (docs/internals/contract.md 2): an account and its default vehicle. */
 export function connectedVehicle(own: FlowNode): void {
   const { RED, node, config } = own;
   // Prints the versions before the first request.

@@ -17,7 +17,6 @@ export interface ShownValue {
   unit: string | null;
   /** When the car reported it; null if the service has no time. */
   measuredAt: string | null;
-  /** When it was read. */
   receivedAt: string;
 }
 
@@ -103,10 +102,7 @@ const isSingle = (name: string): name is (typeof singles)[number] => (singles as
 
 const absentAt = (receivedAt: string): ShownValue => ({ value: 'absent', unit: null, measuredAt: null, receivedAt });
 
-/**
- * A car without a tank lid always reports `UNSPECIFIED`; a car that has reported a
- * state once has the lid.
- */
+/** A car that has reported a state once has the lid; one without it reports `UNSPECIFIED`. */
 const isWithoutLid = (key: OpeningKey, member: unknown, { tankLid: before }: ShownValues): boolean =>
   key === 'tankLid' &&
   memberOf(member, 'value') === 'UNSPECIFIED' &&

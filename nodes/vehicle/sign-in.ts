@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import * as z from 'zod/mini';
-import { parseScopes, signInScopes, VehicleError, type Session } from '../../src/index';
+import { parseScopes, signInKey, signInScopes, VehicleError, type Session } from '../../src/index';
 import { clientOf, learnCredentials, serviceOf } from './account-options';
 import { safeError } from '../node-red/redaction';
 import { partOf } from '../per-node-red';
@@ -14,21 +14,16 @@ import { findVehicle } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type VehicleOptions } from './options';
 
-/**
- * The key of a grant whose config node was not deployed when it was saved, and when that was, in
- * milliseconds since 1970.
- */
+/** A grant that was saved before its config node was deployed; milliseconds since 1970. */
 const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
 const maxUndeployedMs = 24 * 60 * 60_000;
 
-/** What a sign-in needs of an open dialog. */
 export interface SignInForm {
   id: string;
   options: VehicleOptions;
   credentials: VehicleCredentials;
 }
 
-/** The sign-ins that the dialogs begin. */
 class SignInRoutes {
   readonly #RED: NodeAPI;
 
@@ -41,10 +36,7 @@ class SignInRoutes {
     this.end = deploysOf(RED).onEnd(() => void this.#removeUndeployed().catch(() => undefined));
   }
 
-  /**
-   * The result of the last sign-in of a config node, for the dialog that waits for it; null if
-   * there is none, or no store.
-   */
+  /** The dialog waits for it. Null: there is no result, or no store. */
   async resultOf(id: string) {
     const signIns = sessionOf(this.#RED)?.signIns;
     return (await signIns?.resultOf(id).catch(() => null)) ?? null;
@@ -129,19 +121,15 @@ class SignInRoutes {
    * @throws VehicleError
    */
   async forget(config: NodeDef, given: unknown): Promise<void> {
-    const signIns = sessionOf(this.#RED)?.signIns;
-    await signIns?.refuseAnswers(config.id);
+    const session = sessionOf(this.#RED);
+    await session?.signIns.refuseAnswers(config.id);
     const credentials = parseOptions(vehicleCredentials, given ?? {});
     if (credentials.clientId === '') return;
     const service = serviceOf(parseOptions(vehicleOptions, config));
-    if (service.tokenUrl !== '')
-      await signIns?.removeGrant({ client: clientOf(service, credentials), configNodeId: config.id });
+    if (service.tokenUrl !== '') await session?.removeGrant(signInKey(clientOf(service, credentials), config.id));
   }
 
-  /**
-   * Removes the grants of the config nodes that were not deployed within a day, so that a form that
-   * was cancelled leaves none.
-   */
+  /** A grant goes after a day without a deploy, so that a form that was cancelled leaves none. */
   async #removeUndeployed(): Promise<void> {
     const { store } = packOf(this.#RED);
     const deployed = new Set(storedNodes(this.#RED).map(({ id }) => id));
@@ -154,10 +142,7 @@ class SignInRoutes {
     }
   }
 
-  /**
-   * The page at the redirect URL. Anybody can request it, so it shows only
-   * whether the sign-in worked.
-   */
+  /** Anybody can request this page, so it shows only whether the sign-in worked. */
   async answerCallback(request: Request, response: Response): Promise<void> {
     const { say, translate } = wordsOfRequest(this.#RED, request);
     const { originalUrl } = request;

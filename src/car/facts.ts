@@ -6,7 +6,7 @@ import type { ReadName } from '../catalogue/reads';
 import { newestAt, setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
 import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
-import { Serial } from '../util/serial';
+import { SharedRuns } from '../util/serial';
 import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
@@ -52,7 +52,8 @@ interface Car {
   facts: Facts;
   isRead: boolean;
   reading: Promise<void> | null;
-  readonly writes: Serial;
+  /** A write that has not begun also stores what is learned until then. */
+  readonly writes: SharedRuns<void>;
   /** The version that is stored, as far as it is known. */
   version: string | null;
   /** When the facts were stored last, in milliseconds since 1970. */
@@ -210,17 +211,18 @@ export class CarFacts {
    */
   async #save(vin: string, car: Car): Promise<void> {
     if (!car.isRead) return;
-    const key = keyOf(vin);
     Object.assign(car, { statesStoredAt: this.#clock.now(), hasNewStates: false });
+    await car.writes.run(() => this.#write(keyOf(vin), car));
+  }
+
+  async #write(key: string, car: Car): Promise<void> {
     try {
-      await car.writes.run(() =>
-        retryOnConflict(async (isAgain) => {
-          if (isAgain) car.facts = merged(await this.#load(key, car), car.facts, this.#clock.now());
-          const version = await this.#store.write(key, car.facts, { expected: car.version });
-          if (version !== null) car.version = version;
-          return version;
-        }),
-      );
+      await retryOnConflict(async (isAgain) => {
+        if (isAgain) car.facts = merged(await this.#load(key, car), car.facts, this.#clock.now());
+        const version = await this.#store.write(key, car.facts, { expected: car.version });
+        if (version !== null) car.version = version;
+        return version;
+      });
       this.#stored ??= this.#store.entries('car/').then((all) => new Map(all.map((one) => [one.key, true])));
       for (const oldest of setNewest(await this.#stored, key, true, maxCars)) await this.#store.remove(oldest);
     } catch {
@@ -240,7 +242,7 @@ export class CarFacts {
       facts: nothingKnown(),
       isRead: false,
       reading: null,
-      writes: new Serial(),
+      writes: new SharedRuns(),
       version: null,
       fuelTypeAskAt: -Infinity,
       statesStoredAt: -Infinity,

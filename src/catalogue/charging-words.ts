@@ -2,12 +2,9 @@ import { chargingMembers } from './reads';
 
 const statuses: readonly unknown[] = chargingMembers.chargingStatus.values;
 
-/** Whether the car charges, by the word of `chargingStatus`; null for a word that is not known. */
+/** The word of `chargingStatus` decides; null: it is not known. */
 export const isChargingWord = (word: unknown): boolean | null => (statuses.includes(word) ? word === 'CHARGING' : null);
 
-/**
- * Whether the cable is plugged in, by the word of `chargerConnectionStatus`;
- * null for any other word.
- */
+/** The word of `chargerConnectionStatus` decides; null: it is another one. */
 export const isPluggedInWord = (word: unknown): boolean | null =>
   word === 'CONNECTED' ? true : word === 'DISCONNECTED' ? false : null;

@@ -1,4 +1,4 @@
-import { isAsSpecified, json, type InterfaceName } from './reads';
+import { isAsSpecified, json, type InterfaceName, type Versions } from './reads';
 
 /**
  * The commands as a table (docs/internals/service.md 4.1 and 4.2; the v2 routes of flash, honk and
@@ -10,7 +10,6 @@ interface RouteRow {
   path: string;
   /** Value of the content-type header; `{vendor}` is the profile's media type vendor. */
   contentType: string;
-  /** The member that the body holds. */
   body?: 'unlockDuration' | 'runtimeMinutes' | 'schedule';
   /** The specification does not list this route: at a service as specified, `auto` is v1. */
   unlisted?: true;
@@ -23,10 +22,7 @@ export interface CommandRow {
   routes: Partial<Record<CommandInterface, RouteRow>>;
   /** Besides `openid`. */
   scopes: readonly string[];
-  /**
-   * The access that this command needs, from the property `access` of the configuration
-   * (docs/internals/contract.md 2).
-   */
+  /** A value of the property `access` of the configuration (docs/internals/contract.md 2). */
   access: 'lock' | 'unlock' | 'honk-flash' | 'climate' | 'engine' | 'wallbox';
   /**
    * For each state of the lock (of the engine if `access` is `engine`, of the wallbox if it is
@@ -35,10 +31,7 @@ export interface CommandRow {
    * (docs/internals/vendor-api.md 1.9), so that state proves nothing about `unlock`.
    */
   proof?: Partial<Record<'LOCKED' | 'UNLOCKED' | 'RUNNING' | 'STOPPED' | 'CHARGING', boolean>>;
-  /**
-   * No read shows the effect; it is assumed to last so many minutes
-   * (docs/internals/vendor-api.md 15.1).
-   */
+  /** No read shows the effect, so this is assumed (docs/internals/vendor-api.md 15.1). */
   assumedMinutes?: number;
 }
 
@@ -131,7 +124,6 @@ export const isCommandName = (name: string): name is CommandName => Object.hasOw
 /** Undefined for a command that only the vehicle's own list has. */
 export const commandRow = (name: string): CommandRow | undefined => (isCommandName(name) ? commands[name] : undefined);
 
-/** Whether the command is for a wallbox, and not for the car. */
 export const isOfWallbox = (name: string): boolean => commandRow(name)?.access === 'wallbox';
 
 const proofReads: Partial<Record<CommandRow['access'], 'engine-status' | 'wallboxCharging'>> = {
@@ -154,33 +146,20 @@ export const commandPattern = /^[a-z][a-z0-9-]{1,63}$/;
  */
 const wireNames: ReadonlyMap<string, string> = /* @__PURE__ */ new Map([['honk-and-flash', 'honk-flash']]);
 
-/**
- * `LOCK_REDUCED_GUARD` as the command node accepts it: `lock-reduced-guard`
- * (docs/internals/contract.md 3 and 4).
- */
+/** `LOCK_REDUCED_GUARD` -> `lock-reduced-guard` (docs/internals/contract.md 3 and 4). */
 export function commandFromWire(name: string): string {
   const written = name.toLowerCase().replaceAll('_', '-');
   return wireNames.get(written) ?? written;
 }
 
-/**
- * The read that follows a v1 command: scope and media type of its link
- * (docs/internals/vendor-api.md 2.2).
- */
+/** The link of a v1 command (docs/internals/vendor-api.md 2.2). */
 export const requestDetails = {
   scopes: ['conve:commands'],
   accept: 'application/vnd.{vendor}.api.connected-vehicle.requestdetailresponse.v1+json',
 } as const;
 
-/**
- * The versions of the connected interface that have a command, null for one of another interface;
- * `v1First`: `auto` is v1 if these
- * interfaces are available, because the specification does not list v2.
- */
-export function versionsOfCommand(
-  name: CommandName,
-  available: readonly InterfaceName[],
-): { v1: boolean; v2: boolean; v1First: boolean } | null {
+/** Null for a command of another interface. @param available the interfaces of the service */
+export function versionsOfCommand(name: CommandName, available: readonly InterfaceName[]): Versions | null {
   const { routes }: CommandRow = commands[name];
   const [v1, v2] = [routes['connected-v1'], routes['connected-v2']];
   if (v1 === undefined && v2 === undefined) return null;

@@ -15,10 +15,7 @@ interface Group {
   scopes: readonly string[];
 }
 
-/**
- * The groups that can be read as a whole (docs/internals/vendor-api.md 14), by their heading
- * in the list of reads.
- */
+/** They can be read as a whole (docs/internals/vendor-api.md 14); `theme` is their heading. */
 export const groupReads = {
   fuel: {
     scopes: ['conve:fuel_status', 'conve:battery_charge_level'],
@@ -51,50 +48,30 @@ interface GroupMember {
   spellings: readonly string[];
 }
 
-/**
- * A number, in any unit that can be converted to that of docs/internals/service.md 2.8
- * (src/catalogue/units.ts).
- */
+/** A number in any unit that can be converted to that of docs/internals/service.md 2.8. */
 export interface GroupedNumber extends GroupMember {
-  /**
-   * Round whole numbers down, because a distance or time to go must not be too long. A value that
-   * would become 0 is then unknown.
-   */
+  /** What is left must not be too long. A value that would become 0 is then unknown. */
   whole?: 'down';
-  /**
-   * The members of a car that burns no fuel; the car's fuel type decides, never a value that
-   * happens to be missing.
-   */
+  /** Members of a car that burns no fuel: its fuel type decides, never a missing value. */
   withoutFuel?: readonly string[];
-  /**
-   * Some cars report another unit (docs/internals/vendor-api.md 6.2), so a number
-   * without a unit is unknown.
-   */
+  /** Cars have several units (docs/internals/vendor-api.md 6.2): without one it is unknown. */
   mixedUnits?: true;
 }
 
-/**
- * A word of the service to the value of docs/internals/service.md 2.8; a word that is not in
- * the table is unknown.
- */
+/** A word with its value in docs/internals/service.md 2.8; any other word is unknown. */
 export interface GroupedWord extends GroupMember {
   words: Readonly<Record<string, string | boolean>>;
 }
 
-/**
- * Many members, each with a bulb's word; `null`: docs/internals/service.md 2.8 has no
- * word for that light.
- */
+/** The lights with their words; null: docs/internals/service.md 2.8 has none for that light. */
 export interface GroupedBulbs {
   group: GroupName;
   bulbs: Readonly<Record<string, string | null>>;
   /** The value of a member whose light has failed. */
   failed: string;
-  /** More than one kind of light. */
   several: string;
 }
 
-/** Connected v2 has no such value. */
 interface Ungrouped {
   group: null;
   reason: string;
@@ -102,10 +79,7 @@ interface Ungrouped {
 
 export type GroupedResource = GroupedNumber | GroupedWord | GroupedBulbs | Ungrouped;
 
-/**
- * v2 reports warnings if v1 reported levels; none means that the level is as it should be (portal:
- * diagnostics).
- */
+/** v2 reports warnings in place of levels; none: the level is right (portal: diagnostics). */
 const level = { NO_WARNING: 'NORMAL', TOO_LOW: 'LOW', TOO_HIGH: 'HIGH' } as const;
 /** Very low is low; LOWSOFT and LOWHARD have no counterpart (portal: tyres). */
 const pressure = {
@@ -115,7 +89,6 @@ const pressure = {
   HIGH_PRESSURE: 'HIGH',
 } as const;
 
-/** Whether an opening is open, or the lock locked. */
 function opening(key: OpeningKey): GroupedWord {
   const { kind, read, name, v2 = key }: OpeningRow = openings[key];
   const [table, isTrue] = kind === 'lock' ? [lockWords, 'closed'] : [openingWords, 'open'];
@@ -245,10 +218,7 @@ export const groupedResources = {
   rearRightWindowOpen: opening('rearRightWindow'),
 } as const satisfies Record<string, GroupedResource>;
 
-/**
- * Whether a car of this fuel type burns fuel; null if the fuel type is unknown. Electric cars also
- * report `NONE` (docs/internals/vendor-api.md 14.7).
- */
+/** Null: unknown. Electric cars also report `NONE` (docs/internals/vendor-api.md 14.7). */
 export function burnsFuel(fuelType: string | null): boolean | null {
   const word = fuelType?.trim().toUpperCase() ?? '';
   if (/PETROL|DIESEL/.test(word)) return true;

@@ -26,10 +26,7 @@ export interface OpeningRow {
   ifFitted?: true;
 }
 
-/**
- * Every opening under a name that is unique, which is also the key of its text and
- * its part in drawings.
- */
+/** Each opening has a unique name, which is also the key of its text and of its drawing. */
 export const openings = {
   frontLeftWindow: { kind: 'window', read: 'windows', name: 'frontLeft' },
   frontRightWindow: { kind: 'window', read: 'windows', name: 'frontRight' },
@@ -74,15 +71,9 @@ export const watchNames: readonly WatchName[] = /* @__PURE__ */ (openingKinds as
 export const openingsNamed = (names: readonly WatchName[]): OpeningKey[] =>
   openingKeys.filter((key) => names.includes(key) || names.includes(openings[key].kind));
 
-/**
- * The state of an opening for each word on the wire; a word that is not in the table is unknown
- * (docs/internals/service.md 3, docs/internals/vendor-api.md 1.5).
- */
+/** Other words are unknown (docs/internals/service.md 3, docs/internals/vendor-api.md 1.5). */
 export const openingWords = { OPEN: 'open', AJAR: 'open', CLOSED: 'closed' } as const;
-/**
- * The state of the lock for each word on the wire
- * (docs/internals/service.md 3): unlocked is "open".
- */
+/** Unlocked is "open" (docs/internals/service.md 3). */
 export const lockWords = { LOCKED: 'closed', UNLOCKED: 'open' } as const;
 
 const stateIn =
@@ -96,15 +87,12 @@ export const openingKeyOf = (name: string, readOrKind: string): OpeningKey | und
     return own === name && (read === readOrKind || kind === readOrKind);
   });
 
-/** The state of a door, a window or a lid. */
 export const openingState = /* @__PURE__ */ stateIn(openingWords);
 export const lockState = /* @__PURE__ */ stateIn(lockWords);
 
 /** The state of the windows or doors (docs/internals/contract.md 3). */
 export interface Openness {
-  /** Members that are open or ajar. */
   open: string[];
-  /** Members whose state is unknown. */
   unknown: string[];
   /** Windows only: equipment that this car does not have. */
   absent?: string[];
@@ -114,16 +102,10 @@ export interface Openness {
   locked?: boolean | null;
 }
 
-/**
- * The lock of a car among the members of its doors: it counts for `locked`, never for
- * `open` and `allClosed`.
- */
+/** It is one of the doors: it counts for `locked`, never for `open` and `allClosed`. */
 const lockName = openings.carLocked.name;
 const sunroofName = openings.sunroof.name;
-/**
- * The service's word for equipment that a car lacks, and for a state that it does
- * not know at the moment.
- */
+/** The car lacks the equipment, or the state is not known at the moment. */
 export const unspecified = 'UNSPECIFIED';
 
 /**
@@ -156,10 +138,6 @@ export function judgeOpenings(
   return isAbsent ? { allClosed, open, unknown: [], absent: [sunroofName] } : { allClosed, open, unknown };
 }
 
-/** An opening that not every car has. */
-export type FittedName = {
-  [Key in OpeningKey]: (typeof openings)[Key] extends { ifFitted: true } ? Key : never;
-}[OpeningKey];
+export type FittedName = 'sunroof' | 'tankLid';
 
-/** The opening of each read that not every car has. */
 export const openingIfFitted: Readonly<Partial<Record<string, FittedName>>> = { windows: 'sunroof', doors: 'tankLid' };

@@ -73,7 +73,7 @@ export const outcomes = {
   VEHICLE_RESPONSE_ERROR: { outcome: 'failed', cause: 'carError', sentence: 'The car answered with an error.' },
   UNKNOWN: {
     outcome: 'undetermined',
-    sentence: 'The service does not know the result of the command. Look at the car.',
+    sentence: 'The service does not know the result of the command. Check the car.',
   },
 } as const satisfies Record<string, StatusMeaning>;
 
@@ -114,30 +114,21 @@ const acceptedUnseen: StatusMeaning = {
 
 export const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
-  sentence: 'The service answered with an unknown status, so the result of the command is not known. Look at the car.',
+  sentence: 'The service answered with an unknown status, so the result of the command is not known. Check the car.',
 };
 
 const missingStatus: StatusMeaning = {
   outcome: 'undetermined',
-  sentence: 'The service did not report the result of the command, so it is not known. Look at the car.',
+  sentence: 'The service did not report the result of the command, so it is not known. Check the car.',
 };
 
-/**
- * A request status in upper case, as the table has it. A service may send any case and any word
- * (docs/internals/vendor-api.md 1.9).
- */
+/** A service may send any case and any word (docs/internals/vendor-api.md 1.9). */
 export const statusWord = (requestStatus: string | null): string => requestStatus?.trim().toUpperCase() ?? '';
 
-/**
- * Whether the status of a command is its last one. An unclear status may be
- * followed by a clear one.
- */
+/** An unclear status may be followed by a clear one. */
 export const isFinal = (outcome: Outcome): boolean => outcome === 'succeeded' || outcome === 'failed';
 
-/**
- * Whether the car may still act after an answer with this status and without a link
- * (docs/internals/contract.md 4).
- */
+/** Whether the car may still act after an answer without a link (docs/internals/contract.md 4). */
 export const isUnderWay = (requestStatus: string | null): boolean =>
   ['', 'RUNNING', 'WAITING', 'SENT'].includes(statusWord(requestStatus));
 

@@ -62,10 +62,7 @@ export const newestOf = <Route extends { unlisted?: true }>(
   available: readonly InterfaceName[],
 ): Route | undefined => (isAsSpecified(available) ? routes.find(({ unlisted }) => !unlisted) : undefined) ?? routes[0];
 
-/**
- * The values of the property `interface`; `auto` is the newest that the service has
- * (docs/internals/contract.md 3).
- */
+/** `auto` is the newest that the service has (docs/internals/contract.md 3). */
 export const interfaceChoices = ['auto', 'v1', 'v2'] as const;
 export type InterfaceChoice = (typeof interfaceChoices)[number];
 
@@ -220,10 +217,7 @@ export const resources = {
 
 export type ResourceName = keyof typeof resources;
 
-/**
- * A number, or a word of an open set. A number without a unit is in `unit`, unless the service uses
- * several units for it (`mixedUnits`): then its unit is unknown.
- */
+/** The set of words is open. A number without a unit is in `unit`, but for `mixedUnits`. */
 export type MemberKind =
   { kind: 'number'; unit: string; mixedUnits?: true } | { kind: 'word'; values: readonly string[] };
 
@@ -252,10 +246,7 @@ export const chargingMemberNames = /* @__PURE__ */ Object.keys(chargingMembers) 
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/**
- * Single values of the group `statistics` that are not extended resources
- * (docs/internals/vendor-api.md 14.2).
- */
+/** Single values of a group, no extended resources (docs/internals/vendor-api.md 14.2). */
 export const statisticsMembers = {
   averageEnergyConsumption: { kind: 'number', unit: perDistance, theme: 'charging' },
   averageEnergyConsumptionAutomatic: { kind: 'number', unit: perDistance, theme: 'charging' },
@@ -287,26 +278,19 @@ export const wallboxMembers = {
 export type WallboxMemberName = keyof typeof wallboxMembers;
 export const wallboxMemberNames = /* @__PURE__ */ Object.keys(wallboxMembers) as WallboxMemberName[];
 
-/** One way to ask for a value. */
 interface ReadRoute {
   interface: InterfaceName;
   /** Below the interface's base path; `{vin}` or `{wallbox}` is filled in. */
   path: string;
   /** The query has the begin and the end of so many days until today. */
   days?: number;
-  /**
-   * Value of the accept header; `{vendor}` is the profile's media type vendor
-   * (docs/internals/service.md 4.2).
-   */
+  /** `{vendor}` is the profile's media type vendor (docs/internals/service.md 4.2). */
   accept: string;
   /** Besides `openid`. */
   scopes: readonly string[];
   /** One request answers all reads whose routes have the same name here. */
   request: string;
-  /**
-   * Whether the fuel type of the car, which is in its details, decides which member of the
-   * answer is the value.
-   */
+  /** The fuel type, which is in the details, decides which member is the value. */
   needsFuelType?: boolean;
   /** The specification does not list this route. */
   unlisted?: true;
@@ -408,10 +392,7 @@ function resourceRow(name: ResourceName): ReadRow {
   return { theme, routes: [ofGroup, extended], value: resource };
 }
 
-/**
- * The route of a read at a service with these interfaces; undefined if the service does not have
- * it. For a single value, `v1` is the extended interface, if that has it.
- */
+/** Undefined if no interface has it. The `v1` of a single value is the extended interface. */
 export function routeOf(
   name: ReadName,
   available: readonly InterfaceName[],
@@ -424,10 +405,7 @@ export function routeOf(
   return extended ?? newestOf(usable, available);
 }
 
-/**
- * The name of the request that answers a read: all reads with the same name need
- * one request together.
- */
+/** All reads with the same name need one request together. */
 export const requestNameOf = (name: ReadName, available: readonly InterfaceName[], choice?: InterfaceChoice): string =>
   routeOf(name, available, choice)?.request ?? name;
 
@@ -449,13 +427,9 @@ export const keptNames = ['journal', 'trips', 'charges'] as const;
 export type KeptName = (typeof keptNames)[number];
 export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
 
-/**
- * The reads that `inOrder` combines; each is one request. Its polls use the
- * schedule of the first one.
- */
+/** Each is one request. The polls of `inOrder` use the schedule of the first one. */
 export const inOrderReads = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine', 'windows', 'doors'] as const;
 
-/** Every name that a flow can read. */
 export type AnyReadName = ReadName | KeptName | 'inOrder';
 
 /** The reads that answer a name: none for what the pack keeps itself. */
@@ -484,11 +458,16 @@ export const readThemes = (): [heading: string, names: readonly AnyReadName[]][]
 export const valueTypeOf = (name: string): Resource | MemberKind | undefined =>
   isReadName(name) ? reads[name].value : undefined;
 
-/**
- * The versions of the connected interface that have a read; null for a single value, which does not
- * depend on the version.
- */
-export const versionsOfRead = (name: ReadName): { v1: boolean; v2: boolean } | null => {
+/** The versions of the connected interface that have a read or a command. */
+export interface Versions {
+  v1: boolean;
+  v2: boolean;
+  /** `auto` is version 1 of the two, because the specification does not list version 2. */
+  v1First?: boolean;
+}
+
+/** Null for a single value, which does not depend on the version. */
+export const versionsOfRead = (name: ReadName): Versions | null => {
   const { routes, hasVersions } = reads[name];
   const has = (version: InterfaceName): boolean => routes.some((route) => route.interface === version);
   return hasVersions ? { v1: has('connected-v1'), v2: has('connected-v2') } : null;
@@ -501,10 +480,7 @@ export const apiOfRead = (name: ReadName): ApiName =>
 /** False for the list of vehicles and for the journal, which cover every vehicle of the account. */
 export const needsVehicle = (name: AnyReadName): boolean => name !== 'vehicles' && name !== 'journal';
 
-/**
- * `frontLeftDoorOpen` as "Front left door open": what a dropdown shows if a language has no words
- * of its own.
- */
+/** "Front left door open" for `frontLeftDoorOpen`, if a language has no words of its own. */
 export const titleOf = (name: string): string => {
   const words = name
     .replace(/[-_]/g, ' ')

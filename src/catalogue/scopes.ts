@@ -1,7 +1,6 @@
 import { commandRow, commands, requestDetails, versionsOfCommand, type CommandName } from './commands';
 import {
   apiOfRead,
-  interfaceNames,
   readNames,
   routeOf,
   versionsOfRead,
@@ -10,10 +9,7 @@ import {
   type ReadName,
 } from './reads';
 
-/**
- * The values of the property `access`: what a sign-in asks for besides reading the status
- * (docs/internals/contract.md 2).
- */
+/** What a sign-in asks for besides reading the status (docs/internals/contract.md 2). */
 export const commandAccess = ['lock', 'unlock', 'honk-flash', 'climate', 'engine'] as const;
 export const readAccess = ['charging', 'location', 'wallbox'] as const;
 export const accessNames = [...commandAccess, ...readAccess] as const;
@@ -33,23 +29,14 @@ const accessOfRead = (name: ReadName): AccessName | null => accessOfApi[apiOfRea
 /** The access that a command needs; null for a command that only the vehicle's own list names. */
 const accessOfCommand = (name: string): AccessName | null => commandRow(name)?.access ?? null;
 
-/**
- * The scopes of a read besides `openid`, if only these interfaces are available. None if no
- * interface has it.
- */
+/** The scopes besides `openid` at these interfaces; none if no interface has the read. */
 export function scopesOfRead(name: ReadName, available: readonly InterfaceName[]): readonly string[] {
   const { scopes = [], needsFuelType = false } = routeOf(name, available) ?? {};
   // The fuel type is part of the details.
   return needsFuelType ? [...scopes, ...scopesOfRead('details', available)] : scopes;
 }
 
-/** The scopes that a read needs if a service has every interface, `openid` included. */
-export const readScopes = (name: ReadName): readonly string[] => ['openid', ...scopesOfRead(name, interfaceNames)];
-
-/**
- * The scopes of a command besides `openid`, and of following it if it is answered with a link
- * (docs/internals/vendor-api.md 2.2).
- */
+/** The scopes besides `openid`, also to follow a link (docs/internals/vendor-api.md 2.2). */
 export function scopesOfCommand(name: string, available: readonly InterfaceName[]): readonly string[] {
   // A command that only the vehicle's own list names is looked up in that list first.
   const command = commandRow(name);
@@ -64,7 +51,6 @@ export const needsOfRead = (name: ReadName, available: readonly InterfaceName[])
   versions: versionsOfRead(name),
 });
 
-/** The same for a command. */
 export const needsOfCommand = (name: CommandName, available: readonly InterfaceName[]) => ({
   access: accessOfCommand(name),
   scopes: scopesOfCommand(name, available),

@@ -1,12 +1,8 @@
 import { interfaceNames, type InterfaceName } from './reads';
 
-/**
- * The service profiles (docs/internals/contract.md 2; `volvo-cars`:
- * docs/internals/vendor-api.md 0, 4.1 and 7).
- */
+/** docs/internals/contract.md 2; `volvo-cars`: docs/internals/vendor-api.md 0, 4.1 and 7. */
 export type ServiceName = 'demo' | 'volvo-cars' | 'custom';
 
-/** An identity service with a discovery document. */
 export interface Issuer {
   /** As the document names it, and without the path of the document. */
   url: string;
@@ -29,10 +25,7 @@ export interface ServiceProfile {
   redirectUrl: string;
   /** The interfaces that the service has: `auto` chooses among these only. */
   availableInterfaces: readonly InterfaceName[];
-  /**
-   * Milliseconds since 1970. A simulated service starts empty at that time and knows
-   * nothing from before.
-   */
+  /** Milliseconds since 1970. A simulated service knows nothing from before. */
   since?: number;
 }
 

@@ -32,7 +32,6 @@ const words = new Map(
   ),
 );
 
-/** Whether it is a spelling of a unit that the tables know. */
 export const isKnownUnit = (unit: string): boolean => words.has(unit.toLowerCase());
 
 /** A unit in words as connected v2 writes it: `l` for liters. */
@@ -48,10 +47,7 @@ export function unitInWords(unit: unknown): string | null {
   return words.get(word.toLowerCase()) ?? word;
 }
 
-/**
- * Kilometers in a mile, and liters in a gallon of the United States and of the United Kingdom: by
- * definition (NIST Handbook 44, Appendix C).
- */
+/** Kilometers in a mile, and liters in a gallon: by definition (NIST Handbook 44, Appendix C). */
 export const perMile = 1.609344;
 const perUsGallon = 3.785411784;
 const perImperialGallon = 4.54609;
@@ -67,16 +63,12 @@ const metric = {
 };
 type Quantity = keyof typeof metric;
 
-/**
- * A unit by the metric one of its quantity: `value * factor`, from `zero` on; or `factor / value`
- * if more of the one is less of the other.
- */
+/** The metric value is `value * factor` from `zero` on, or `factor / value` if reciprocal. */
 interface Scale {
   of: Quantity;
   factor: number;
   zero?: number;
   isReciprocal?: true;
-  /** The decimals of a number that was converted into it. */
   decimals: number;
 }
 
@@ -113,10 +105,7 @@ const scaleOf = (unit: string): Scale | undefined => (Object.hasOwn(scales, unit
 export const unitSystems = ['car', 'metric', 'uk', 'us'] as const;
 export type UnitSystem = (typeof unitSystems)[number];
 
-/**
- * The United Kingdom also sells fuel in liters, and electric cars there and in the United States
- * show miles per kilowatt-hour.
- */
+/** Fuel is sold in liters there too; electric cars show miles per kilowatt-hour. */
 const uk: typeof metric = {
   ...metric,
   distance: 'miles',
@@ -131,10 +120,7 @@ const systems: Readonly<Record<Exclude<UnitSystem, 'car'>, typeof metric>> = {
   us: { ...uk, volume: 'US gallons', temperature: 'degrees fahrenheit', fuelPerDistance: 'miles per US gallon' },
 };
 
-/**
- * The unit that a system has in place of a unit, both in words; the same for one that is unknown or
- * that every country has.
- */
+/** Units are in words. One that is unknown or that every country has stays the same. */
 export function unitOf(system: UnitSystem, unit: string): string {
   const scale = scaleOf(unit);
   return system === 'car' || scale === undefined ? unit : systems[system][scale.of];
@@ -155,10 +141,7 @@ export function factorBetween(from: string, to: string): number | null {
   return one !== undefined && one.of === other?.of && isFactor ? one.factor / other.factor : null;
 }
 
-/**
- * A number in another unit, both in words, not rounded; null if there is none: what is used up at
- * no distance has no distance.
- */
+/** Units are in words. It is not rounded; null: a use of 0 gives no distance per liter. */
 export function inUnit(value: number, from: string, to: string): number | null {
   const factor = factorBetween(from, to);
   const converted = factor === null ? throughFirst(value, scaleOf(from), scaleOf(to)) : value * factor;
@@ -176,20 +159,14 @@ function throughFirst(value: number, from: Scale | undefined, to: Scale | undefi
   return to.isReciprocal ? to.factor / inFirst : inFirst / to.factor + (to.zero ?? 0);
 }
 
-/**
- * A number that was converted into a unit, without digits that the car did not measure: from
- * 100 on a whole number.
- */
+/** It drops digits that the car did not measure: from 100 on, a number is whole. */
 export function roundedIn(unit: string, value: number): number {
   const decimals = Math.abs(value) >= 100 ? 0 : (scaleOf(unit)?.decimals ?? 1);
   // + 0: no minus zero.
   return Number(value.toFixed(decimals)) + 0;
 }
 
-/**
- * A number in the unit of a system, rounded if that is another one; null if there
- * is none in that unit.
- */
+/** A converted number is rounded; null: there is no number in that unit. */
 export function inSystem(system: UnitSystem, value: number, unit: string): { value: number | null; unit: string } {
   const to = unitOf(system, unit);
   if (to === unit) return { value, unit };

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
-import { MemoryStateStore, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
+import { LocalPresence, type Presence } from '../state/presence';
+import { readForUpdate, retryOnConflict } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { CancelledByMessage } from './attempt';
@@ -10,14 +11,10 @@ interface ArmingOptions {
   clock: Clock;
   /** Called when an arming of this process ends without having been used here. */
   onEnd?: () => void;
-  /** Set if copies of a flow share the arming of a node; by default it ends with the process. */
-  shared?: {
-    store: StateStore;
-    /** Its `sharedId`. */
-    node: string;
-    /** The wall time of the store. */
-    now: () => number;
-  } | null;
+  /** Has the armings, and the time that they have. Default: they end with this object. */
+  presence?: Pick<Presence, 'armings' | 'now'>;
+  /** Names the node there, in all copies of the flow. */
+  node?: string;
 }
 
 const armedShape = z.object({ at: z.number(), seconds: z.number() });
@@ -49,23 +46,13 @@ interface ArmedCommand {
  * the store.
  */
 export class Arming {
-  readonly #clock: Clock;
-  readonly #onEnd: () => void;
-  readonly #isShared: boolean;
-  readonly #store: StateStore;
-  readonly #key: string;
-  readonly #now: () => number;
+  readonly #options: Required<ArmingOptions>;
   #stopTimer: (() => void) | null = null;
   #disarms = 0;
   readonly #changes = new Serial();
 
-  constructor({ clock, onEnd = () => undefined, shared = null }: ArmingOptions) {
-    this.#clock = clock;
-    this.#onEnd = onEnd;
-    this.#isShared = shared !== null;
-    this.#store = shared?.store ?? new MemoryStateStore();
-    this.#key = `arming/${shared?.node ?? ''}`;
-    this.#now = shared?.now ?? (() => clock.now());
+  constructor({ clock, onEnd = () => undefined, presence = new LocalPresence(clock), node = '' }: ArmingOptions) {
+    this.#options = { clock, onEnd, presence, node };
   }
 
   /**
@@ -79,8 +66,9 @@ export class Arming {
         'This node needs no arming, so nothing was sent. Leave out msg.arm, or enter seconds under “Arming” in this node.',
       );
     this.#end();
-    this.#stopTimer = this.#clock.after(seconds * 1000, () => this.#end() && this.#onEnd());
-    await this.#change((before) => ({ ...before, armed: { at: this.#now(), seconds } }));
+    const { clock, onEnd, presence } = this.#options;
+    this.#stopTimer = clock.after(seconds * 1000, () => this.#end() && onEnd());
+    await this.#change((before) => ({ ...before, armed: { at: presence.now(), seconds } }));
   }
 
   /**
@@ -101,7 +89,7 @@ export class Arming {
 
   async #disarm(cancels: number): Promise<void> {
     this.#disarms += 1;
-    if (this.#end()) this.#onEnd();
+    if (this.#end()) this.#options.onEnd();
     await this.#change((before) => ({ armed: null, disarms: before.disarms + 1, cancels: before.cancels + cancels }));
   }
 
@@ -126,11 +114,7 @@ export class Arming {
   async take(seconds: number): Promise<ArmedCommand> {
     // A command that needs no arming can also be cancelled: by a message to
     // another copy of the flow.
-    if (seconds === 0)
-      return {
-        check: () => undefined,
-        confirm: this.#isShared ? this.#confirm(this.#read()) : () => Promise.resolve(),
-      };
+    if (seconds === 0) return { check: () => undefined, confirm: this.#confirm(this.#read()) };
     const disarmsHere = this.#disarms;
     const before = await this.#change((now) => ({ ...now, armed: null }));
     const { armed } = before;
@@ -167,14 +151,17 @@ export class Arming {
 
   /** @returns what was stored before */
   #change(change: (before: Stored) => Stored): Promise<Stored> {
+    const { node, presence } = this.#options;
+    const { armings } = presence;
+    const key = `arming/${node}`;
     const attempt = async (): Promise<Stored | null> => {
-      const found = await readForUpdate(this.#store, this.#key);
+      const found = await readForUpdate(armings, key);
       const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0, cancels: 0 };
       const after = change(before);
       const isSame =
         after === before || (before.armed === null && after.armed === null && after.disarms === before.disarms);
       const condition = { expected: found?.version ?? null };
-      return isSame || (await this.#store.write(this.#key, after, condition)) !== null ? before : null;
+      return isSame || (await armings.write(key, after, condition)) !== null ? before : null;
     };
     return this.#changes.run(() => retryOnConflict(attempt));
   }
@@ -184,7 +171,7 @@ export class Arming {
    * some milliseconds.
    */
   #isValid({ at, seconds }: Armed): boolean {
-    const age = this.#now() - at;
+    const age = this.#options.presence.now() - at;
     return age > -1_000 && age < seconds * 1000;
   }
 }

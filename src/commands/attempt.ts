@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { linkSignals, reasonOf } from '../util/abort';
+import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 
 interface AttemptOptions {
@@ -10,7 +11,7 @@ interface AttemptOptions {
    * Aborted when the sender is closed. Then a waiting command is dropped, and a sent one no longer
    * waits for its answer.
    */
-  signal?: AbortSignal | undefined;
+  signal?: Signal | undefined;
 }
 
 /**
@@ -40,10 +41,10 @@ export class CommandAttempt {
   readonly #clock: Clock;
   readonly #askedAt: number;
   /** Aborted when its sender is closed. */
-  readonly closing: AbortSignal | undefined;
+  readonly closing: Signal | undefined;
   readonly #own = new AbortController();
   /** Aborted when the command must no longer be sent. It means nothing once it was sent. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   readonly #unlink: () => void;
   #limit: { ms: number; now: number; monotonic: number; stopTimer: () => void } | null = null;
 

@@ -114,11 +114,9 @@ const maxStates = 50;
 
 /** The result of a command that had no answer when the process ended. */
 const neverAnswered = {
-  car: asSentence(
-    'The command may have reached the car, but Node-RED ended before an answer came. Check at the car whether it acted.',
-  ),
+  car: asSentence('The command may have reached the car, but Node-RED ended before an answer came. Check the car.'),
   wallbox: asSentence(
-    'The command may have reached the wallbox, but Node-RED ended before an answer came. Check at the wallbox whether it acted.',
+    'The command may have reached the wallbox, but Node-RED ended before an answer came. Check the wallbox.',
   ),
 } as const;
 

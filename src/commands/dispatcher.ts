@@ -1,9 +1,9 @@
 import { commandRow } from '../catalogue/commands';
-import { interfaceNames, interfaces } from '../catalogue/reads';
+import { interfaces } from '../catalogue/reads';
 import type { VehicleClient, VehicleObserver } from '../client';
 import { asVehicleError, VehicleError } from '../errors';
-import { addressOf } from '../http/addresses';
 import type { ReadyToPost, Requests } from '../http/requests';
+import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { CommandAttempt } from './attempt';
 import type { CommandLog } from './log';
@@ -165,7 +165,7 @@ export class Dispatcher {
   }
 
   /** Waiting for the car reads the accessibility anyway. */
-  async #precheck({ vin }: CommandRoute, options: DispatchOptions, signal: AbortSignal): Promise<void> {
+  async #precheck({ vin }: CommandRoute, options: DispatchOptions, signal: Signal): Promise<void> {
     if (options.precheck && options.whenUnavailable !== 'wait')
       await this.#options.client.assertAccessible({ vin, signal });
   }
@@ -199,12 +199,10 @@ export class Dispatcher {
    * a wallbox charges.
    */
   #carChanges({ vin, wallbox }: CommandRoute): void {
-    const { client, observers, requests } = this.#options;
+    const { observers, requests } = this.#options;
     for (const observer of observers) observer.commandSent(vin);
-    for (const iface of interfaceNames)
-      requests.forget(addressOf(client.service, iface, '/vehicles/{vin}', { vin }).href);
-    if (wallbox !== undefined)
-      requests.forget(addressOf(client.service, 'energy-device-v1', '/wallbox/{wallbox}', { wallbox }).href);
+    requests.forget(`/vehicles/${vin}`);
+    if (wallbox !== undefined) requests.forget(`/wallbox/${encodeURIComponent(wallbox)}`);
   }
 
   #noteLock({ record: { command, vin, outcome } }: Command): void {
@@ -217,7 +215,7 @@ export class Dispatcher {
    */
   async #pending(): Promise<Command[] | null> {
     const { client, clock, log, account } = this.#options;
-    const earlierAt = (await log.store.earlierFoundAt?.()) ?? -Infinity;
+    const earlierAt = (await log.presence.earlierFoundAt()) ?? -Infinity;
     if (client.service.since === undefined && clock.monotonic() - earlierAt < maxActingMs) return null;
     const pending = await log.pending(account);
     return pending.filter(({ record }) => Date.parse(record.sentAt) >= (client.service.since ?? 0));

@@ -3,6 +3,7 @@ import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { asVehicleError, type VehicleError } from '../errors';
 import { sentence, wordSentence, type Sentence } from '../sentence';
+import type { Signal } from '../util/cancellation';
 import { endingAt } from '../util/abort';
 import { systemClock, type Clock } from '../util/clock';
 import type { Command, StatusChange, Verdict } from './command';
@@ -48,7 +49,7 @@ export interface FollowOptions {
   added?: Record<string, unknown>;
   /** The result that was reached before. */
   result?: Verdict | null;
-  signal?: AbortSignal;
+  signal?: Signal;
   clock?: Clock;
 }
 
@@ -83,7 +84,7 @@ export async function* followCommand(
 
 interface PollOptions {
   clock: Clock;
-  signal: AbortSignal;
+  signal: Signal;
   /** A poll of somebody else that is younger makes a new one needless. Milliseconds. */
   maxAgeMs?: number;
 }

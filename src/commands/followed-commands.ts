@@ -212,5 +212,5 @@ export class FollowedCommands {
 const otherCar = (): VehicleError =>
   new VehicleError(
     'INPUT_INVALID',
-    'The record in msg.payload names a different car than the command with this id. Send the record as the “car command” node sent it.',
+    'msg.payload names another car than the one to which this command was sent. Pass the record on unchanged.',
   );

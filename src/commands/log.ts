@@ -214,9 +214,8 @@ export class CommandLog {
    */
   mayBeSent(command: Command, node: string): boolean {
     const { presence } = this;
-    // Without copies of its flow, no other process has the node that forwards the record.
-    if (presence.group === null && command.origin?.node === node) return true;
-    return presence.isStill(command.unsentOf(node)?.by ?? '');
+    const by = command.unsentOf(node)?.by ?? '';
+    return command.origin?.node === node ? presence.isStillOfNode(by) : presence.isStill(by);
   }
 
   /**

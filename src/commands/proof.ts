@@ -2,6 +2,7 @@ import { commandRow, proofReadOf, type CommandRow } from '../catalogue/commands'
 import { statusWord } from '../catalogue/outcomes';
 import type { VehicleClient } from '../client';
 import { asVehicleError } from '../errors';
+import type { Signal } from '../util/cancellation';
 import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { CommandRecord } from './record';
@@ -52,7 +53,7 @@ export async function readProof(
   record: CommandRecord,
   client: ProofClient,
   clock: Clock,
-  signal?: AbortSignal,
+  signal?: Signal,
 ): Promise<Proof | null> {
   const { proof } = commandRow(record.command) ?? {};
   const source = proofReadOf(record.command);
@@ -93,7 +94,7 @@ async function readEvidence(
   source: Proof['source'],
   { vin, wallbox, interface: iface }: CommandRecord,
   client: ProofClient,
-  signal: AbortSignal,
+  signal: Signal,
 ): Promise<Evidence> {
   const options = { vin, maxAgeMs: shareMs, signal };
   if (source === 'wallboxCharging') {

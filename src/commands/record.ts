@@ -134,18 +134,18 @@ export function recordOf(
 export function noAnswer(failure?: VehicleError, command = ''): Sentence {
   if (isOfWallbox(command)) return noAnswerOfWallbox(failure);
   if (failure === undefined)
-    return sentence`The command may have reached the car, but no answer came. It is not sent again. Check at the car whether it acted.`;
+    return sentence`The command may have reached the car, but no answer came. It is not sent again. Check the car.`;
   return failure.httpStatus === null
-    ? sentence`The command may have reached the car, but no answer came (${failure.code}). It is not sent again. Check at the car whether it acted.`
-    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the car anyway. It is not sent again. Check at the car whether it acted.`;
+    ? sentence`The command may have reached the car, but no answer came (${failure.code}). It is not sent again. Check the car.`
+    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the car anyway. It is not sent again. Check the car.`;
 }
 
 function noAnswerOfWallbox(failure?: VehicleError): Sentence {
   if (failure === undefined)
-    return sentence`The command may have reached the wallbox, but no answer came. It is not sent again. Check at the wallbox whether it acted.`;
+    return sentence`The command may have reached the wallbox, but no answer came. It is not sent again. Check the wallbox.`;
   return failure.httpStatus === null
-    ? sentence`The command may have reached the wallbox, but no answer came (${failure.code}). It is not sent again. Check at the wallbox whether it acted.`
-    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the wallbox anyway. It is not sent again. Check at the wallbox whether it acted.`;
+    ? sentence`The command may have reached the wallbox, but no answer came (${failure.code}). It is not sent again. Check the wallbox.`
+    : sentence`The service answered with an error (HTTP ${failure.httpStatus}), and the command may have reached the wallbox anyway. It is not sent again. Check the wallbox.`;
 }
 
 /** The invocation of a command that was sent and has no answer. */

@@ -44,11 +44,11 @@ const startSentences = {
 const proofSentences = {
   doors: {
     happened: 'However, the doors show that it happened.',
-    didNot: 'But the doors show that it did not happen. Check the car.',
+    didNot: 'However, the doors show the opposite. Check the car.',
   },
   'engine-status': {
     happened: 'However, the engine status shows that it happened.',
-    didNot: 'But the engine status shows that it did not happen. Check the car.',
+    didNot: 'However, the engine status shows the opposite. Check the car.',
   },
   // Nothing disproves a start.
   wallboxCharging: { happened: 'However, an open charging session shows that the wallbox charges.', didNot: '' },
@@ -88,15 +88,15 @@ const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefi
 function endSentence({ record, message }: Command, { expired, lastFailure }: Ending): Sentence {
   if (record.outcome !== 'pending') return message;
   if (!record.async?.href)
-    return sentence`${message} The service returned no link to follow it further. Check at the car whether it acted.`;
+    return sentence`${message} The service returned no link to follow it further. Check the car.`;
   if (lastFailure?.httpStatus === 404 || lastFailure?.httpStatus === 410)
     return asSentence(
-      'The service removed the link to the state of the command before the car had answered. Check at the car whether it acted.',
+      'The service removed the link to the state of the command before the car had answered. Check the car.',
     );
   const end = asSentence(
     expired
-      ? 'The link to the state of the command expired before the car had answered. Check at the car whether it acted.'
-      : 'The waiting time of this node ended before the car had answered. Check at the car whether it acted.',
+      ? 'The link to the state of the command expired before the car had answered. Check the car.'
+      : 'The waiting time of this node ended before the car had answered. Check the car.',
   );
   return lastFailure === null ? end : sentence`${end} The last poll failed: ${lastFailure.sentence}`;
 }

@@ -13,6 +13,7 @@ import { VehicleError } from '../errors';
 import { addressOf, followLink, mediaType, noInterface } from '../http/addresses';
 import { needsArming, parseAmpere, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
 import { sentence } from '../sentence';
+import type { Signal } from '../util/cancellation';
 import { parseSchedule } from './schedule';
 
 /** A command as a message or a node names it. */
@@ -57,7 +58,7 @@ export async function commandRoute(
   name: unknown,
   input: CommandInput,
   client: Client,
-  { signal, now }: { signal?: AbortSignal; now: number },
+  { signal, now }: { signal?: Signal; now: number },
 ): Promise<CommandRoute> {
   const vin = await client.requireVin(input.vin, signal);
   const command = parseCommandName(name);
@@ -108,7 +109,7 @@ async function routeFromList(
   vin: string,
   input: CommandInput,
   client: Client,
-  signal: AbortSignal | undefined,
+  signal: Signal | undefined,
 ): Promise<CommandRoute> {
   if (input.interface === 'v1')
     throw new VehicleError('NOT_SUPPORTED', sentence`The command ${command} is not part of v1. Choose v2 or auto.`);

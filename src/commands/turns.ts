@@ -5,17 +5,10 @@ import { titleOf } from '../catalogue/reads';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
-import { LocalPresence, type Presence } from '../state/presence';
-import {
-  hashed,
-  MemoryStateStore,
-  readForUpdate,
-  StateFault,
-  retryOnConflict,
-  type StateStore,
-  type Stored,
-} from '../state/state-store';
+import type { Presence } from '../state/presence';
+import { hashed, readForUpdate, StateFault, retryOnConflict, type Stored } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
+import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { CancelledByMessage, type CommandAttempt } from './attempt';
@@ -62,13 +55,13 @@ const commandShape = z.object({
   /** The id of the attempt and of the record. */
   id: z.string(),
   command: z.string(),
-  /** A hash of the address and the body: equal for the same command. */
+  /** A hash of the address and the body: equal for the same command. Empty without a sender. */
   fingerprint: z.string(),
   /** The process that sends it. */
   by: z.string(),
   /**
-   * The group and the node that sends it, the same in all copies of the flow;
-   * empty without a group.
+   * The node that sends it, the same in all copies of the flow; empty if each of them sends its
+   * own command.
    */
   sender: z.string(),
   askedAt: z.number(),
@@ -151,7 +144,7 @@ export class Turn {
   /** Once it is about to be sent. */
   command: Command | null = null;
   /** Aborted when it has ended. */
-  readonly over = new AbortController();
+  readonly over = new Cancellation();
   /** Ends a pause in line. */
   wake: () => void = () => undefined;
   /** How often the slot had become free when this command looked last. */
@@ -202,15 +195,6 @@ class Car {
   }
 }
 
-interface TurnsOptions {
-  clock: Clock;
-  /** The address of the service: the same VIN at another service is another car. */
-  baseUrl: string;
-  /** Needed if several processes share it; by default the slots end with the process. */
-  store?: StateStore;
-  presence?: Presence;
-}
-
 /**
  * One command at a time for each car: the slot of a car is a record `turn/<hash>`, which a command
  * takes and releases by a conditional write. A command that was sent keeps it until an answer shows
@@ -225,9 +209,8 @@ interface TurnsOptions {
  * others run waits for that before it sends.
  */
 export class Turns {
-  readonly #options: TurnsOptions;
+  readonly #baseUrl: string;
   readonly #clock: Clock;
-  readonly #store: StateStore;
   readonly #presence: Presence;
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
@@ -235,11 +218,10 @@ export class Turns {
   /** Fulfilled when the commands are known that may be in progress from before this process. */
   #restored: Promise<void> = Promise.resolve();
 
-  constructor(options: TurnsOptions) {
-    const { clock, store = new MemoryStateStore(), presence = new LocalPresence(clock) } = options;
-    this.#options = options;
+  /** @param baseUrl the address of the service: the same VIN at another service is another car */
+  constructor({ clock, baseUrl, presence }: { clock: Clock; baseUrl: string; presence: Presence }) {
+    this.#baseUrl = baseUrl;
     this.#clock = clock;
-    this.#store = store;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
     // The time for which a command of an ended process blocks its car counts from now, also if no
@@ -251,7 +233,7 @@ export class Turns {
 
   async #noteSlots(): Promise<void> {
     // Read again: a command of this process may have taken the slot meanwhile.
-    for (const { key, ...stored } of await this.#store.entries('turn/'))
+    for (const { key, ...stored } of await this.#presence.slots.entries('turn/'))
       if (parseSlot(stored)?.holder) await this.#read(this.#carAt(key));
   }
 
@@ -262,11 +244,11 @@ export class Turns {
    * @param find returns null while they are not known
    */
   restorePending(find: () => Promise<readonly Command[] | null>): void {
-    // A stored slot has outlived the process.
-    if (this.#options.store !== undefined) return;
-    const before = this.#restored;
-    const restoring = this.#restoreAll(find);
-    this.#restored = before.then(() => restoring);
+    this.#presence.restoreSlots(() => {
+      const before = this.#restored;
+      const restoring = this.#restoreAll(find);
+      this.#restored = before.then(() => restoring);
+    });
   }
 
   async #restoreAll(find: () => Promise<readonly Command[] | null>): Promise<void> {
@@ -332,13 +314,13 @@ export class Turns {
   /** Copies of a flow that got one message wait differently until here. */
   #holderOf({ route, attempt, waitsForCar, waitMs, node }: TurnRequest): Holder {
     const now = this.#presence.now();
-    const { group, id } = this.#presence;
+    const sender = this.#presence.senderOf(node);
     return {
       id: attempt.id,
       command: route.command,
-      fingerprint: hashed(`${route.url.href}\n${route.body ?? ''}`),
-      by: id,
-      sender: node === null || group === null ? '' : `${group}/${node}`,
+      fingerprint: sender && hashed(`${route.url.href}\n${route.body ?? ''}`),
+      by: this.#presence.id,
+      sender,
       askedAt: now - attempt.age,
       record: null,
       status: 'waiting',
@@ -432,7 +414,7 @@ export class Turns {
       if (slot.holder?.id !== turn.id) return { kind: 'busy' };
     }
     car.own = turn;
-    if (this.#options.store !== undefined) void this.#keep(turn);
+    this.#presence.forOthers(() => void this.#keep(turn));
     return found;
   }
 
@@ -443,10 +425,8 @@ export class Turns {
     const { holder, recent } = known.slot;
     const mayHaveLost = known.isMissing && this.#presence.others.length > 0;
     const isOver = holder === null || (await this.#isOver(car, holder));
-    if (this.#presence.joinsCommands) {
-      const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
-      if (twin !== undefined) return { kind: 'twin', twin };
-    }
+    const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
+    if (twin !== undefined) return { kind: 'twin', twin };
     const isFirst = car.line.length === 0 || car.line[0] === turn;
     if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
     if (attempt?.unarmed != null) return { kind: 'free' };
@@ -473,7 +453,7 @@ export class Turns {
   }
 
   /** Waits until the slot is released in this process, or the next look is due. */
-  async #pause(turn: Turn, signal: AbortSignal): Promise<void> {
+  async #pause(turn: Turn, signal: Signal): Promise<void> {
     const { car } = turn;
     if (turn.frees !== car.frees) {
       turn.frees = car.frees;
@@ -592,8 +572,8 @@ export class Turns {
     const { attempt, over } = turn;
     for (;;) {
       const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
-      const isOver = await this.#clock.sleep(pause, over.signal).then(
-        () => over.signal.aborted,
+      const isOver = await this.#clock.sleep(pause, over).then(
+        () => over.aborted,
         () => true,
       );
       if (isOver) return;
@@ -626,7 +606,7 @@ export class Turns {
         const { holder, recent } = slot;
         // While it waits, `markSent` may have stored more than this process knows yet.
         const isStored = holder?.id === id && (status === 'waiting' || (holder.status === status && holder.by === by));
-        const isOver = over.signal.aborted || recent.some((one) => one.id === id);
+        const isOver = over.aborted || recent.some((one) => one.id === id);
         const isOwn = holder?.id === id || isMissing || (status !== 'waiting' && !isSent(holder));
         return isStored || isOver || !isOwn ? slot : { ...slot, holder: turn.holder };
       },
@@ -659,9 +639,9 @@ export class Turns {
 
   async #read(car: Car): Promise<Known> {
     const { known } = car;
-    const stored = await readForUpdate(this.#store, car.key);
+    const stored = await readForUpdate(this.#presence.slots, car.key);
     // This process has written or read the slot meanwhile, and what was read here may be older.
-    return car.known === known ? this.#accept(car, stored) : car.known;
+    return car.known === known ? this.#accept(car, stored && parseSlot(stored), stored?.version ?? null) : car.known;
   }
 
   /** @returns null if another process was faster */
@@ -669,8 +649,8 @@ export class Turns {
     const now = this.#presence.now();
     // A clock that was set back must not keep ended commands.
     const value = { holder, recent: recent.filter(({ until }) => until > now && until <= now + recentMs) };
-    const version = await this.#store.write(car.key, value, { expected });
-    return version === null ? null : this.#accept(car, { value, version });
+    const version = await this.#presence.slots.write(car.key, value, { expected });
+    return version === null ? null : this.#accept(car, value, version);
   }
 
   /**
@@ -688,10 +668,9 @@ export class Turns {
     }, this.#clock);
   }
 
-  #accept(car: Car, stored: Stored | null): Known {
-    const slot = stored && parseSlot(stored);
+  /** @param slot null if nothing is stored that can be read */
+  #accept(car: Car, slot: Slot | null, version: string | null): Known {
     const before = car.known.slot.holder;
-    const version = stored?.version ?? null;
     car.known = { slot: slot ?? { holder: null, recent: [] }, version, isMissing: slot === null };
     const { holder, recent } = car.known.slot;
     if (holder?.id !== before?.id || isSent(holder) !== isSent(before)) {
@@ -711,7 +690,7 @@ export class Turns {
    * Reads the link of the holder, in one process at a time; a failed poll shows
    * nothing about the command.
    */
-  async #poll(car: Car, client: TurnRequest['client'], signal: AbortSignal): Promise<void> {
+  async #poll(car: Car, client: TurnRequest['client'], signal: Signal): Promise<void> {
     const { holder } = car.known.slot;
     if (holder?.status !== 'answered') return;
     const { id } = holder;
@@ -754,7 +733,7 @@ export class Turns {
    * cars have one wallbox.
    */
   #keyOf({ vin, wallbox = vin }: { vin: string; wallbox?: string | undefined }): string {
-    return `turn/${hashed(`${this.#options.baseUrl}\n${wallbox}`)}`;
+    return `turn/${hashed(`${this.#baseUrl}\n${wallbox}`)}`;
   }
 }
 
@@ -793,7 +772,7 @@ const lostTurn = (): VehicleError =>
 const disappeared = (): VehicleError =>
   new VehicleError(
     'CANCELLED',
-    'The same command of another Node-RED disappeared from the shared store, so this one was not sent. Look at the car before you send it again.',
+    'The same command of another Node-RED disappeared from the shared store, so this one was not sent. Check the car before you send it again.',
   );
 
 const busy = (holder: Holder | undefined, now: number): VehicleError => {

@@ -15,7 +15,6 @@ export { openingNames };
 export interface CarViewWords {
   /** The name of a part: "Front-left window". */
   parts: Record<CarPart, string>;
-  /** The word of a state, short enough to stand beside the part. */
   states: Record<Exclude<OpeningState, 'absent'> | 'locked' | 'unlocked' | 'plugged' | 'unplugged', string>;
 }
 
@@ -39,10 +38,7 @@ const windowPaths = {
 const leaf = (length: number): string =>
   `M0 2 C-5 2 -6 8 -6 14 L-6 ${length - 6} Q-6 ${length} 0 ${length} L6 ${length} L6 2 Z`;
 
-/**
- * Reaches beyond a narrow part, so that a finger also hits it in a small drawing; shows a frame in
- * two tones while the part has the focus.
- */
+/** It reaches beyond a narrow part, for a finger; its frame in two tones shows the focus. */
 const hit = (x: number, y: number, width: number, height: number): string =>
   ['hit', 'ring']
     .map((kind) => `<rect class="cv-${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="6"/>`)
@@ -263,34 +259,21 @@ export function drawCar(svg: SVGSVGElement, state: CarViewState, words: CarViewW
   if (svg.getAttribute('role') === 'img') svg.setAttribute('aria-label', summaryOf(state, words));
 }
 
-function drawEnergy(
-  svg: SVGSVGElement,
-  { plugged, chargingStatus, level, fuel, fuelUnit }: CarViewState,
-  words: CarViewWords,
-): void {
+function drawEnergy(svg: SVGSVGElement, state: CarViewState, words: CarViewWords): void {
+  const { plugged, chargingStatus, level, fuel, fuelUnit } = state;
   const plug = plugged === undefined ? 'absent' : plugged === null ? 'unknown' : plugged ? 'plugged' : 'unplugged';
   for (const part of svg.querySelectorAll<SVGElement>('.cv-plug')) {
     part.dataset['state'] = plug;
     part.dataset['charging'] = String(chargingStatus === 'CHARGING');
+    const word = plug === 'absent' ? null : words.states[plug];
     if (part.hasAttribute('data-button'))
-      label(
-        part,
-        words.parts.plug,
-        plug === 'absent' ? null : words.states[plug],
-        plugged === null ? 'mixed' : String(plugged),
-      );
+      label(part, words.parts.plug, word, plugged === null ? 'mixed' : String(plugged));
   }
   // Two gauges stand one above the other.
   const both = level !== undefined && fuel !== undefined;
   gauge(svg, 'level', level, level === null ? '?' : `${level} %`, both ? -4 : 0, (level ?? 0) / 100);
-  gauge(
-    svg,
-    'fuel',
-    fuel,
-    fuel === null ? '?' : `${Math.round(fuel ?? 0)} ${fuelUnit === 'US gallons' ? 'gal' : 'l'}`,
-    both ? 26 : 0,
-    0,
-  );
+  const fuelText = fuel === null ? '?' : `${Math.round(fuel ?? 0)} ${fuelUnit === 'US gallons' ? 'gal' : 'l'}`;
+  gauge(svg, 'fuel', fuel, fuelText, both ? 26 : 0, 0);
 }
 
 function gauge(svg: SVGSVGElement, name: string, value: unknown, text: string, y: number, share: number): void {
@@ -309,10 +292,7 @@ export function signalCar(svg: SVGSVGElement, ...signals: ('flash' | 'honk')[]):
   }
 }
 
-/**
- * The part that an event of an interactive drawing is about, or null. The drawing above has a part
- * in each `data-part`.
- */
+/** The part that an event is about, or null. The drawing has a part in each `data-part`. */
 export const partOf = (target: EventTarget | null): CarPart | null =>
   target instanceof Element
     ? ((target.closest<SVGElement>('.car-view [role=button]')?.dataset['part'] ?? null) as CarPart | null)

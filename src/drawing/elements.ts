@@ -3,10 +3,7 @@ export type Say = (key: string) => string;
 
 type Child = Node | string | null | undefined | false;
 
-/**
- * An element with attributes and children. Texts become text nodes: nothing that comes from a
- * service is read as HTML.
- */
+/** Texts become text nodes: nothing that comes from a service is read as HTML. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Record<string, string | null | undefined> = {},
@@ -32,10 +29,7 @@ export function button(label: string, icon: string, onClick: () => void): HTMLBu
 
 export const iconOf = (name: string): HTMLElement => element('i', { class: `fa ${name}`, 'aria-hidden': 'true' });
 
-/**
- * A part of a page that is redrawn only when its data changes, so that keyboard focus and
- * scroll position are kept.
- */
+/** It is redrawn only when its data changes: keyboard focus and scroll position are kept. */
 export class Section<Data> {
   readonly root: HTMLElement;
   #shown = '';

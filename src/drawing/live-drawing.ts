@@ -9,10 +9,7 @@ interface LastCommand {
   acted: boolean;
 }
 
-/**
- * A drawing that follows a car. The drawing of a demo car can be clicked, also by keyboard, and
- * flashes and honks for its commands.
- */
+/** A demo car can be clicked, also by keyboard, and flashes and honks for its commands. */
 export class LiveDrawing {
   readonly root = element('div', { class: 'cars-view' });
   #isDemo: boolean | undefined;

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
-import { DirectoryInUse } from '../state/owner';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { isoTime } from './token-source';
@@ -81,7 +80,7 @@ const outdatedMs = 2_000;
  * How long nothing is sent after a shared store forgot the counts: until every process
  * has added what it sent.
  */
-const settleMs = 15_000;
+const recountMs = 15_000;
 
 /** In the order in which waiting requests are served. */
 const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
@@ -95,8 +94,6 @@ const limits = [
   { of: 'commandsPerMinute', code: 'RATE_LIMITED', what: 'commands a minute' },
   { of: 'requestsPerDay', code: 'QUOTA_SPENT', what: 'requests a day' },
 ] as const satisfies readonly { of: keyof Quota; code: RateLimitCode; what: string }[];
-
-const nothingToStore = Promise.resolve();
 
 /** Requests that are counted and stored before they are sent. */
 interface Reservation {
@@ -159,10 +156,7 @@ export class RateLimiter {
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
-  /**
-   * Settled when the stored counts were read or could not be read; null before the first attempt.
-   */
-  #beginning: Promise<void> | null = null;
+  /** Whether the stored counts were read, or the requests go on without them. */
   #hasBegun = false;
   /** Stored counts that were not read yet are not overwritten. */
   #isLoaded = false;
@@ -208,8 +202,10 @@ export class RateLimiter {
       for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.end(cancelledError());
       this.#endWatch?.();
       this.#endWatch = null;
-      if (this.#options.presence.isShared) return;
-      for (const api of apiNames) Object.assign(this.#reservations[api], { left: 0, next: 0 });
+      const reservations = Object.values(this.#reservations);
+      // Each request was stored alone.
+      if (reservations.every(({ size }) => size === 0)) return;
+      for (const one of reservations) Object.assign(one, { left: 0, next: 0 });
       await this.#store();
     };
   }
@@ -246,8 +242,8 @@ export class RateLimiter {
     if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
     const time = this.#clock.monotonic();
     if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
-    const counting = this.#count(kind, options, time);
-    return counting === nothingToStore ? counting : raceAbort(counting, options.signal);
+    if (this.#useReserved(kind, options.api, time)) return Promise.resolve();
+    return raceAbort(this.#countStored(kind, options), options.signal);
   }
 
   /**
@@ -255,7 +251,7 @@ export class RateLimiter {
    * request waits for this, and then needs only one access to the store.
    */
   refresh(): void {
-    if (this.#options.presence.isShared) void this.#changes.run(() => this.#load()).catch(() => undefined);
+    this.#options.presence.forOthers(() => void this.#changes.run(() => this.#load()).catch(() => undefined));
   }
 
   /**
@@ -314,11 +310,6 @@ export class RateLimiter {
     return size - Math.min(Math.ceil(size * this.#options.reserveForCommands), Math.floor(size / 2));
   }
 
-  /** Fulfilled when the request is stored: then it may be sent. */
-  #count(kind: RequestKind, options: AcquireOptions, time: number): Promise<void> {
-    return this.#useReserved(kind, options.api, time) ? nothingToStore : this.#countStored(kind, options);
-  }
-
   /**
    * A command is stored alone, because it counts for more than a reserved read.
    * @returns false if none is reserved
@@ -333,37 +324,43 @@ export class RateLimiter {
     const isNextDue = reservation.left < Math.floor(reservation.size / 4) && reservation.next === 0;
     if (isNextDue) {
       this.#planNext(api, time);
-      void this.#changes.run(async () => {
-        if (!this.#isLoaded) await this.#load().catch(this.#unlessShared);
+      const stored = this.#changes.run(async () => {
+        if (!this.#isLoaded) await this.#load().catch(this.#unlessNeeded);
         await this.#storeNext(api);
       });
+      // The next request that is not reserved fails.
+      stored.catch(() => undefined);
     }
     return true;
   }
 
-  /** As many as this process has sent; none in a shared store, so that its counts are exact. */
+  /** As many as this process has sent, if others need not see each request. */
   #planNext(api: ApiName, time: number): void {
     const reservation = this.#reservations[api];
-    if (this.#options.presence.isShared || reservation.next > 0) return;
+    if (reservation.next > 0) return;
     const leftToday = this.#limit('requestsPerDay') - this.#counts.days[api].total(time);
     const most = Math.min(
       Math.max(reserved.least, leftToday * reserved.ofDay),
       this.#limit('requestsPerMinute') * reserved.ofMinute,
     );
-    reservation.size = Math.floor(Math.min(most, reservation.sent - reservation.left));
+    const { maxAhead } = this.#options.presence;
+    reservation.size = Math.floor(Math.min(most, reservation.sent - reservation.left, maxAhead));
     reservation.next = reservation.size;
   }
 
   /** @returns false if another process was faster */
   async #storeNext(api: ApiName): Promise<boolean> {
     const reservation = this.#reservations[api];
-    const isStored = await this.#write().catch(this.#unlessShared);
+    const isStored = await this.#write().catch(this.#unlessNeeded);
     if (isStored) reservation.left += reservation.next;
     reservation.next = 0;
     return isStored;
   }
 
-  /** One at a time, so that each finds what the one before has counted. */
+  /**
+   * Fulfilled when the request is stored: then it may be sent. One at a time, so that each finds
+   * what the one before has counted.
+   */
   async #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
     const isCounted = await this.#changes.run(async () => {
       await this.#options.presence.renew();
@@ -439,7 +436,8 @@ export class RateLimiter {
       for (const waiter of this.#waiting[kind]) {
         const moment = moments.get(waiter.api) ?? this.#nextMoment(kind, waiter.api, time);
         if (moment.at <= time) {
-          waiter.end(this.#count(kind, waiter, time));
+          const isReserved = this.#useReserved(kind, waiter.api, time);
+          waiter.end(isReserved ? Promise.resolve() : this.#countStored(kind, waiter));
           continue;
         }
         moments.set(waiter.api, moment);
@@ -474,7 +472,7 @@ export class RateLimiter {
     if (signal?.aborted === true) throw reasonOf(signal);
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
     const isMissing = !this.#isLoaded && (kind === 'command' || this.#reservations[api].left === 0);
-    if (isAgain || isOutdated || isMissing) await this.#load().catch(this.#unlessShared);
+    if (isAgain || isOutdated || isMissing) await this.#load().catch(this.#unlessNeeded);
     const begun = this.#clock.monotonic();
     if (this.#nextMoment(kind, api, begun).at > begun) return false;
     if (this.#useReserved(kind, api, begun)) return true;
@@ -482,11 +480,12 @@ export class RateLimiter {
     const at = begun + this.#writeMs;
     this.#counts.add(api, isCommand, at);
     // Other processes must keep to the limits of this one.
-    if (this.#options.presence.isShared)
+    this.#options.presence.forOthers(() =>
       this.#counts.sign(
         byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
         begun,
-      );
+      ),
+    );
     if (!isCommand) this.#planNext(api, begun);
     let isStored = false;
     try {
@@ -509,9 +508,9 @@ export class RateLimiter {
   }
 
   /** A full or missing disk must not stop requests: the next ones are stored again. */
-  readonly #unlessShared = (error: unknown): true => {
-    if (this.#options.presence.isShared) throw error;
-    return true;
+  readonly #unlessNeeded = (error: unknown): true => {
+    if (this.#options.presence.canDoWithout(error)) return true;
+    throw error;
   };
 
   /** Stores what this process knows, as soon as the store can be reached. Never rejects. */
@@ -548,19 +547,12 @@ export class RateLimiter {
   }
 
   #begin(): Promise<void> {
-    this.#beginning ??= this.#load()
-      .catch((error: unknown) => {
-        if (error instanceof DirectoryInUse) throw error;
-        // The service counts as well, and refuses requests beyond the quota, so requests are sent
-        // although the files cannot be read.
-      })
-      .then(() => {
-        this.#hasBegun = true;
-      })
-      .finally(() => {
-        this.#beginning = null;
-      });
-    return this.#beginning;
+    return this.#changes.run(async () => {
+      // The service counts as well, and refuses requests beyond the quota, so requests are sent
+      // although the files cannot be read.
+      if (!this.#hasBegun) await this.#load().catch(this.#unlessNeeded);
+      this.#hasBegun = true;
+    });
   }
 
   /** @throws StateFault */
@@ -581,7 +573,7 @@ export class RateLimiter {
       // The first read, or the store forgot the record; another process may have begun a new one.
       if (record === null) this.#counts.clear();
       this.#counts.merge(this.#own, time);
-      if (this.#epoch !== '') this.#settlesAt = time + settleMs;
+      if (this.#epoch !== '') this.#settlesAt = time + recountMs;
     }
     this.#epoch = epoch;
     this.#isContended = this.#isLoaded && stored?.version !== this.#version;

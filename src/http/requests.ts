@@ -77,7 +77,7 @@ export interface PostRequest {
   body?: string | undefined;
   scopes: readonly string[];
   timeoutMs: number;
-  signal: AbortSignal | undefined;
+  signal: Signal | undefined;
   /**
    * Asked immediately before the first byte may leave this machine. If it throws, nothing is sent.
    */
@@ -229,9 +229,9 @@ export class Requests {
     );
   }
 
-  /** Drops the kept answers of URLs with this prefix: a command changes what its car answers. */
-  forget(urlPrefix: string): void {
-    this.#options.shared.invalidate(urlPrefix);
+  /** Drops the kept answers of URLs with this part: a command changes what its car answers. */
+  forget(urlPart: string): void {
+    this.#options.shared.invalidate(urlPart);
   }
 
   /** Requests in progress end with the transport; none is tried again. */
@@ -303,7 +303,7 @@ export class Requests {
    * `signal`: ends the wait
    * @throws VehicleError
    */
-  async ready(options: AcquireOptions & { signal: AbortSignal }): Promise<ReadyToPost> {
+  async ready(options: AcquireOptions & { signal: Signal }): Promise<ReadyToPost> {
     const { signal } = options;
     const deadline = Math.min(options.deadline, this.#clock.monotonic() + maxWaitMs);
     const token = await this.#tokenAndQuota('command', { ...options, deadline });

@@ -98,12 +98,12 @@ export class SharedReads<V> {
   }
 
   /**
-   * A later read whose key has this prefix reuses no answer from before now: a command changes what
-   * its car answers.
+   * A later read whose key contains this text reuses no answer from before now: a command changes
+   * what its car answers.
    */
-  invalidate(prefix: string): void {
+  invalidate(part: string): void {
     for (const table of [this.#kept, this.#flights, this.#urgentFlights])
-      for (const key of table.keys()) if (key.startsWith(prefix)) table.delete(key);
+      for (const key of table.keys()) if (key.includes(part)) table.delete(key);
   }
 
   /** @param flights to which it is added */

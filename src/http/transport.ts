@@ -135,8 +135,9 @@ class Connections {
   }
 
   async destroy(): Promise<void> {
-    const destroyed = this.dispatcher.destroy(cancelledError());
-    for (const socket of this.#sockets) socket.destroy(cancelledError());
+    const reason = cancelledError();
+    const destroyed = this.dispatcher.destroy(reason);
+    for (const socket of this.#sockets) socket.destroy(reason);
     await destroyed;
   }
 

@@ -118,10 +118,7 @@ function withLevel(state: LogState, read: LevelRead): LogState {
 const isDriven = ({ drive, parked }: LogState, old: KnownValue | undefined): boolean =>
   drive !== null || (parked !== null && old !== undefined && parked.arrivedAt > old.receivedAt);
 
-/**
- * The first level after the end of a charge: that of the end, if that had none, or the
- * one that can deny it.
- */
+/** The first level after a charge: that of its end, if it had none, or one that can deny it. */
 function withLast(state: LogState, charge: Charge, { level, old, observation, here }: LevelRead): LogState {
   const closed = { ...state, charge: null };
   if (state.drive !== null || !(charge.needsEndLevel || isDenied(charge, Number(level.value)))) return closed;
@@ -178,10 +175,7 @@ type Levels = NonNullable<Charge['levels']>;
 const canRise = ({ to, at: before }: Levels, percent: number, at: number): boolean =>
   percent - to < minChange + (mostPerMinute * Math.max(0, at - before)) / 60_000;
 
-/**
- * Whether a level shows that the one before it was wrong: that is far from it, and the
- * level before both is not.
- */
+/** Whether a level shows that the one before it was wrong: only that is far from the others. */
 function isDenied({ levels, before }: Charge, percent: number): boolean {
   if (levels === null || !before?.levels || percent <= before.levels.to - minChange) return false;
   return percent <= levels.to - minChange || before.levels.to >= levels.to + minChange;
@@ -192,11 +186,8 @@ function isDenied({ levels, before }: Charge, percent: number): boolean {
  * confirmed is none of a car that charges.
  * @param wasDriven since the level before the charge
  */
-function withNext(
-  charge: Charge,
-  { level, observation }: Pick<LevelRead, 'level' | 'observation'>,
-  wasDriven: boolean,
-): Charge {
+function withNext(charge: Charge, read: Pick<LevelRead, 'level' | 'observation'>, wasDriven: boolean): Charge {
+  const { level, observation } = read;
   const percent = Number(level.value);
   const { before } = charge;
   const isWrong = before !== null && isDenied(charge, percent);
@@ -262,10 +253,7 @@ function priceOfParts({ parts, from, seen, endedAt }: Charge, tariff: Tariff | n
   return { perKWh: sum / percent, currency: tariff?.currency ?? null, source: 'tariff' };
 }
 
-/**
- * The last reconstructed charges, each between two levels, also with a trip between them: how much
- * was charged is not known.
- */
+/** Marks the last reconstructed charges: with a trip between its levels, a charge has no kWh. */
 export function withDriven(charges: readonly LogRecord[], count: number): LogRecord[] {
   const last = new Set(count === 0 ? [] : charges.filter(({ reconstructed }) => reconstructed).slice(-count));
   return charges.map((charge) => (last.has(charge) ? drivenBetween(charge) : charge));

@@ -10,10 +10,7 @@ const kinds: Readonly<Record<string, 'trips' | 'charges'>> = {
 
 export const hasRecord = (event: string): boolean => Object.hasOwn(kinds, event);
 
-/**
- * The record of an event; null if the logbook has none: the readings of other nodes can show it
- * earlier or later than the event.
- */
+/** Null if the logbook has none: the readings of other nodes can show it later than the event. */
 export function recordOfEvent(
   { event, between: { since } }: { event: string; between: { since: string | null } },
   log: Readonly<Record<'trips' | 'charges', readonly LogRecord[]>>,
@@ -24,7 +21,6 @@ export function recordOfEvent(
   return newest !== undefined && newest.to.at >= (since ?? iso(0)) ? newest : null;
 }
 
-/** What a test of an event has. */
 export function sampleRecord(event: string, at: number): LogRecord {
   const isTrip = kinds[event] === 'trips';
   return recordOf(

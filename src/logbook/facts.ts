@@ -5,15 +5,11 @@ import { factorBetween, unitInWords } from '../catalogue/units';
 import { positionOf, type Position } from '../car/places';
 import { memberOf } from '../util/json';
 
-/** A value that the logbook uses. */
 export type LogValue = number | boolean | Position;
 
 type ValueOf = (content: unknown) => LogValue | null;
 
-/**
- * A number in this unit; null for one in a unit that cannot be converted, and for
- * one that no car has.
- */
+/** It is null for a unit that cannot be converted, and for a number that no car has. */
 const numberIn =
   (unit: string, most: number): ValueOf =>
   (content) => {
@@ -26,10 +22,7 @@ const numberIn =
 
 const perDistance = 'kilowatt-hours per 100 kilometers';
 
-/**
- * Kilowatt-hours: net by model and gross capacity. Source: documentation/guide/vehicle-models.md of
- * github.com/runsten-app/runsten.
- */
+/** Net kilowatt-hours by model and gross ones (runsten-app/runsten, vehicle-models.md). */
 const netCapacities: Readonly<Record<string, number>> = { 'EX30 69': 64 };
 
 const grossOf: ValueOf = (details) => {
@@ -37,10 +30,7 @@ const grossOf: ValueOf = (details) => {
   return typeof gross === 'number' && gross > 0 && gross < 1_000 ? gross : null;
 };
 
-/**
- * The values, how each is taken from a payload or a member of it, and the reads (with the
- * member) that have it.
- */
+/** How each value is taken, and the reads (with the member) that have it. */
 const rows = {
   odometer: [(content) => numberIn('kilometers', 10_000_000)(content) || null, ['odometer']], // 0 is the number of a car that does not know it.
   engineRunning: [booleanOf, ['engineRunning']],
@@ -51,7 +41,11 @@ const rows = {
     ['batteryChargeLevel'],
     ['fuel', 'batteryChargeLevel'],
   ],
-  charging: [chargingOf, ['charging', 'chargingStatus'], ['chargingStatus']],
+  charging: [
+    (content) => isChargingWord(memberOf(content, 'value')),
+    ['charging', 'chargingStatus'],
+    ['chargingStatus'],
+  ],
   fuel: [numberIn('liters', 1_000), ['fuelAmount'], ['fuel', 'fuelAmount']],
   position: [positionOf, ['location']],
   /** The value of the trip meter that resets itself; the averages `…Automatic` belong to it. */
@@ -81,10 +75,6 @@ export const factNames = /* @__PURE__ */ Object.keys(rows) as FactName[];
 function booleanOf(content: unknown): boolean | null {
   const value = memberOf(content, 'value');
   return typeof value === 'boolean' ? value : null;
-}
-
-function chargingOf(content: unknown): boolean | null {
-  return isChargingWord(memberOf(content, 'value'));
 }
 
 function netOf(details: unknown): number | null {

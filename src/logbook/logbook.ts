@@ -1,5 +1,6 @@
 import type { ReadName } from '../catalogue/reads';
 import { askedAtOf, type Reading } from '../car/reading';
+import { LocalPresence, type Presence } from '../state/presence';
 import { hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { setNewest } from '../util/bounded';
 import { timeOf, type Clock } from '../util/clock';
@@ -11,6 +12,13 @@ import { parseLog } from './stored';
 import { sessionsOf } from './wallbox';
 import { emptyLog, type LogState, type Observation } from './types';
 
+interface LogbookOptions {
+  store: StateStore;
+  clock: Clock;
+  /** The presence of this process in `store`. Default: no other process uses the store. */
+  presence?: Pick<Presence, 'forOthers'>;
+}
+
 interface Car {
   readonly changes: Serial;
   state: LogState;
@@ -19,28 +27,20 @@ interface Car {
   /** The last write failed, and may have been done anyway. */
   isUnsure: boolean;
   stored: LogState;
-  /** The last observations that are not stored. */
   pending: Observation[];
 }
 
 const maxCars = 50;
-/**
- * If another process has stored something, these observations are applied to it again. Alone, only
- * the last one can be missing in the store, after a write of unknown result.
- */
+/** They are applied again to what another process has stored. Alone, one can be missing there. */
 const maxPending = 200;
 
-/**
- * The trips and charges of each car, made of every reading that a flow makes: one record of the
- * state store for each car.
- */
+/** One record of the state store for each car, made of every reading that a flow makes. */
 export class Logbook {
-  readonly #options: { store: StateStore; clock: Clock; isShared: boolean };
+  readonly #options: Required<LogbookOptions>;
   readonly #cars = new Map<string, Car>();
 
-  /** @param options `isShared`: other processes write the same records */
-  constructor(options: { store: StateStore; clock: Clock; isShared: boolean }) {
-    this.#options = options;
+  constructor({ store, clock, presence = new LocalPresence(clock) }: LogbookOptions) {
+    this.#options = { store, clock, presence };
   }
 
   /**
@@ -76,16 +76,16 @@ export class Logbook {
     const before = car.state;
     car.state = observed(before, observation);
     if (car.state === before) return undefined;
-    if (car.pending.length >= (this.#options.isShared ? maxPending : 1)) car.pending.shift();
-    car.pending.push(observation);
+    this.#options.presence.forOthers(() => {
+      if (car.pending.length >= maxPending) car.pending.shift();
+      car.pending.push(observation);
+    });
     return car.isUnsure || isNews(before, car.state) ? this.#save(vin, car) : undefined;
   }
 
   /** Newest first. @throws StateFault if they cannot be read now */
   async records(vin: string): Promise<{ trips: LogRecord[]; charges: LogRecord[] }> {
-    const { state } = await this.#change(vin, async (car) => {
-      if (this.#options.isShared) await this.#load(vin, car);
-    });
+    const { state } = await this.#change(vin, (car) => this.#load(vin, car));
     return structuredClone({ trips: state.trips.toReversed(), charges: state.charges.toReversed() });
   }
 
@@ -136,12 +136,11 @@ export class Logbook {
 
   /** What cannot be stored is stored with the next change. */
   async #save(vin: string, car: Car): Promise<void> {
-    const { store } = this.#options;
     try {
       await retryOnConflict(async (isAgain) => {
         if (isAgain) await this.#load(vin, car);
         const { state } = car;
-        const version = await store.write(keyOf(vin), state, { expected: car.version ?? null });
+        const version = await this.#options.store.write(keyOf(vin), state, { expected: car.version ?? null });
         if (version === null) return null;
         Object.assign(car, { version, isUnsure: false, stored: state, pending: [] });
         return version;
@@ -152,10 +151,7 @@ export class Logbook {
   }
 }
 
-/**
- * What is worth a write, because the memory card of a small computer wears out: not the times of
- * equal values, and a level every 5 percent.
- */
+/** Memory cards wear out: the times of equal values are worth no write, nor is each percent. */
 const isNews = (before: LogState, after: LogState): boolean =>
   before.trips !== after.trips ||
   before.charges !== after.charges ||

@@ -38,7 +38,6 @@ const two = (number: number): string => String(number).padStart(2, '0');
 
 type Periods<Of> = Record<'day' | 'week' | 'month', Of>;
 
-/** The periods of a time. */
 function periodsOf(at: Date): Periods<string> {
   const [year, month, date] = [at.getFullYear(), at.getMonth(), at.getDate()];
   // The week of a day has the year of its Thursday (ISO 8601).

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { isRecord } from '../util/json';
 import { iso } from '../util/clock';
 import { positionShape } from '../car/known-values';
 import { placeAt, type Place, type Position } from '../car/places';
@@ -10,10 +9,7 @@ const text = z.nullable(z.string());
 
 const endShape = z.lazy(() =>
   z.object({
-    /**
-     * ISO-8601: the last time at which the car is known to have been there before, or the first one
-     * at which it was there after.
-     */
+    /** ISO-8601: the last time at which it was there before, or the first one after. */
     at: z.string(),
     /** The name of a place of the tariff or of the vehicle configuration. */
     place: text,
@@ -21,10 +17,7 @@ const endShape = z.lazy(() =>
   }),
 );
 
-/**
- * A trip or a charge (docs/internals/contract.md 5d). What is not known is null, with
- * a word in `reasons`.
- */
+/** docs/internals/contract.md 5d. What is not known is null, with a word in `reasons`. */
 export const recordShape = z.lazy(() =>
   z.object({
     from: endShape,
@@ -45,7 +38,6 @@ export const recordShape = z.lazy(() =>
     bounds: z.object({ from: z.number(), to: z.number() }),
     /** Nothing was read while it happened: it follows from the values before and after. */
     reconstructed: z.boolean(),
-    /** The source of a number. */
     sources: z.record(z.string(), z.string()),
     /** Why a value is null. */
     reasons: z.record(z.string(), z.string()),
@@ -56,10 +48,7 @@ export type LogRecord = z.infer<typeof recordShape>;
 /** A known value with its source, or the reason why there is none. */
 export type Known = { value: number; source: string } | string;
 
-/**
- * The times of a trip or a charge, in milliseconds since 1970; `seen`: when it was first and last
- * seen, null if it was not.
- */
+/** In milliseconds since 1970; `seen`: when it was first and last seen, null if it was not. */
 export interface Times {
   from: number;
   to: number;
@@ -152,7 +141,6 @@ function costOf(kWh: number | null, cost: Facts['cost'], put: (found: Known) => 
   return { amount, currency: cost.currency, perKWh: round(cost.perKWh, 4) };
 }
 
-/** Of the battery. */
 export interface Capacity {
   kWh: number;
   source: 'level-net' | 'level-gross';
@@ -166,8 +154,5 @@ export const maxRecords = 100;
 export const withRecord = (records: readonly LogRecord[], record: LogRecord): LogRecord[] =>
   [...records, record].slice(-maxRecords);
 
-/** Stored records that can be read. */
 export const parseRecords = (stored: unknown): LogRecord[] =>
-  (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((one) =>
-    isRecord(one) ? (recordShape.safeParse(one).data ?? []) : [],
-  );
+  (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((one) => recordShape.safeParse(one).data ?? []);

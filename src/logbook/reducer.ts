@@ -104,7 +104,6 @@ function withOdometer(state: LogState, observation: Observation): LogState {
   return { ...moved, arrival, charges, trips: withRecord(state.trips, tripOf(moved, arrival, observation)) };
 }
 
-/** What was read of the parked car. */
 function valuesSince({ facts }: LogState, { arrivedAt, measuredFrom }: Parked, upTo = Infinity): EndValues {
   const values: EndValues = {};
   for (const name of endNames) {
@@ -133,7 +132,6 @@ function withMoment(state: LogState, { receivedAt }: Observation): LogState {
   return { ...state, parked: { ...parked, values: { ...parked.values, ...valuesSince(state, parked, upTo) } } };
 }
 
-/** Fills in the first values that are read after a trip. */
 function withEnd(state: LogState, observation: Observation): LogState {
   const { arrival, parked, charged } = state;
   if (arrival === null || parked === null) return state;
@@ -151,10 +149,7 @@ const numberIn = (values: EndValues, name: EndName): number | null =>
   typeof values[name] === 'number' ? values[name] : null;
 const positionAt = ({ position }: EndValues): Position | null => (typeof position === 'object' ? position : null);
 
-/**
- * The trip meter that resets itself counts this trip alone if it differs by no more than
- * that, in kilometers.
- */
+/** Kilometers: with more difference, the trip meter counts more than this trip. */
 const meterRounding = 1;
 
 function tripOf(state: LogState, arrival: Arrival, terms: Terms): LogRecord {

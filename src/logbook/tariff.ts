@@ -10,7 +10,6 @@ interface Prices {
   hours: readonly { holdsAt: QuietHours['holdsAt']; perKWh: number }[];
 }
 
-/** What a kilowatt-hour costs, when and where. */
 export interface Tariff extends Prices {
   /** ISO 4217; null: not named. */
   currency: string | null;
@@ -68,7 +67,7 @@ function parseCurrency(input: unknown): string | null {
   if (input === null || input === '') return null;
   const code = typeof input === 'string' ? input.trim().toUpperCase() : '';
   if (Intl.supportedValuesOf('currency').includes(code)) return code;
-  throw fault(sentence`There is no currency “${String(input)}”. Write its three letters, such as EUR or SEK.`);
+  throw fault(sentence`“${String(input)}” is not a currency code. Enter three letters, such as EUR or SEK.`);
 }
 
 const minuteMs = 60_000;

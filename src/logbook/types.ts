@@ -12,11 +12,9 @@ export interface Observation extends Terms {
   /** How far the clock behind the timestamps is ahead of `at`. */
   skewMs?: number;
   values: readonly Value[];
-  /** The charging sessions of the wallbox. */
   sessions?: readonly Session[];
 }
 
-/** Values that belong to an end of a trip. */
 export const endNames = ['level', 'fuel', 'position', 'meter', 'automatic', 'sinceCharge', 'fuelAutomatic'] as const;
 export type EndName = (typeof endNames)[number];
 export type EndValues = Partial<Record<EndName, LogValue>>;
@@ -85,20 +83,14 @@ const chargeShape = z.lazy(() =>
     endedAt: z.nullable(time),
     odometer: number,
     levels: levelsShape,
-    /**
-     * The first level that is read decides about the one before: the car may have
-     * been driven in between.
-     */
+    /** The first level decides about the one before: the car may have been driven. */
     isFirst: z.boolean(),
     parts: z.array(partShape),
     /** As it was before the last level, which the next one can deny. Null: that level stays. */
     before: z.nullable(z.object({ levels: levelsShape, isFirst: z.boolean(), parts: z.number() })),
     /** No level was read since the end: the first one is that of the end. */
     needsEndLevel: z.boolean(),
-    /**
-     * The last charge before it. Only of one that was not seen, which the next level
-     * can show to be none.
-     */
+    /** The last charge before one that was not seen, which the next level can deny. */
     chargedBefore: chargedShape,
   }),
 );
@@ -111,10 +103,7 @@ export const openShape = z.lazy(() =>
     drive: z.catch(z.nullable(driveShape), null),
     arrival: z.catch(z.nullable(arrivalShape), null),
     charge: z.catch(z.nullable(chargeShape), null),
-    /**
-     * When the reconstructed charges were received that came after the last sign that
-     * the car had not moved.
-     */
+    /** When the reconstructed charges since the last sign of a parked car were received. */
     unseen: z.catch(z.array(z.number()), []),
     /** The end of the last charge: the odometer, and when it was received. */
     charged: z.catch(chargedShape, null),

@@ -1,7 +1,7 @@
 import { isRecord } from '../util/json';
 import { round, type Capacity, type LogRecord } from './record';
 
-/** A charging session of a wallbox, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export interface Session {
   from: number;
   /** Infinity while it is open. */
@@ -12,10 +12,7 @@ export interface Session {
   kWh: number | null;
 }
 
-/**
- * The sessions of the read `wallboxSessions` (docs/internals/contract.md 3.2). One that has no
- * begin can be any time.
- */
+/** docs/internals/contract.md 3.2. A session that has no begin can be any time. */
 export function sessionsOf(payload: unknown): Session[] {
   const items = (Array.isArray(payload) ? (payload as unknown[]) : []).filter(isRecord);
   const timeOf = (input: unknown, otherwise: number): number =>
@@ -33,10 +30,7 @@ export function sessionsOf(payload: unknown): Session[] {
 
 /** A level is a whole percent, at both ends. */
 const levelError = 2;
-/**
- * The measured energy, as a share of the energy that the level and the gross capacity show: the net
- * capacity can be smaller, and some energy is lost.
- */
+/** A share of what level and gross capacity show: net is smaller, and some energy is lost. */
 const [least, most] = [0.8, 1.4];
 
 function isOfRise({ kWh }: Pick<Session, 'kWh'>, { batteryFrom, batteryTo }: LogRecord, capacity: Capacity): boolean {
@@ -73,10 +67,7 @@ export function withSessions(
   return measured.some((charge, index) => charge !== charges[index]) ? measured : charges;
 }
 
-/**
- * A charge that was made again with a later level: with the energy that the wallbox has measured
- * before, if that still fits.
- */
+/** A charge made again with a later level keeps the measured energy, if that still fits. */
 export function withMeasured(charge: LogRecord, before: LogRecord | undefined, capacity: Capacity | null): LogRecord {
   const isMeasured = before?.sources['kWh'] === 'wallbox' && capacity !== null && isOfRise(before, charge, capacity);
   return isMeasured ? measuredAs(charge, before.kWh) : charge;

@@ -109,9 +109,9 @@ export class Poller {
     const vehicle = this.#vehicles.get(vin) ?? new VehiclePoller(vin, this.#options, this);
     this.#vehicles.set(vin, vehicle);
     const { longestMs = Infinity } = this.#options;
-    const end = vehicle.add({ ...user, everyMs: Math.min(user.everyMs, longestMs) }, poll);
+    const subscription = vehicle.add(user.everyMs <= longestMs ? user : { ...user, everyMs: longestMs }, poll);
     return () => {
-      end();
+      vehicle.remove(subscription);
       if (vehicle.isUnused && this.#vehicles.get(vin) === vehicle) this.#vehicles.delete(vin);
     };
   }
@@ -167,6 +167,7 @@ export class Poller {
 
 /** Times are monotonic. */
 interface UserPolls extends PolledRead {
+  readonly name: AnyReadName;
   /** It was polled and not answered yet. */
   isAwaited: boolean;
   lastFailure: (LastFailure & { inARow: number }) | null;
@@ -176,8 +177,20 @@ interface Subscription {
   user: PollerUser;
   poll: (due: DuePoll) => void;
   since: number;
-  reads: ReadonlyMap<AnyReadName, UserPolls>;
+  /** Each name once. A list, because most users have one. */
+  reads: readonly UserPolls[];
 }
+
+const unread = (name: AnyReadName): UserPolls => ({
+  name,
+  lastRead: null,
+  isAwaited: false,
+  answeredAt: null,
+  lastFailure: null,
+});
+
+const pollsOf = (reads: readonly UserPolls[], read: AnyReadName): UserPolls | undefined =>
+  reads.find(({ name }) => name === read);
 
 class VehiclePoller {
   readonly #id: string;
@@ -207,18 +220,24 @@ class VehiclePoller {
     return this.#subscriptions.length === 0;
   }
 
-  add(user: PollerUser, poll: Subscription['poll']): () => void {
+  add(user: PollerUser, poll: Subscription['poll']): Subscription {
+    const reads = [...new Set(user.reads)].map(unread);
+    const subscription: Subscription = { user, poll, since: this.#startOf(user), reads };
+    this.#subscribe([...this.#subscriptions, subscription]);
+    return subscription;
+  }
+
+  remove(subscription: Subscription): void {
+    this.#subscribe(this.#subscriptions.filter((other) => other !== subscription));
+  }
+
+  #startOf(user: PollerUser): number {
     const now = this.#options.clock.monotonic();
     const polled = new Set(this.#subscriptions.flatMap((other) => this.#requestsOf(other.user)));
     const fresh = this.#requestsOf(user).filter((request) => !polled.has(request)).length;
     if (fresh > 0) this.#startsAt = Math.max(this.#startsAt, now + this.#account.delayOfFirst(fresh));
     // Never later than one interval from now.
-    const since = Math.min(Math.max(now, this.#startsAt), now + user.everyMs);
-    const unread = { lastRead: null, isAwaited: false, answeredAt: null, lastFailure: null };
-    const reads = new Map(user.reads.map((read): [AnyReadName, UserPolls] => [read, { ...unread }]));
-    const subscription: Subscription = { user, poll, since, reads };
-    this.#subscribe([...this.#subscriptions, subscription]);
-    return () => this.#subscribe(this.#subscriptions.filter((other) => other !== subscription));
+    return Math.min(Math.max(now, this.#startsAt), now + user.everyMs);
   }
 
   observe(read: ReadName, reading: PolledReading): void {
@@ -228,7 +247,7 @@ class VehiclePoller {
     const ageMs = receivedAt === undefined ? 0 : Math.max(0, clock.now() - Date.parse(receivedAt));
     this.#profile?.observe(read, reading, now, now - ageMs);
     let isRecovery = false;
-    for (const polled of this.#subscriptions.flatMap(({ reads }) => reads.get(read) ?? [])) {
+    for (const polled of this.#subscriptions.flatMap(({ reads }) => pollsOf(reads, read) ?? [])) {
       if (polled.isAwaited) polled.answeredAt = now;
       polled.isAwaited = false;
       isRecovery ||= polled.lastFailure !== null;
@@ -246,7 +265,7 @@ class VehiclePoller {
   #endSlowdown(isRecovery: boolean): boolean {
     let hasChanged = isRecovery;
     for (const { reads } of this.#subscriptions)
-      for (const [read, { lastFailure }] of reads) {
+      for (const { name: read, lastFailure } of reads) {
         if (lastFailure === null || lastFailure.inARow <= 1) continue;
         if (!isRecovery && !(isReadName(read) && isSecurityRead(read))) continue;
         lastFailure.inARow = 1;
@@ -272,7 +291,7 @@ class VehiclePoller {
   addDemand(demand: Demand, api: ApiName, now: number): void {
     const rates = new Map<string, { read: ReadName; perHour: number }>();
     for (const { user, reads } of this.#subscriptions) {
-      const parts = [...reads].flatMap(([name, polled]) => partsOf(name).map((read) => ({ read, ...polled })));
+      const parts = reads.flatMap(({ name, lastFailure }) => partsOf(name).map((read) => ({ read, lastFailure })));
       for (const { read, lastFailure } of parts) {
         if (apiOfRead(read) !== api) continue;
         const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs, lastFailure };
@@ -306,7 +325,7 @@ class VehiclePoller {
     requestNameOf(read, this.#options.availableInterfaces, choice);
 
   #failed(subscription: Subscription, read: AnyReadName, failure: PolledFailure): void {
-    const polled = subscription.reads.get(read);
+    const polled = pollsOf(subscription.reads, read);
     if (polled === undefined || !isReadName(read) || !this.#subscriptions.includes(subscription)) return;
     const { clock } = this.#options;
     const { lasting, inARow } = polled.lastFailure ?? { lasting: 0, inARow: 0 };
@@ -322,31 +341,31 @@ class VehiclePoller {
   #tick(): void {
     const now = this.#options.clock.monotonic();
     for (const subscription of this.#subscriptions) {
-      const due = [...subscription.reads].filter(([read, polled]) => this.#dueAt(subscription, read, polled) <= now);
+      const due = subscription.reads.filter((polled) => this.#dueAt(subscription, polled) <= now);
       if (due.length > 0) this.#poll(subscription, due, now);
     }
     this.#schedule();
   }
 
-  #poll(subscription: Subscription, due: readonly [AnyReadName, UserPolls][], now: number): void {
-    for (const [, polled] of due) Object.assign(polled, { lastRead: now, isAwaited: true });
+  #poll(subscription: Subscription, due: readonly UserPolls[], now: number): void {
+    for (const polled of due) Object.assign(polled, { lastRead: now, isAwaited: true });
     const { shareForMs, adaptive } = this.#options;
     // Polls are at least half an interval apart; after a command the profile reads the doors
     // four times as often.
     const maxAgeMs = Math.min(shareForMs, subscription.user.everyMs / (adaptive ? 8 : 4));
     const failed: DuePoll['failed'] = (read, failure) => this.#failed(subscription, read, failure);
-    subscription.poll({ reads: due.map(([read]) => read), maxAgeMs, failed });
+    subscription.poll({ reads: due.map(({ name }) => name), maxAgeMs, failed });
   }
 
-  #dueAt(subscription: Subscription, read: AnyReadName, polled: UserPolls): number {
-    const due = this.#regularlyDueAt(subscription, read, polled);
+  #dueAt(subscription: Subscription, polled: UserPolls): number {
+    const due = this.#regularlyDueAt(subscription, polled);
     const last = polled.lastRead ?? this.#lockedAt;
-    if (read !== 'location' || last >= this.#lockedAt || polled.lastFailure !== null) return due;
+    if (polled.name !== 'location' || last >= this.#lockedAt || polled.lastFailure !== null) return due;
     return Math.min(due, Math.max(this.#lockedAt, last + leastPauseMs(subscription.user.everyMs)));
   }
 
-  #regularlyDueAt({ user, since }: Subscription, name: AnyReadName, polled: UserPolls): number {
-    const [read] = partsOf(name);
+  #regularlyDueAt({ user, since }: Subscription, polled: UserPolls): number {
+    const [read] = partsOf(polled.name);
     const { lastRead, lastFailure } = polled;
     const everyMs = intervalAfter(lastFailure?.inARow ?? 0, user.everyMs);
     // A read that costs no request is never slowed.
@@ -374,7 +393,7 @@ class VehiclePoller {
     this.#cancel();
     this.#cancel = () => undefined;
     const due = this.#subscriptions.flatMap((subscription) =>
-      [...subscription.reads].map(([read, polled]) => this.#dueAt(subscription, read, polled)),
+      subscription.reads.map((polled) => this.#dueAt(subscription, polled)),
     );
     if (due.length === 0) return;
     const { clock } = this.#options;

@@ -115,10 +115,7 @@ class ManagedToken implements TokenSource {
   }
 }
 
-/**
- * The service ends every grant six months after the sign-in (docs/internals/vendor-api.md 4.2), and
- * one without a refresh token with its access token.
- */
+/** A grant ends after six months (docs/internals/vendor-api.md 4.2), or with its access token. */
 function endOfGrant({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
   if (refreshToken === '') return expiresAt;
   const date = new Date(signedInAt);

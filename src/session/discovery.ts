@@ -6,7 +6,6 @@ import { parseJson } from '../util/json';
 import { addressFault } from '../util/loopback';
 import type { Send } from './oauth';
 
-/** The addresses of a sign-in. */
 export interface Addresses {
   authorizeUrl: string;
   tokenUrl: string;
@@ -77,10 +76,7 @@ export class Discovery {
   }
 }
 
-/**
- * Whether an address may get what is for the issuer: password, client secret and refresh token go
- * to no other domain, and not in the clear.
- */
+/** Passwords, client secrets and refresh tokens go to no other domain, and not in the clear. */
 function isOf({ url, domain }: Issuer, address: string): boolean {
   if (addressFault(address, { mayHaveQuery: true }) !== null) return false;
   const { protocol, hostname } = new URL(address);

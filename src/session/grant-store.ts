@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { hashed, StateFault, type StateStore } from '../state/state-store';
-import type { OAuthClient } from './oauth';
+import { trimmed, type OAuthClient } from './oauth';
 
 /** The stored part of a sign-in. Times in milliseconds since 1970. */
 const grantSchema = z.lazy(() =>
@@ -21,10 +21,7 @@ const grantSchema = z.lazy(() =>
     signedInAt: z.number(),
     /** The hash of the access token that was pasted before the sign-in; empty if there was none. */
     pastedBefore: z.string(),
-    /**
-     * The process that refreshes: its refresh token was sent, or is about to be, and no answer is
-     * saved yet. Empty if no answer came: any process repeats it.
-     */
+    /** The process that refreshes, until an answer is saved. Empty: none came, any repeats it. */
     refreshing: z.nullable(z.string()),
   }),
 );
@@ -50,10 +47,7 @@ export interface GrantStoreOptions {
   onSecret?: (secret: string) => void;
 }
 
-/**
- * The grants of sign-ins in the state store. Every fault of the store is CONFIG
- * and states what to do.
- */
+/** Every fault of the store is CONFIG and states what to do. */
 export class GrantStore {
   /** Encrypts what it stores. */
   readonly state: StateStore;
@@ -64,7 +58,6 @@ export class GrantStore {
     this.#options = options;
   }
 
-  /** Makes a secret known to the redactor. */
   learn(secret: string): void {
     this.#options.onSecret?.(secret);
   }
@@ -112,10 +105,7 @@ export class GrantStore {
   }
 }
 
-/**
- * What a person should know of a sign-in without a refresh token while it lasts. Times in
- * milliseconds since 1970.
- */
+/** The warning while a sign-in without a refresh token lasts. Milliseconds since 1970. */
 export const briefSignIn = (expiresAt: number | null, now: number): Sentence =>
   expiresAt === null
     ? asSentence(
@@ -131,8 +121,10 @@ export const hashOf = (pasted: string): string => pasted.trim() && hashed(pasted
  * be two people. It is for one service:
  * at another address there is no sign-in.
  */
-export const signInKey = (client: OAuthClient, configNodeId: string): string =>
-  ['signed-in', client.audience, client.tokenUrl, client.clientId, configNodeId].join('\n');
+export function signInKey(client: OAuthClient, configNodeId: string): string {
+  const { audience, tokenUrl, clientId } = trimmed(client);
+  return ['signed-in', audience, tokenUrl, clientId, configNodeId].join('\n');
+}
 
 const collection = 'sign-in';
 
@@ -144,7 +136,7 @@ async function withSentence<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const sentences = {
+const sentences: Partial<Record<StateFault['fault'], string>> = {
   damaged:
     'The saved sign-in is damaged and cannot be read. A backup does not help, because its refresh token has been used. Sign in again in the vehicle configuration.',
   foreign:
@@ -153,15 +145,11 @@ const sentences = {
     'The saved sign-in was written by a newer version of this pack. Update the pack, or sign in again in the vehicle configuration.',
 };
 
-/**
- * States what to do about a sign-in that cannot be read or written; a shared
- * store states it itself.
- */
+/** States what to do; a shared store states it itself. */
 function unreadable(fault: StateFault): VehicleError {
-  if (fault.fault === 'unavailable') return fault;
   const problem =
     fault.fault === 'inaccessible'
       ? sentence`The saved sign-in cannot be read or written (${fault.systemCode || 'unknown fault'}). Make the folder "connected-vehicle" in Node-RED's user directory readable and writable for the user that runs Node-RED, with free space on its disk.`
       : sentences[fault.fault];
-  return new VehicleError('CONFIG', problem, { cause: fault });
+  return problem === undefined ? fault : new VehicleError('CONFIG', problem, { cause: fault });
 }

@@ -4,6 +4,7 @@ import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
 import type { Transport, TransportResponse } from '../http/transport';
+import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { retryAfter } from '../wire/failures';
@@ -12,19 +13,13 @@ import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '.
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
 
-/**
- * The application at the identity service, as the developer portal shows it
- * (docs/internals/vendor-api.md 4.3).
- */
+/** The application, as the developer portal shows it (docs/internals/vendor-api.md 4.3). */
 export interface OAuthClient {
   /** The origin of the service that its tokens are for. */
   audience: string;
   /** https, or http on a loopback address. */
   tokenUrl: string;
-  /**
-   * If its document answers, tokens are requested at its address. The stored sign-in
-   * is that of `tokenUrl`.
-   */
+  /** Its document names another token address; the stored sign-in is that of `tokenUrl`. */
   issuer?: Issuer | null;
   clientId: string;
   /** Empty for a client without a secret. */
@@ -70,18 +65,12 @@ export interface Refusal {
 interface RequestContext {
   send: Send;
   clock: Clock;
-  signal?: AbortSignal | undefined;
-  /**
-   * Called before the first byte is sent: from then on the service may have
-   * rotated the refresh token.
-   */
+  signal?: Signal | undefined;
+  /** Called before the first byte: then the service may have rotated the refresh token. */
   mayLeave?: (() => void) | undefined;
 }
 
-/**
- * Counted from the first byte sent. The limit is long because an answer that is given up may have
- * rotated the refresh token.
- */
+/** It counts from the first byte on. An answer that is given up may have rotated the token. */
 const answerTimeoutMs = 50_000;
 
 const tokensSchema = z.lazy(() =>
@@ -148,10 +137,7 @@ export async function requestTokens(
   );
 }
 
-/**
- * 400 and 401 refuse even without an OAuth error code; a 403 without one comes from a gateway in
- * front of the service. Null: no refusal.
- */
+/** 400 and 401 refuse even without a code; a 403 without one is of a gateway. Null: none. */
 function refusalOf(status: number, json: unknown): string | null {
   if (![400, 401, 403].includes(status)) return null;
   const parsed = refusalSchema.safeParse(json);
@@ -167,10 +153,7 @@ function retryTime({ headers }: TransportResponse, now: number): Date | null {
   return requested && new Date(Math.min(requested.getTime(), now + maxRetryAfterMs));
 }
 
-/**
- * Seconds. A life of 0 would mean a refresh before every request, and many years are more
- * than a Date can hold.
- */
+/** Seconds. 0 would refresh before every request; a Date cannot hold very many years. */
 const minLifeSeconds = 1;
 const maxLifeSeconds = 10 * 365 * 86_400;
 
@@ -197,10 +180,7 @@ function basic({ clientId, clientSecret }: OAuthClient): string {
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-/**
- * A network failure is never a refusal: a name server that is down does not mean "sign in again"
- * (docs/internals/vendor-api.md 4.2).
- */
+/** No refusal: a fault of the network needs no new sign-in (docs/internals/vendor-api.md 4.2). */
 function temporaryFailure(error: unknown): VehicleError {
   const failure = asVehicleError(error);
   const { code, cause } = failure;
@@ -230,13 +210,10 @@ const refusals = new Map([
     'invalid_scope',
     'The application was published without a scope that the sign-in asks for. Untick under “Allow” what it was published without, remove it from “More scopes”, and sign in again in the vehicle configuration. If it lacks a scope for reading the status, make a new application with all of them: a published one cannot be changed.',
   ],
-  ['', 'The service refused the sign-in without a reason. Sign in again in the vehicle configuration.'],
+  ['', 'The service refused the sign-in and gave no reason. Sign in again in the vehicle configuration.'],
 ]);
 
-/**
- * The sentence that states what to do after a refusal, of the token endpoint or
- * of the sign-in page.
- */
+/** What to do after a refusal, of the token endpoint or of the sign-in page. */
 export const refusalSentence = ({ refusal }: Refusal): string | Sentence =>
   refusals.get(refusal) ??
   sentence`The service refused the sign-in (${refusal}). Sign in again in the vehicle configuration.`;

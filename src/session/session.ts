@@ -81,19 +81,12 @@ export class Session {
   }
 }
 
-/** Opens the stored sign-ins. */
-export function openSession({
-  clock = systemClock,
-  presence = new LocalPresence(clock),
-  ...options
-}: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
-  return new Session({ store: new GrantStore(options), send: sendOverOwnConnection(clock), presence, clock });
+export function openSession(options: GrantStoreOptions & Pick<SessionOptions, 'clock' | 'presence'>): Session {
+  const send = sendOverOwnConnection(options.clock ?? systemClock);
+  return new Session({ ...options, store: new GrantStore(options), send });
 }
 
-/**
- * Each request has its own connection, which ends with it. A wrong address of a proxy in the
- * environment fails the request, not the start.
- */
+/** One connection for each request: a wrong proxy address fails the request, not the start. */
 const sendOverOwnConnection =
   (clock: Clock): Send =>
   async (request) => {

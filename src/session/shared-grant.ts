@@ -1,6 +1,7 @@
 import { cancelledError, VehicleError } from '../errors';
 import type { Presence } from '../state/presence';
 import { retryOnConflict } from '../state/state-store';
+import type { Signal } from '../util/cancellation';
 import { linkSignals } from '../util/abort';
 import type { Clock } from '../util/clock';
 import type { Grant, GrantStore, StoredGrant } from './grant-store';
@@ -95,11 +96,8 @@ export class SharedGrant {
    * @returns null if another process refreshes it or has changed it: read it again
    * @throws VehicleError
    */
-  async refresh(
-    { grant, version }: StoredGrant,
-    client: OAuthClient,
-    signal: AbortSignal,
-  ): Promise<Grant | Refusal | null> {
+  async refresh(stored: StoredGrant, client: OAuthClient, signal: Signal): Promise<Grant | Refusal | null> {
+    const { grant, version } = stored;
     const { presence, clock, store, key } = this.#options;
     await presence.settled(signal);
     await presence.renew();
@@ -117,7 +115,7 @@ export class SharedGrant {
     return 'refusal' in answer ? answer : this.#save(rotated(marked.grant, answer));
   }
 
-  async #request({ grant, version }: StoredGrant, client: OAuthClient, signal: AbortSignal): Promise<Tokens | Refusal> {
+  async #request({ grant, version }: StoredGrant, client: OAuthClient, signal: Signal): Promise<Tokens | Refusal> {
     const { presence, send, clock, store, key } = this.#options;
     const unsent = linkSignals(signal);
     let isSent = false;
@@ -145,7 +143,6 @@ export class SharedGrant {
     }
   }
 
-  /** Saves a grant before it is used. */
   async #save(next: Grant): Promise<Grant> {
     const { store, key } = this.#options;
     if (this.#isForgotten) return next;
@@ -168,10 +165,7 @@ export class SharedGrant {
 const isOlder = (stored: Grant, known: Grant): boolean =>
   stored.signedInAt === known.signedInAt && stored.generation < known.generation;
 
-/**
- * Also if the store has lost its values before a sign-in, which then counts the refreshes from the
- * beginning.
- */
+/** It is later also if the store had lost its values before a sign-in, which counts from 1. */
 const isLater = (stored: Grant, next: Grant): boolean =>
   stored.generation >= next.generation || stored.signedInAt > next.signedInAt;
 

@@ -24,10 +24,7 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /**
-   * Exactly as the portal's application has it: https, or http on `localhost`
-   * (docs/internals/vendor-api.md 4.3).
-   */
+  /** The portal has the same: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
   /** The scopes among them that a person can leave out, by the access that asks for them. */
@@ -45,19 +42,13 @@ interface SignInEnd {
   redirected: string;
   /** The config node that asks, if it is known: only the one that began the sign-in may end it. */
   configNodeId?: string;
-  /**
-   * The client of a config node as it is deployed at the moment of the call; null, the default, if
-   * it is not deployed.
-   */
+  /** The client as it is deployed at the moment of the call; null, the default: it is not. */
   deployedClient?: (configNodeId: string) => OAuthClient | null;
 }
 
 const texts = z.readonly(z.array(z.string()));
 
-/**
- * Scopes that were asked for and not granted: a person left out a box at the consent page, or the
- * application lacks them.
- */
+/** A person left out a box at the consent page, or the application lacks the scopes. */
 const missingSchema = z.object({
   /** The access that asks for them; null for reading the status. */
   access: z.nullable(z.string()),
@@ -67,7 +58,6 @@ type MissingScopes = z.infer<typeof missingSchema>;
 
 /** The result of a sign-in, without its secrets. */
 export interface SignedIn {
-  /** The key of the saved grant. */
   key: string;
   configNodeId: string;
   /** Null if the service does not say. */
@@ -86,7 +76,6 @@ const keptMs = 2 * stateLifetimeMs;
 /** Bounds the place that unfinished sign-ins take. */
 const maxPending = 100;
 
-/** For the dialog that waits. */
 const resultSchema = z.object({
   /** ISO-8601. */
   at: z.string(),
@@ -141,8 +130,6 @@ interface SignInsOptions {
   grants: {
     /** @throws VehicleError CONFIG */
     save(key: string, signIn: SavedSignIn): Promise<void>;
-    /** @throws VehicleError CONFIG */
-    removeGrant(key: string): Promise<void>;
   };
 }
 
@@ -240,20 +227,9 @@ export class SignIns {
       if (pending.configNodeId === configNodeId) await state.write(key, { ...pending, start: null, isDeleted: true });
   }
 
-  /**
-   * Removes the saved grant of a deleted config node.
-   * @throws VehicleError CONFIG, STORE_UNAVAILABLE
-   */
-  async removeGrant({ client, configNodeId }: Pick<SignInStart, 'client' | 'configNodeId'>): Promise<void> {
-    await this.#options.grants.removeGrant(signInKey(trimmed(client), configNodeId));
-  }
-
   /** The `state` of an answer is accepted once, also if the sign-in then fails. */
-  async #end(
-    answer: URLSearchParams,
-    pending: Pending | null,
-    { configNodeId, deployedClient }: SignInEnd,
-  ): Promise<SignedIn> {
+  async #end(answer: URLSearchParams, pending: Pending | null, end: SignInEnd): Promise<SignedIn> {
+    const { configNodeId, deployedClient } = end;
     const { now, store } = this.#options;
     const error = answer.get('error');
     if (!answer.has('state') && error !== null) throw refusedByPage(error);
@@ -443,18 +419,15 @@ function pendingOf({ key, value, version }: StoredEntry, oldest: number): Pendin
 
 /** Null if the config node is not deployed. */
 const keyOf = (client: OAuthClient | null, configNodeId: string): string | null =>
-  client && signInKey(trimmed(client), configNodeId);
+  client && signInKey(client, configNodeId);
 
 /**
  * The values of an open form are not deployed yet, so only a deploy since the start can outdate a
  * sign-in.
  * @throws VehicleError INPUT_INVALID
  */
-function throwIfOutdated(
-  { configNodeId, isDeleted }: Pending,
-  start: Start | null,
-  deployedClient: SignInEnd['deployedClient'],
-): void {
+function throwIfOutdated(pending: Pending, start: Start | null, deployedClient: SignInEnd['deployedClient']): void {
+  const { configNodeId, isDeleted } = pending;
   if (isDeleted)
     throw invalid(
       'The vehicle configuration that this sign-in was started from was deleted. Start the sign-in from another one.',
@@ -470,10 +443,7 @@ const usedAlready = 'This answer was used already. If you are not signed in, sta
 
 const invalid = (problem: string): VehicleError => new VehicleError('INPUT_INVALID', problem);
 
-/**
- * Accepts a whole address, or a query with or without its question mark; also in quotation marks,
- * with a fragment, and as HTML writes it.
- */
+/** A whole address or a query, also in quotation marks, with a fragment, and as HTML writes it. */
 function queryOf(redirected: string): URLSearchParams {
   const text = redirected
     .trim()

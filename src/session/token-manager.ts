@@ -23,21 +23,16 @@ interface TokenManagerOptions extends SharedGrantOptions {
   random: () => number;
 }
 
-/**
- * The last refresh failed. No request is sent before `until`, in monotonic time; `retryAt` is null
- * if only a person can help.
- */
+/** No request is sent before `until`, in monotonic time. `retryAt` null: only a person can help. */
 interface Failure {
   error: VehicleError;
   until: number;
   retryAt: number | null;
-  /** How many refreshes in a row failed. */
   count: number;
 }
 
 /** An unused refresh token expires after seven days (docs/internals/vendor-api.md 4.2). */
 const keepAliveIntervalMs = 3 * 86_400_000;
-/** Failures that only a person can fix. */
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
 /** The store is read again, because the user may have repaired it; that costs no request. */
 const reloadIntervalMs = 15 * 60_000;
@@ -46,10 +41,7 @@ const minLifeWithoutWaitMs = 10_000;
 /** A deploy waits this long for the answer to a refresh that has been sent. */
 const closeTimeoutMs = 3_000;
 
-/**
- * Keeps the access token of one grant valid: it is renewed ahead of its end, after a failure again
- * and again, and at least every third day.
- */
+/** Renews the access token of one grant ahead of its end, and at least every third day. */
 export class TokenManager {
   readonly #options: TokenManagerOptions;
   readonly #shared: SharedGrant;
@@ -57,7 +49,6 @@ export class TokenManager {
    * The clients of the users: the config node, and each dialog that tries another client secret.
    */
   readonly #clients: OAuthClient[] = [];
-  /** The client that came last. */
   #client: OAuthClient;
   #stopping = new AbortController();
   #refreshing: Promise<Grant> | null = null;
@@ -65,10 +56,7 @@ export class TokenManager {
   #refusal: { refreshToken: string; isOfClient: boolean; since: number; error: VehicleError } | null = null;
   /** The last access token that the service answered with 401. It is not used again. */
   #refusedToken = '';
-  /**
-   * How many access tokens in a row the service refused at their first use; -1 after
-   * one that it accepted.
-   */
+  /** New access tokens refused in a row; -1 after one that the service accepted. */
   #refusedInRow = 0;
   /** For a token that cannot be refreshed. */
   readonly #isWorthSecondTry: () => boolean;
@@ -103,10 +91,7 @@ export class TokenManager {
     });
   }
 
-  /**
-   * The last release cancels everything that waits; a refresh that has been sent continues, and
-   * its answer is saved.
-   */
+  /** The last release cancels what waits, but for a refresh that has been sent. */
   async release(client: OAuthClient): Promise<void> {
     this.#clients.splice(this.#clients.lastIndexOf(client), 1);
     this.#useLastClient();
@@ -131,7 +116,6 @@ export class TokenManager {
     this.#forgetFailures();
   }
 
-  /** The configuration was deleted. */
   forget(): void {
     this.#shared.forget();
   }
@@ -181,7 +165,6 @@ export class TokenManager {
     return remainingMs > minLifeWithoutWaitMs ? accessToken : refreshedOrCurrent;
   }
 
-  /** The service answered with success to `token`. */
   onAccepted(token: string): void {
     if (token === this.#shared.known?.accessToken) this.#refusedInRow = -1;
   }
@@ -300,10 +283,7 @@ export class TokenManager {
     this.#refusedInRow = 0;
   }
 
-  /**
-   * After a refusal, the user has to sign in again; after any other failure, the refresh is
-   * repeated after a growing pause.
-   */
+  /** A refusal needs a person; any other failure is repeated after a growing pause. */
   #failed(thrown: unknown): VehicleError {
     const error = asVehicleError(thrown);
     const count = this.#failure?.count ?? 0;
@@ -322,11 +302,8 @@ export class TokenManager {
    * soon, whatever the failure before it was
    * @param count of failed refreshes in a row
    */
-  #pauseAfter(
-    { code, sentence: problem, retryAt, httpStatus, cause }: VehicleError,
-    pauses: number,
-    count = 0,
-  ): VehicleError {
+  #pauseAfter(failure: VehicleError, pauses: number, count = 0): VehicleError {
+    const { code, sentence: problem, retryAt, httpStatus, cause } = failure;
     const { clock, random } = this.#options;
     const now = clock.now();
     const ms = Math.round(Math.max(backoffMs(pauses, pauseLimits, random), (retryAt?.getTime() ?? now) - now));
@@ -349,7 +326,6 @@ export class TokenManager {
     this.#cancelTimer = this.#options.clock.after(Math.min(ms, keepAliveIntervalMs), wake);
   }
 
-  /** Waits until the work is settled, but no longer than `ms`. */
   async #waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
     const settled = new AbortController();
     await Promise.race([work, this.#options.clock.sleep(ms, settled.signal)]).catch(ignore);
@@ -357,10 +333,7 @@ export class TokenManager {
   }
 }
 
-/**
- * Why and since when a sign-in without a refresh token has ended; null if it has not, or
- * if its end is unknown.
- */
+/** Why and since when it ended without a refresh token; null if it has not, or may not have. */
 const endOf = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
   refreshToken === '' && expiresAt !== null && expiresAt <= now
     ? { since: expiresAt, error: endedSignIn(expiresAt, now) }
@@ -384,10 +357,7 @@ const endedAfterWeek = ({ signedInAt, refreshedAt }: Grant, now: number): boolea
 const oldApplication =
   'The service has ended the sign-in after about seven days, as it does for an application from before December 2025. Sign in again in the vehicle configuration. For sign-ins of six months, make a new application at the developer portal.';
 
-/**
- * Milliseconds before its end at which a token is renewed. No service promises a certain life
- * (docs/internals/vendor-api.md 4.2).
- */
+/** Milliseconds before its end. No service promises a life (docs/internals/vendor-api.md 4.2). */
 const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
 
 /** The first retries come soon: a server may accept the rotated token for a minute yet. */

@@ -14,7 +14,6 @@ import { Service } from './service/service';
  * catalogue.
  */
 
-/** A running simulated service. */
 export interface Simulator {
   /** `{base_url}`: `http://127.0.0.1:PORT`. */
   readonly url: string;
@@ -69,10 +68,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-/**
- * The service of the demo: its cars answer as the real service does, and need neither
- * a key nor a sign-in.
- */
+/** The service of the demo, which answers as the real one does without a key or a sign-in. */
 export const startDemo = (options: Pick<SimulatorOptions, 'clock' | 'keepsProcessAlive'> = {}): Promise<Simulator> =>
   startSimulator({ ...options, open: true, dialect: 'real', cars: Object.values(demoCars) });
 

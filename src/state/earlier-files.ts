@@ -59,7 +59,7 @@ export async function removeEarlier(
   if (found.length === 0) return false;
   for (const { command, vin, sentAt } of open.values())
     warn(
-      sentence`An earlier version of this pack has sent the command “${command}” to the car ${shortVin(vin)} (${clockTime(Date.parse(sentAt), now)}), and its result is lost. Look at the car.`,
+      sentence`An earlier version of this pack has sent the command “${command}” to the car ${shortVin(vin)} (${clockTime(Date.parse(sentAt), now)}), and its result is lost. Check the car.`,
     );
   warn(
     asSentence(

@@ -1,13 +1,15 @@
 import { systemClock, type Clock } from '../util/clock';
-import { DirectoryInUse, type DirectoryOwner } from './owner';
-import { LocalPresence, type Role } from './presence';
+import type { FileStateStore } from './file-state-store';
+import { DirectoryInUse, type DirectoryOwner, type Role } from './owner';
+import { LocalPresence } from './presence';
 
 /** A process that uses a directory alone, while it owns it. */
 export class FilePresence extends LocalPresence {
   readonly #owner: DirectoryOwner;
 
-  constructor(owner: DirectoryOwner, clock: Clock = systemClock) {
-    super(clock);
+  /** @param store in the directory */
+  constructor(owner: DirectoryOwner, store: FileStateStore, clock: Clock = systemClock) {
+    super(clock, () => store.earlierFoundAt());
     this.#owner = owner;
   }
 

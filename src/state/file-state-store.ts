@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, fsync, open, writeFile } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import * as z from 'zod/mini';
 import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import { SharedRuns } from '../util/serial';
 import { removeEarlier } from './earlier-files';
 import type { DirectoryOwner } from './owner';
 import {
@@ -18,8 +21,20 @@ import {
   type StoredEntry,
 } from './state-store';
 
+/**
+ * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,
+ * which cost more CPU than the steps.
+ */
+export const durableFiles = {
+  writeFile: promisify(writeFile),
+  open: promisify(open),
+  fsync: promisify(fsync),
+  closeSync,
+};
+
 /** The parts of the file system in use; a parameter so that a test can make any step fail. */
-export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'unlink'>;
+export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'readFile' | 'readdir' | 'rename' | 'unlink'> &
+  typeof durableFiles;
 
 export interface FileStateStoreOptions {
   /**
@@ -59,6 +74,8 @@ interface Collection {
   records: Map<string, FileRecord | StateFault>;
   /** The files that were put aside, by the name that they had. */
   aside: Map<string, string[]>;
+  /** Writes that have ended at the same time force the folder to disk together. */
+  syncs: SharedRuns<void>;
 }
 
 /**
@@ -69,7 +86,8 @@ interface Collection {
  */
 export class FileStateStore implements StateStore {
   readonly #options: FileStateStoreOptions;
-  readonly #files: StateFiles;
+  readonly #files: Omit<StateFiles, keyof typeof durableFiles>;
+  readonly #durable: typeof durableFiles;
   readonly #collections = new Map<string, Promise<Collection>>();
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -79,10 +97,14 @@ export class FileStateStore implements StateStore {
    * gets another version.
    */
   #version = 0;
+  /** So that the drafts of two processes have two names. */
+  readonly #process = randomBytes(6).toString('hex');
+  #drafts = 0;
 
   constructor(options: FileStateStoreOptions) {
     this.#options = options;
     this.#files = options.files ?? diskFiles;
+    this.#durable = options.files ?? durableFiles;
   }
 
   async read(key: string): Promise<Stored | null> {
@@ -100,7 +122,7 @@ export class FileStateStore implements StateStore {
       if (present instanceof StateFault) await this.#putAside(collection, name, present);
       const version = (this.#version += 1);
       const text = `{"format":${format},"key":${JSON.stringify(key)},"version":${version},"value":${json}}`;
-      await this.#replace(collection.folder, name, text);
+      await this.#replace(collection, name, text);
       collection.records.set(name, { key, version, json });
       return String(version);
     });
@@ -174,7 +196,7 @@ export class FileStateStore implements StateStore {
 
   async #readFolder(name: string): Promise<Collection> {
     const folder = join(this.#options.directory, 'state', name);
-    const collection: Collection = { name, folder, records: new Map(), aside: new Map() };
+    const collection: Collection = { name, folder, records: new Map(), aside: new Map(), syncs: new SharedRuns() };
     for (const file of (await this.#files.readdir(folder).catch(ignoreMissing)) ?? []) {
       const [, key = '', rest] = /^([0-9a-f]{32}\.json)(.*)$/.exec(file) ?? [];
       if (rest === '') await this.#readRecord(collection, file);
@@ -209,32 +231,27 @@ export class FileStateStore implements StateStore {
     return record;
   }
 
-  async #replace(folder: string, name: string, text: string): Promise<void> {
-    const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}.new`);
+  async #replace({ folder, syncs }: Collection, name: string, text: string): Promise<void> {
+    const draft = join(folder, `${name}.${this.#process}-${(this.#drafts += 1)}.new`);
     try {
-      const opened = await this.#create(folder, draft);
-      try {
-        await opened.writeFile(text);
-        await opened.sync();
-      } finally {
-        await opened.close();
-      }
+      await this.#create(folder, draft, text);
       await this.#rename(draft, join(folder, name));
     } catch (error) {
       await this.#files.unlink(draft).catch(() => undefined);
       throw error;
     }
-    await this.#syncFolder(folder);
+    await syncs.run(() => this.#syncFolder(folder));
   }
 
-  /** Also creates the folder if it is missing. */
-  async #create(folder: string, draft: string): Promise<diskFiles.FileHandle> {
+  /** Also creates the folder if it is missing. Fulfilled when the text is on disk. */
+  async #create(folder: string, draft: string, text: string): Promise<void> {
+    const options = { flag: 'wx', mode: 0o600, flush: true };
     try {
-      return await this.#files.open(draft, 'wx', 0o600);
+      await this.#durable.writeFile(draft, text, options);
     } catch (error) {
       if (systemCodeOf(error) !== 'ENOENT') throw error;
       await this.#files.mkdir(folder, { recursive: true, mode: 0o700 });
-      return this.#files.open(draft, 'wx', 0o600);
+      await this.#durable.writeFile(draft, text, options);
     }
   }
 
@@ -260,9 +277,11 @@ export class FileStateStore implements StateStore {
    * do that and need not.
    */
   async #syncFolder(folder: string): Promise<void> {
+    const { open, fsync, closeSync } = this.#durable;
     try {
-      const opened = await this.#files.open(folder, 'r');
-      await opened.sync().finally(() => opened.close());
+      const opened = await open(folder, 'r');
+      // Closing a folder needs no access to the disk.
+      await fsync(opened).finally(() => closeSync(opened));
     } catch {
       // The file itself is on disk.
     }

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import { systemCodeOf, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
-import type { Role } from './presence';
+import { SharedRuns } from '../util/serial';
 
 export interface DirectoryOwnerOptions {
   directory: string;
@@ -21,6 +21,13 @@ export interface DirectoryOwnerOptions {
   /** Default: a server for the path. @throws the error of the system if no socket can be created */
   listen?: (path: string) => Promise<Server>;
 }
+
+/**
+ * `deciding`: it is not known yet whether this process may act. `standby`: another process acts;
+ * this one waits for its end. `lost`: another process has taken over; only a restart helps, because
+ * what this process remembers may be outdated.
+ */
+export type Role = 'deciding' | 'active' | 'standby' | 'lost';
 
 /** The use of a directory by another process. Nothing was read or written. */
 export class DirectoryInUse extends VehicleError {
@@ -75,6 +82,8 @@ export class DirectoryOwner {
   readonly #connections = new Set<Socket>();
   readonly #decided: Promise<void>;
   readonly #running: Promise<void>;
+  /** Writes that begin at the same time look together. */
+  readonly #looks = new SharedRuns<number>();
   #role: Role = 'deciding';
   /** The number of the own file; 0 while there is none. */
   #number = 0;
@@ -115,7 +124,7 @@ export class DirectoryOwner {
    */
   async confirm(): Promise<void> {
     if (this.#role === 'active' && this.#number > 0) {
-      const last = await this.#lastNumber().catch(() => this.#number);
+      const last = await this.#looks.run(() => this.#lastNumber()).catch(() => this.#number);
       // A person has emptied the folder.
       if (last === 0) await this.#writeMark(this.#number).catch(() => undefined);
       else if (last !== this.#number) this.#lose();
@@ -291,7 +300,8 @@ export class DirectoryOwner {
       if (systemCodeOf(error) === 'ENOENT') return [];
       throw error;
     });
-    return Math.max(0, ...names.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
+    const own = names.filter((name) => name.startsWith('owner-'));
+    return Math.max(0, ...own.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
   }
 
   /** Removes what former owners left. */

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { VehicleError } from '../errors';
+import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
-
-/**
- * `deciding`: it is not known yet whether this process may act. `standby`: another process acts;
- * this one waits for its end. `lost`: another process has taken over; only a restart helps, because
- * what this process remembers may be outdated.
- */
-export type Role = 'deciding' | 'active' | 'standby' | 'lost';
+import { DirectoryInUse, type Role } from './owner';
+import { MemoryStateStore, type StateStore } from './state-store';
 
 /**
  * This process among those that use the same store. A process alone is no special case: each other
@@ -25,12 +21,14 @@ export interface Presence {
    * process that uses the directory.
    */
   readonly fault: VehicleError | null;
-  /** Names the copies of the same flows; null if each process has its own flows. */
-  readonly group: string | null;
-  /** Whether the same command from the same node of two copies is one command. */
+  /** Whether the same command from the same node of two copies of the flows is one command. */
   readonly joinsCommands: boolean;
-  /** Whether other processes may change the store at any time. */
-  readonly isShared: boolean;
+  /** Has the slots of the cars. */
+  readonly slots: StateStore;
+  /** Has the armings of the nodes. */
+  readonly armings: StateStore;
+  /** How many changes may be stored before they happen; none if others need to see each one. */
+  readonly maxAhead: number;
   /** The names of the other processes, for people. */
   readonly others: readonly string[];
   /**
@@ -38,6 +36,13 @@ export interface Presence {
    * events. True without a group; in a group, it changes with the calls of `onLeading`.
    */
   readonly isLeading: boolean;
+  /**
+   * Names a node, or its record, in all copies of the flows: among several, the VIN follows its id,
+   * because nodes with the same id can have different cars.
+   */
+  sharedId(id: string, vin?: string): string;
+  /** Names a node that sends one command with its copies; empty if it has none. */
+  senderOf(node: string | null): string;
   /** Milliseconds since 1970, by one clock for all that share the store. */
   now(): number;
   /**
@@ -50,12 +55,22 @@ export interface Presence {
    * before something is sent.
    */
   isStill(id: string): boolean;
+  /** The same for what only this node id sends: true if there are no copies of the flows. */
+  isStillOfNode(id: string): boolean;
   /**
    * Whether a process has ended, so that what it left may be taken over. True for an empty id: the
    * process has released it.
    * @throws StateFault
    */
   hasEnded(id: string): Promise<boolean>;
+  /**
+   * When this process found what an earlier version has stored, which is removed before anything is
+   * read, in monotonic time; null if it found none.
+   * @throws DirectoryInUse
+   */
+  earlierFoundAt(): Promise<number | null>;
+  /** Restores the slots if they ended with the process that had them. */
+  restoreSlots(restore: () => void): void;
   /** Makes sure after a pause of this process that it may act. @throws StateFault */
   renew(): Promise<void>;
   /**
@@ -63,7 +78,7 @@ export interface Presence {
    * lost its last writes.
    * @returns whether it had to wait
    */
-  settled(signal?: AbortSignal): Promise<boolean>;
+  settled(signal?: Signal): Promise<boolean>;
   /**
    * Begins to take part.
    * @returns ends this use, once; after the last end, others may take over at once
@@ -75,7 +90,11 @@ export interface Presence {
    * @param listener called with `isLeading`: at once, and at each change
    * @param signal ends the calls; with the last one, another copy may lead
    */
-  onLeading(listener: (isLeading: boolean) => void, signal: AbortSignal): void;
+  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void;
+  /** Does what only several processes on one store need. */
+  forOthers(work: () => void): void;
+  /** Whether this process may go on after the store has failed: no other one can act meanwhile. */
+  canDoWithout(error: unknown): boolean;
   /**
    * Changes the store now or, if a shared store cannot be reached, when it can be reached
    * again. Never rejects.
@@ -85,7 +104,7 @@ export interface Presence {
    * Calls back when other processes have ended, until the signal is aborted: what they have
    * left may be taken over.
    */
-  onGone(call: () => void, signal: AbortSignal): void;
+  onGone(call: () => void, signal: Signal): void;
   /**
    * Calls back when `role`, `fault` or `id` has changed, or when a shared store may have
    * lost its last writes.
@@ -95,18 +114,34 @@ export interface Presence {
 }
 
 const nothing = (): void => undefined;
+export const noneFound = (): Promise<number | null> => Promise.resolve(null);
 
 /** A process that uses its store alone. */
 export class LocalPresence implements Presence {
   readonly id = randomUUID();
-  readonly group = null;
   readonly joinsCommands = false;
-  readonly isShared = false;
+  readonly slots = new MemoryStateStore();
+  readonly armings = new MemoryStateStore();
+  readonly maxAhead = Infinity;
   readonly others = [];
   readonly isLeading = true;
+  readonly forOthers = nothing;
+  readonly onGone = nothing;
+  readonly renew = (): Promise<void> => Promise.resolve();
+  readonly settled = (): Promise<boolean> => Promise.resolve(false);
+  readonly use = (): (() => Promise<void>) => () => Promise.resolve();
+  readonly onLeading = (listener: (isLeading: boolean) => void): void => listener(true);
+  readonly sharedId = (id: string): string => id;
+  readonly senderOf = (): string => '';
+  readonly isStillOfNode = (): boolean => true;
+  readonly restoreSlots = (restore: () => void): void => restore();
+  readonly canDoWithout = (error: unknown): boolean => !(error instanceof DirectoryInUse);
   readonly #clock: Clock;
 
-  constructor(clock: Clock = systemClock) {
+  constructor(
+    clock: Clock = systemClock,
+    readonly earlierFoundAt = noneFound,
+  ) {
     this.#clock = clock;
   }
 
@@ -140,28 +175,8 @@ export class LocalPresence implements Presence {
     return Promise.resolve(id !== this.id);
   }
 
-  renew(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  settled(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
-  use(): () => Promise<void> {
-    return () => Promise.resolve();
-  }
-
-  onLeading(listener: (isLeading: boolean) => void): void {
-    listener(true);
-  }
-
   async eventually(change: () => Promise<unknown>): Promise<void> {
     await change().catch(nothing);
-  }
-
-  onGone(): void {
-    // Nobody else is there.
   }
 
   onChange(_listener: () => void): () => void {

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
+import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
-import type { Presence } from './presence';
-import { readForUpdate, retryOnConflict, type SharedStore, type StateFault } from './state-store';
+import { noneFound, type Presence } from './presence';
+import {
+  MemoryStateStore,
+  readForUpdate,
+  retryOnConflict,
+  type SharedStore,
+  type StateFault,
+  type StateStore,
+} from './state-store';
 
 interface RedisPresenceOptions {
   store: SharedStore;
@@ -27,6 +35,7 @@ const silentMs = 15_000;
 const processSchema = z.lazy(() => z.object({ name: z.string() }));
 const leaderSchema = z.lazy(() => z.object({ id: z.string() }));
 
+const nothing = (): void => undefined;
 const noLead = { id: '', version: '' };
 
 /** Another process, as this one sees it. */
@@ -55,10 +64,16 @@ interface Seen {
  */
 export class RedisPresence implements Presence {
   readonly role = 'active';
-  readonly isShared = true;
+  readonly maxAhead = 0;
+  readonly forOthers = (work: () => void): void => work();
+  readonly earlierFoundAt = noneFound;
+  readonly restoreSlots = nothing;
+  readonly canDoWithout = (): boolean => false;
   readonly #store: SharedStore;
-  readonly group: string | null;
+  readonly #group: string | null;
   readonly joinsCommands: boolean;
+  readonly slots: StateStore;
+  readonly armings: StateStore;
   readonly #name: string;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
@@ -86,7 +101,9 @@ export class RedisPresence implements Presence {
   constructor(options: RedisPresenceOptions) {
     const { store, name = '', group = null, clock = systemClock } = options;
     this.#store = store;
-    this.group = group;
+    this.slots = store;
+    this.armings = group === null ? new MemoryStateStore() : store;
+    this.#group = group;
     this.#isLeading = group === null;
     this.joinsCommands = group !== null && options.joinsCommands !== false;
     this.#name = name;
@@ -125,7 +142,15 @@ export class RedisPresence implements Presence {
     return this.#isLeading;
   }
 
-  async settled(signal?: AbortSignal): Promise<boolean> {
+  sharedId(id: string, vin?: string): string {
+    return this.#group === null || vin === undefined ? id : `${id}/${vin}`;
+  }
+
+  senderOf(node: string | null): string {
+    return this.joinsCommands && node !== null ? `${this.#group}/${node}` : '';
+  }
+
+  async settled(signal?: Signal): Promise<boolean> {
     let hasWaited = false;
     for (let ms; (ms = this.#store.settlesInMs) > 0; hasWaited = true)
       await this.#clock.sleep(Math.min(ms, lookMs), signal);
@@ -157,6 +182,10 @@ export class RedisPresence implements Presence {
     return id === this.#id && this.#isSure;
   }
 
+  isStillOfNode(id: string): boolean {
+    return this.#group === null || this.isStill(id);
+  }
+
   /**
    * Whether the last beat is less than 10 seconds old: then no other process can
    * have removed its record.
@@ -175,10 +204,10 @@ export class RedisPresence implements Presence {
     );
   }
 
-  onLeading(listener: (isLeading: boolean) => void, signal: AbortSignal): void {
+  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void {
     if (signal.aborted) return;
     listener(this.#isLeading);
-    if (this.group === null) return;
+    if (this.#group === null) return;
     this.#onLeading.add(listener);
     signal.addEventListener('abort', () => {
       this.#onLeading.delete(listener);
@@ -187,7 +216,7 @@ export class RedisPresence implements Presence {
     void this.#seekLead();
   }
 
-  onGone(call: () => void, signal: AbortSignal): void {
+  onGone(call: () => void, signal: Signal): void {
     this.#onGone.add(call);
     signal.addEventListener('abort', () => this.#onGone.delete(call));
   }
@@ -211,7 +240,7 @@ export class RedisPresence implements Presence {
     if (expected !== null) await this.#store.remove(`process/${this.#id}`, { expected }).catch(() => undefined);
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  async #run(signal: Signal): Promise<void> {
     for (let beatenAt = -Infinity; !signal.aborted;) {
       const now = this.#clock.monotonic();
       // A timer can fire a moment early.
@@ -268,7 +297,7 @@ export class RedisPresence implements Presence {
   }
 
   #noteLeading(): void {
-    if (this.group === null) return;
+    if (this.#group === null) return;
     const isLeading = this.isStill(this.#lead.id);
     if (isLeading === this.#isLeading) return;
     this.#isLeading = isLeading;
@@ -276,7 +305,7 @@ export class RedisPresence implements Presence {
   }
 
   get #leaderKey(): string {
-    return `leader/${this.group}`;
+    return `leader/${this.#group}`;
   }
 
   /** One beat at a time. */

@@ -52,11 +52,6 @@ export interface StateStore {
    * @throws StateFault
    */
   entries(prefix: string): Promise<StoredEntry[]>;
-  /**
-   * When this process found what an earlier version has stored, which is removed before anything is
-   * read, in monotonic time; null if it found none.
-   */
-  earlierFoundAt?(): Promise<number | null>;
 }
 
 /** A store that several processes share. */
@@ -116,6 +111,11 @@ export class StateFault extends VehicleError {
     this.fault = fault;
     this.systemCode = systemCode;
   }
+
+  /** Whether the store cannot be reached, so that another process may act meanwhile. */
+  get isAway(): boolean {
+    return this.fault === 'unavailable';
+  }
 }
 
 /**
@@ -126,7 +126,7 @@ export class StateFault extends VehicleError {
 export const unlessAway =
   <T>(otherwise: T) =>
   (error: unknown): T => {
-    if (error instanceof StateFault && error.fault !== 'unavailable') return otherwise;
+    if (error instanceof StateFault && !error.isAway) return otherwise;
     throw error;
   };
 
@@ -146,7 +146,7 @@ export async function readForUpdate(store: Pick<StateStore, 'read'>, key: string
 }
 
 /** How often a change is tried if other processes are faster. */
-const maxTries = 100;
+const maxConflicts = 100;
 
 /**
  * Changes what other processes also change.
@@ -157,14 +157,14 @@ const maxTries = 100;
  * @throws StateFault `unavailable` if other processes were always faster
  */
 export async function retryOnConflict<T>(change: (isAgain: boolean) => Promise<T | null>, clock?: Clock): Promise<T> {
-  for (let tries = 0; tries < maxTries; tries += 1) {
+  for (let tries = 0; tries < maxConflicts; tries += 1) {
     if (tries > 2) await clock?.sleep(Math.random() * Math.min(10 * tries, 200));
     const changed = await change(tries > 0);
     if (changed !== null) return changed;
   }
   throw new StateFault(
     'unavailable',
-    sentence`The shared store refused the same change ${maxTries} times, because what it reads is not what it stores. Enter the address of the primary server itself in CONNECTED_VEHICLE_STORE, and no proxy that reads from a replica.`,
+    sentence`The shared store refused the same change ${maxConflicts} times, because the values read back differ from the values written. Enter the address of the primary server itself in CONNECTED_VEHICLE_STORE, and no proxy that reads from a replica.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 import { VehicleError } from '../errors';
-import type { Signal } from './cancellation';
+import { Cancellation, type Signal } from './cancellation';
 
 /**
  * The error of a caller that gave up: a signal's own VehicleError (a time limit) is more
@@ -37,32 +37,24 @@ export function raceAbort<Value>(work: Promise<Value>, signal: Signal | undefine
  * `AbortSignal.any` is not suitable: on Node 20 each call leaves a record behind that lives as long
  * as its signals, and the signal of a node lives for months.
  */
-export function linkSignals(...signals: (AbortSignal | undefined)[]): { signal: AbortSignal; unlink(): void } {
-  const linked = new AbortController();
-  const unlinks: (() => void)[] = [];
+export function linkSignals(...signals: (Signal | undefined)[]): { signal: Signal; unlink(): void } {
+  const linked = new Cancellation();
   const unlink = (): void => {
-    for (const remove of unlinks.splice(0)) remove();
+    for (const signal of signals) signal?.removeEventListener('abort', abort);
   };
-  for (const signal of signals) {
-    if (signal === undefined) continue;
-    const abort = (): void => {
-      unlink();
-      linked.abort(signal.reason);
-    };
-    if (signal.aborted) {
-      abort();
-      break;
-    }
-    signal.addEventListener('abort', abort);
-    unlinks.push(() => signal.removeEventListener('abort', abort));
-  }
-  return { signal: linked.signal, unlink };
+  const abort = (): void => {
+    unlink();
+    linked.abort(signals.find((signal) => signal?.aborted)?.reason);
+  };
+  for (const signal of signals) signal?.addEventListener('abort', abort);
+  if (signals.some((signal) => signal?.aborted)) abort();
+  return { signal: linked, unlink };
 }
 
 /** Runs `work` with a signal that is aborted as soon as one of `signals` is. */
 export async function withSignals<Value>(
-  signals: readonly (AbortSignal | undefined)[],
-  work: (signal: AbortSignal) => Promise<Value>,
+  signals: readonly (Signal | undefined)[],
+  work: (signal: Signal) => Promise<Value>,
 ): Promise<Value> {
   const { signal, unlink } = linkSignals(...signals);
   try {
@@ -78,8 +70,8 @@ export async function withSignals<Value>(
  */
 export async function endingAt<Value>(
   at: number,
-  { clock, signal, reason }: { clock: Clock; signal?: AbortSignal | undefined; reason?: () => VehicleError },
-  work: (signal: AbortSignal) => Promise<Value>,
+  { clock, signal, reason }: { clock: Clock; signal?: Signal | undefined; reason?: () => VehicleError },
+  work: (signal: Signal) => Promise<Value>,
 ): Promise<Value> {
   const end = new AbortController();
   const cancel = clock.after(at - clock.now(), () => end.abort(reason?.()));

@@ -6,16 +6,19 @@ export interface Signal {
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: true }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
+  /** @throws the reason, if it is aborted */
+  throwIfAborted(): void;
 }
 
 /**
- * An AbortController and its signal in one. Each read has one, and that of Node.js costs more than
- * all else of sharing a read.
+ * An AbortController and its signal in one. Each read and each node has one, and that of Node.js
+ * costs more than all else of sharing a read, and 2 KB.
  */
 export class Cancellation implements Signal {
   #isAborted = false;
   #reason: unknown;
-  readonly #listeners = new Set<() => void>();
+  /** One is kept without a set, because most have one. */
+  #listeners: (() => void) | Set<() => void> | undefined;
 
   get aborted(): boolean {
     return this.#isAborted;
@@ -27,11 +30,19 @@ export class Cancellation implements Signal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.add(listener);
+    const known = this.#listeners;
+    if (known === undefined) this.#listeners = listener;
+    else if (known instanceof Set) known.add(listener);
+    else this.#listeners = new Set([known, listener]);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.delete(listener);
+    if (this.#listeners instanceof Set) this.#listeners.delete(listener);
+    else if (this.#listeners === listener) this.#listeners = undefined;
+  }
+
+  throwIfAborted(): void {
+    if (this.#isAborted) throw this.reason as Error; // As an AbortSignal does.
   }
 
   /**
@@ -42,16 +53,9 @@ export class Cancellation implements Signal {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
-    for (const listener of this.#listeners) listener();
-    this.#listeners.clear();
+    const listeners = this.#listeners;
+    if (listeners instanceof Set) for (const listener of listeners) listener();
+    else listeners?.();
+    this.#listeners = undefined;
   }
-}
-
-/** What is aborted with a signal. Many reads can listen to it at little cost. */
-export function cancellationWith(signal: AbortSignal): Cancellation {
-  const cancellation = new Cancellation();
-  const abort = (): void => cancellation.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  return cancellation;
 }

@@ -17,3 +17,18 @@ export class Serial {
 
   readonly #onEnd = (): void => void (this.#open -= 1);
 }
+
+/** Runs tasks one after the other; one that has not begun serves all who ask meanwhile. */
+export class SharedRuns<T> {
+  readonly #runs = new Serial();
+  #next: Promise<T> | null = null;
+
+  /** @param task the same for all who ask */
+  run(task: () => Promise<T>): Promise<T> {
+    this.#next ??= this.#runs.run(() => {
+      this.#next = null;
+      return task();
+    });
+    return this.#next;
+  }
+}

@@ -3,10 +3,7 @@ import { parseJson } from '../util/json';
 import { vinPattern } from '../vin';
 import { toNumber, toTimestamp } from './schemas';
 
-/**
- * An answer without the VIN, the position and other traces of the owner, in the form of
- * `test/fixtures/answers`.
- */
+/** An answer without traces of the owner, in the form of `test/fixtures/answers`. */
 export interface AnonymousAnswer {
   method: string;
   /** `{vin}` replaces the VIN, here and in the body. */
@@ -79,10 +76,7 @@ function numberOf(name: string, value: number, isMeasured: boolean): number {
   return isMeasured ? value : Math.round(value);
 }
 
-/**
- * A word of the service: in capitals, such as `AC` or `NO_WARNING`. With a number behind it, each
- * part is longer than the letters of a number plate.
- */
+/** `AC`, `NO_WARNING`. With a number behind them, parts are longer than on a number plate. */
 const word = /^(?:[A-Z]{1,20}(?:_[A-Z]{1,20}){0,8}|[A-Z]{5,20}(?:_[A-Z]{5,20}){0,3}_\d{1,2})$/;
 /** Other words that are the same for each owner: of JSON, and of GeoJSON. */
 const fixed = /^(?:true|false|null|Feature|Point|)$/;

@@ -4,10 +4,7 @@ import { isRecord, memberOf } from '../util/json';
 import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
 
-/**
- * One member of the energy state (docs/internals/contract.md 3). Its unit is null if the
- * service names neither kilometers nor miles.
- */
+/** docs/internals/contract.md 3. The unit is null if the service names no unit of distance. */
 interface ChargingMember extends Measured {
   /**
    * Only if `value` is null: the service's own code, `NOT_SUPPORTED` for one. `MISSING` if the
@@ -22,10 +19,7 @@ export type Charging = Record<string, ChargingMember>;
 /** An open map: the service can add members and limits. */
 type ChargingCapabilities = Record<string, unknown>;
 
-/**
- * The energy state (docs/internals/vendor-api.md 12.2): an unreadable member does
- * not affect the others.
- */
+/** docs/internals/vendor-api.md 12.2: an unreadable member does not affect the others. */
 export function parseCharging(body: unknown): Parsed<Charging> {
   const state = new Map(Object.entries(unwrap(body)));
   const members = new Map<string, ChargingMember>(
@@ -38,10 +32,7 @@ export function parseCharging(body: unknown): Parsed<Charging> {
   return { payload, measuredAt: oldest([...members.values()].map(({ timestamp }) => timestamp)) };
 }
 
-/**
- * When the car will be charged to its target, worked out from the same answer; ISO-8601, null while
- * the car does not charge.
- */
+/** It is worked out from the same answer: ISO-8601, null while the car does not charge. */
 export function parseChargingDoneAt(body: unknown): Parsed<ChargingMember> {
   const payload = doneAt(parseCharging(body).payload);
   return { payload, measuredAt: payload.timestamp };
@@ -114,10 +105,7 @@ export function parseChargingCapabilities(body: unknown): Parsed<ChargingCapabil
   return { payload: Object.fromEntries(copies), measuredAt: null };
 }
 
-/**
- * The service can add limits and children (docs/internals/vendor-api.md 12.4). No real answer
- * is nested so deeply.
- */
+/** No real answer nests so deep, also with new children (docs/internals/vendor-api.md 12.4). */
 const maxLevels = 20;
 
 /** A copy, because other readers hold the same body. */

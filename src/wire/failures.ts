@@ -53,10 +53,7 @@ const said =
   (failure: Failure): boolean =>
     codes.includes(failure.status) && pattern.test(failure.words);
 
-/**
- * The car got the command, whatever the HTTP status is (docs/internals/vendor-api.md 1.11). "No
- * answer from the car" comes from the service.
- */
+/** The car got the command, whatever the status is (docs/internals/vendor-api.md 1.11). */
 const isFromCar = ({ words }: Failure): boolean =>
   /\berror (was )?(returned )?(from|by) (the )?(car|vehicle)\b/.test(words);
 
@@ -68,10 +65,7 @@ const ofWallbox = (word: keyof typeof wallboxOutcomes, code: ErrorCode): Rule =>
   sentence: wallboxOutcomes[word].sentence,
 });
 
-/**
- * First match wins. The order distinguishes a spent quota from a missing scope, and a refused key
- * from a refused token.
- */
+/** First match wins: a spent quota before a missing scope, a refused key before a token. */
 const rules: readonly Rule[] = [
   {
     when: isFromCar,
@@ -212,7 +206,7 @@ const rules: readonly Rule[] = [
   {
     when: () => true,
     code: 'SERVICE_ERROR',
-    sentence: 'The service refused the request without a reason. Check the base URL and the settings.',
+    sentence: 'The service refused the request and gave no reason. Check the base URL and the settings.',
     retryable: false,
   },
 ];
@@ -283,10 +277,7 @@ function findTexts(body: object): Found {
   return found;
 }
 
-/**
- * `VCC-API-OperationId` on the real service; another vendor has another prefix
- * (docs/internals/vendor-api.md 0).
- */
+/** `VCC-API-OperationId`, or with another vendor's prefix (docs/internals/vendor-api.md 0). */
 export function operationIdOf(headers: FailedAnswer['headers']): string | null {
   const name = Object.keys(headers).find((header) => header.endsWith('operationid'));
   const value = name === undefined ? undefined : headers[name];
@@ -302,10 +293,7 @@ function retryTime(code: ErrorCode, answer: FailedAnswer, now: number): Date | n
 const second = 1000;
 const day = 24 * 60 * 60 * second;
 
-/**
- * The default pauses: a sliding minute for the rate limit, and an hour for a quota
- * that refills once a day.
- */
+/** A sliding minute for the rate limit, an hour for a quota that refills once a day. */
 const defaultPauses = { RATE_LIMITED: 60 * second, QUOTA_SPENT: 60 * 60 * second } as const;
 
 /** "Quota will be replenished in 03:30:56.", with days in front as 1.03:30:56; the words vary. */
@@ -326,10 +314,7 @@ export function refillTime(body: string, now: number): Date | null {
   return again === null ? null : later(Number(again[1]) * second, now);
 }
 
-/**
- * `Retry-After` in seconds or as an HTTP date, which counts from the answer's own `Date`; null if
- * there is none or it cannot be read.
- */
+/** `Retry-After` in seconds, or as a date that counts from the answer's `Date`; else null. */
 export function retryAfter(
   header: string | string[] | undefined,
   { now, date: answered }: { now: number; date?: string | string[] | undefined },
@@ -342,8 +327,5 @@ export function retryAfter(
   return Number.isNaN(date) ? null : later(date - (Number.isNaN(answeredAt) ? now : answeredAt), now);
 }
 
-/**
- * At least a second, so that a retry never comes at once; at most a day, the
- * longest window of a limit.
- */
+/** At least a second, at most a day, the longest window of a limit. */
 const later = (ms: number, now: number): Date => new Date(now + Math.min(Math.max(ms, second), day));

@@ -16,30 +16,20 @@ import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from 
  * that the table does not have becomes null, never closed, locked, off or 0.
  * @throws VehicleError BAD_RESPONSE if the answer does not have the shape of a group
  */
-export function fromGroup(
-  name: ResourceName,
-  body: unknown,
-  burnsFuel: boolean | null = null,
-): Parsed<ResourceReading> {
+export function fromGroup(name: ResourceName, body: unknown, burnsFuel: boolean | null): Parsed<ResourceReading> {
   const row: GroupedResource = forFuel(groupedResources[name], burnsFuel);
   const data = unwrap(body);
   const payload = readingOf(name, row, data);
   return { payload, measuredAt: payload.timestamp };
 }
 
-/**
- * A row with the spellings that count for a car that burns fuel or does not; with none if that is
- * not known.
- */
+/** The spellings that count for the fuel of a car; none if that is not known. */
 const forFuel = (row: GroupedResource, burnsFuel: boolean | null): GroupedResource =>
   'withoutFuel' in row && burnsFuel !== true
     ? { ...row, spellings: burnsFuel === null ? [] : (row.withoutFuel ?? []) }
     : row;
 
-/**
- * A whole group of connected v2: each member with the service's name, word and unit
- * (docs/internals/contract.md 3).
- */
+/** Each member with the service's name, word and unit (docs/internals/contract.md 3). */
 export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
   const members = Object.entries(unwrap(body)).flatMap(([name, input]) =>
     // Members of the envelope (`status`, `operationId`) are not measured values.
@@ -73,10 +63,7 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
-/**
- * A value in the type of docs/internals/service.md 2.8, and whether it contains all that
- * the service reported.
- */
+/** It has the type of docs/internals/service.md 2.8; exact: it contains all that was reported. */
 interface Converted {
   value: Scalar | null;
   isExact: boolean;
@@ -102,10 +89,7 @@ function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measure
   return { value: rounded + 0, isExact: factor === 1 && rounded === number };
 }
 
-/**
- * A number without a unit is in the unit that the service's documentation names first, unless
- * it may be in several.
- */
+/** Without a unit, a number is in the one that the documentation names first. */
 function factorOf({ mixedUnits }: GroupedNumber, resource: Resource, unit: string | null): number | null {
   if ((unit?.trim() ?? '') === '') return mixedUnits ? null : 1;
   return 'unit' in resource ? factorBetween(unitInWords(unit) ?? '', resource.unit) : null;
@@ -123,10 +107,7 @@ function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted 
   return resource.kind === 'enum' && resource.values.includes(word) ? { value: word, isExact: true } : unconverted;
 }
 
-/**
- * One word for all lights that have failed; null if none has, since docs/internals/service.md 2.8
- * has no word for that.
- */
+/** One word for all that have failed; docs/internals/service.md 2.8 has none for no failure. */
 function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): ResourceReading {
   const lights = Object.entries(bulbs)
     .filter(([member]) => Object.hasOwn(data, member))

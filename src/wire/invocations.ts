@@ -21,10 +21,7 @@ const maxLength = { requestStatus: 100, message: 500 } as const;
 
 const cut = (text: string | null, length: number): string | null => text?.slice(0, length) ?? null;
 
-/**
- * Values below are seconds from now, others Unix time
- * (docs/internals/vendor-api.md 1.9: sources differ).
- */
+/** Smaller values are seconds from now (docs/internals/vendor-api.md 1.9: sources differ). */
 const longestDuration = 1e9;
 
 type Layer = z.infer<typeof invocationShape>;

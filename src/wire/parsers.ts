@@ -25,10 +25,7 @@ import { parseWallboxMember, parseWallboxSessions } from './wallbox';
 
 export type Parser<Payload> = (body: unknown, context: AnswerContext) => Parsed<Payload>;
 
-/**
- * How the answer to each read is parsed. Each throws VehicleError BAD_RESPONSE if the answer is
- * something else.
- */
+/** Each parser throws VehicleError BAD_RESPONSE if the answer is something else. */
 export const parsers = {
   windows: (body: unknown, context: AnswerContext) => parseOpenings('windows', body, context),
   doors: (body: unknown, context: AnswerContext) => parseOpenings('doors', body, context),

@@ -26,16 +26,10 @@ import {
   type Scalar,
 } from './schemas';
 
-/**
- * A window or door status by member: the service's word as it came, and when the car last reported
- * it (docs/internals/contract.md 3).
- */
+/** The service's words, and when the car reported them (docs/internals/contract.md 3). */
 export type Members = Record<string, Pick<Measured, 'value' | 'timestamp'>>;
 
-/**
- * A parsed answer: what goes into `msg.payload`, when the car measured it, and its
- * summary for openings.
- */
+/** What goes into `msg.payload`, when the car measured it, and its summary for openings. */
 export interface Parsed<Payload> {
   payload: Payload;
   /** The oldest timestamp in it: nothing in the reading is older. Null if there is none. */
@@ -43,10 +37,7 @@ export interface Parsed<Payload> {
   openness?: Openness;
 }
 
-/**
- * Its unit is in words: that of docs/internals/service.md 2.8, or another one of the
- * service; null for words and booleans.
- */
+/** Its unit is in words, mostly that of docs/internals/service.md 2.8; null for a word. */
 export interface ResourceReading extends Measured {
   /**
    * The service's own value, if the type of docs/internals/service.md 2.8 cannot hold all of it.
@@ -169,10 +160,7 @@ export function parseStatistic(name: StatisticsMemberName, body: unknown): Parse
   return { payload, measuredAt: payload.timestamp };
 }
 
-/**
- * A measured value as the catalogue types it: a JSON number, boolean or string, or null. A new word
- * is passed on unchanged.
- */
+/** A JSON number, boolean or string, as the catalogue types it, or null. New words pass. */
 export function typedReading(type: Resource | MemberKind, { value: raw, unit, timestamp }: Measured): ResourceReading {
   const value =
     raw === null
@@ -219,10 +207,7 @@ const sidesByPath = {
   left: 'left',
 } as const satisfies Record<string, CarSide>;
 
-/**
- * The addresses of all sides from the address of one, on http or https. Whether a picture is there,
- * only a request to it shows.
- */
+/** They follow from the address of one. Only a request shows whether a picture is there. */
 function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
   const url = address !== null && URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return {};
@@ -288,10 +273,7 @@ function unavailableReasonOf(input: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/**
- * The position of the car at the end of its last trip (docs/internals/contract.md 3); an
- * unknown part is null.
- */
+/** The position at the end of the last trip (docs/internals/contract.md 3); unknown is null. */
 interface VehicleLocation {
   /** Degrees, WGS 84; null together with `longitude`. */
   latitude: number | null;

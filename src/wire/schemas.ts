@@ -14,31 +14,24 @@ const scalarOf = (input: unknown): Scalar | null =>
     ? input
     : null;
 const scalar = z.catch(z.pipe(z.unknown(), z.transform(scalarOf)), null);
-const text = z.catch(z.nullable(z.string()), null);
+/** A missing member has its own way to null, because a failure that is caught costs more. */
+const orNull = <Schema extends z.ZodMiniType>(schema: Schema) => z.catch(z._default(z.nullable(schema), null), null);
+const text = orNull(z.string());
 
 /** ISO 8601 with a date and a time, with 0 to 9 fraction digits; without a zone it is UTC. */
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/i;
 
-/**
- * Unix times up to this are seconds (docs/internals/vendor-api.md 3.1), then
- * milliseconds, then microseconds.
- */
+/** The ends of Unix times in seconds and in milliseconds (docs/internals/vendor-api.md 3.1). */
 const secondsEnd = 1e11;
 const millisecondsEnd = 1e14;
 
-/**
- * The values of an answer mostly have one time, and a car that stands mostly reports
- * the same ones again.
- */
+/** The values of an answer mostly have one time, which a parked car reports again. */
 const parsedTimes = new Map<string, string | null>();
 const maxParsedTimes = 200;
 /** A longer text is no time, and would take memory for nothing. */
 const longestTime = 40;
 
-/**
- * ISO-8601 in UTC, or null: ISO text of any precision, Unix seconds, Unix
- * milliseconds, numbers as text.
- */
+/** ISO-8601 in UTC, of ISO text or of Unix time, also as text; else null. */
 export function toTimestamp(input: unknown): string | null {
   if (typeof input !== 'string' || input.length > longestTime) return parseTime(input);
   const known = parsedTimes.get(input);
@@ -97,10 +90,7 @@ export function toNumber(input: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number + 0 : null;
 }
 
-/**
- * docs/internals/service.md 2.2: a member that a car does not report is null; `modelYear`
- * comes as text from v1.
- */
+/** Null if it is not reported (docs/internals/service.md 2.2); v1 sends `modelYear` as text. */
 const number = z.catch(z.pipe(z.unknown(), z.transform(toNumber)), null);
 
 /** docs/internals/vendor-api.md 1.4: a car can send the word "null" if it has no upholstery. */
@@ -142,19 +132,13 @@ export const detailsShape = z.lazy(() =>
   }),
 );
 
-/**
- * docs/internals/service.md 2.1; the extended interface calls the number `id`
- * (docs/internals/vendor-api.md 3.2).
- */
+/** docs/internals/service.md 2.1; or `id` (docs/internals/vendor-api.md 3.2). */
 export const vehicleItem = z.object({ vin: text, id: text });
 
 /** docs/internals/service.md 2.6. */
 export const commandItem = z.object({ command: text, href: text });
 
-/**
- * docs/internals/service.md 2.7; the reason is a member of the value, or a measured value beside it
- * (docs/internals/vendor-api.md 1.8).
- */
+/** docs/internals/service.md 2.7; the reason has two places (docs/internals/vendor-api.md 1.8). */
 export const accessibilityShape = z.lazy(() =>
   z.object({
     availabilityStatus: z.catch(z.object({ value: text, unavailableReason: z.optional(z.unknown()), timestamp }), {
@@ -168,23 +152,19 @@ export const accessibilityShape = z.lazy(() =>
 
 /** An operation id is passed on to flows and logs, so only the characters of an id are accepted. */
 export const identifier = /^[\w.:-]{1,128}$/;
-const operationId = z.catch(z.nullable(z.string().check(z.regex(identifier))), null);
+const operationId = orNull(z.string().check(z.regex(identifier)));
 
 /** The link of a v1 command (docs/internals/service.md 2.5). */
 export const asyncShape = z.object({ status: text, id: text, href: text, expires: timestamp });
 
-/**
- * Every place in which an answer may hold the status of a command (docs/internals/service.md 2.5,
- * docs/internals/vendor-api.md 1.9, 2.2).
- */
+/** docs/internals/service.md 2.5, docs/internals/vendor-api.md 1.9, 2.2: the places of a status. */
 export const invocationShape = z.lazy(() =>
   z.object({
     status: scalar,
     invokeStatus: text,
     operationId,
     message: text,
-    async: z.catch(z.nullable(asyncShape), null),
-    readyToUnlock: z.catch(z.nullable(z.boolean()), null),
-    readyToUnlockUntil: z.catch(z.nullable(z.number()), null),
+    async: orNull(asyncShape),
+    readyToUnlockUntil: orNull(z.number()),
   }),
 );

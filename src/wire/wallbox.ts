@@ -37,10 +37,7 @@ const maxOpenMs = 3 * 24 * 60 * 60_000;
 /** Whether an answer to a command of a wallbox contains its outcome, although it is no success. */
 export const isWallboxRefusal = (status: number): boolean => status === 409 || status === 422;
 
-/**
- * Reads an answer to a command of a wallbox: any success accepts it, and a refusal has a code; its
- * text does not state what to do.
- */
+/** Any success accepts the command, and a refusal has a code. */
 export function wallboxInvocation(body: unknown, isSuccess: boolean): Invocation {
   const { code } = isRecord(body) ? body : {};
   // A refusal with the word of a success, or of a command in progress, is unclear.
@@ -119,10 +116,7 @@ function chargingOf(sessions: readonly WallboxSession[], now: number): Found {
   return { value: null, reason: isReadable ? 'OPEN_FOR_DAYS' : 'UNREADABLE' };
 }
 
-/**
- * The energy of the sessions that began at a time or later: the service does not report how a
- * session is spread over its hours.
- */
+/** A session counts by its begin: the service does not spread it over hours. */
 function energyOf(sessions: readonly WallboxSession[], begin: number): Found {
   const counted = sessions.filter(({ start }) => start === null || Date.parse(start) >= begin);
   const odd = counted.find(({ start, kWh }) => kWh === null || (start === null && begin > -Infinity));

@@ -16,7 +16,8 @@ export interface BenchNode {
 const undici = JSON.stringify(require.resolve('undici'));
 
 /**
- * A node around undici that calls the service itself; its property `connections` limits the sockets.
+ * A node around undici that calls the service itself; its property `connections` limits its
+ * sockets.
  * @param work what it does with a message, as code that has `msg`, `config`, `request` and
  * `dispatcher`
  */

@@ -83,7 +83,7 @@ describe(`A car that is put into the flows${pendingNote}`, function () {
     await showTab();
   });
 
-  it('is added to no locked flow, and to none while none is open', async () => {
+  it('is not added to a locked flow, nor while no flow is open', async () => {
     await tab('Add the demo car').waitFor();
     await page.evaluate('RED.nodes.workspace(RED.workspaces.active()).locked = true');
     await tab('Add the demo car').click();

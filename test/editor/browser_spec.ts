@@ -392,7 +392,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await page.locator('#event .red-ui-flow-node-status-label', { hasText: /^waiting for events$/ }).waitFor();
   });
 
-  itLong('speaks German where the browser does, and gives a status in the language of the runtime', async () => {
+  itLong('speaks German if the browser does, and gives a status in the language of the runtime', async () => {
     const german = await openEditor(started.browser, started.nodeRed.url, {
       locale: 'de-DE',
       complaints: started.complaints,
@@ -413,7 +413,7 @@ describe(`The editor in a browser${pendingNote}`, function () {
     await german.close();
   });
 
-  it('shows what a guard watches whose flow says nothing of it', async () => {
+  it('shows what a guard watches if its flow does not name it', async () => {
     await openNode('guard');
     const kinds = await page
       .locator('.car-form [data-part="watch"] input:checked')

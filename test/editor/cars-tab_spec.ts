@@ -162,7 +162,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     assert.notEqual(await age.innerText(), '');
   });
 
-  it('keeps an age on one line, in the narrowest sidebar, too', async () => {
+  it('keeps an age on one line, also in the narrowest sidebar', async () => {
     const ages = page.locator('.cars-list time');
     await page.locator('.cars-tab').evaluate((tab) => {
       tab.style.width = '203px';
@@ -435,7 +435,7 @@ describe(`The tab "Cars" in a browser${pendingNote}`, function () {
     await page.unroute(/angle=6/);
   });
 
-  it('says so where no picture can be loaded', async () => {
+  it('says that no picture can be loaded', async () => {
     await page.route(/angle=/, (route) => route.fulfill({ contentType: 'text/plain', body: 'There is no picture.' }));
     await page.locator('.cars-pictures summary').press('Enter');
     await page.locator('.cars-pictures', { hasText: 'no picture of this car that this browser can load' }).waitFor();

@@ -1,15 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { ObjectExpression } from 'acorn';
-import {
-  commandOptions,
-  commandStatusOptions,
-  conditionOptions,
-  eventOptions,
-  guardOptions,
-  statusOptions,
-  vehicleCredentials,
-  vehicleOptions,
-} from '../../nodes/runtime';
+import { vehicleCredentials } from '../../nodes/runtime';
 import { browserBytes } from '../support/browser-bytes';
 import {
   definition,
@@ -23,16 +14,7 @@ import {
   types,
   type HeldNode,
 } from '../support/editor-halves';
-
-const options = {
-  'connected-vehicle': vehicleOptions,
-  'connected-vehicle-status': statusOptions,
-  'connected-vehicle-command': commandOptions,
-  'connected-vehicle-command-status': commandStatusOptions,
-  'connected-vehicle-guard': guardOptions,
-  'connected-vehicle-event': eventOptions,
-  'connected-vehicle-condition': conditionOptions,
-};
+import { nodeOptions } from '../support/node-options';
 
 /** Properties that a list of the form's own holds. */
 const listed = new Set(['reads', 'watch', 'minutesFor', 'access', 'interfaces', 'events', 'places', 'conditions']);
@@ -47,7 +29,7 @@ const defaultsOf = (type: string): Record<string, unknown> =>
 describe('The editor halves', () => {
   for (const type of types) {
     describe(type, () => {
-      it('can be read by a parser that runs nothing: type, category, colour, icon and defaults', () => {
+      it('can be read by a parser that runs nothing: type, category, color, icon and defaults', () => {
         const { name, properties } = registration(type);
         assert.equal(name, type);
         for (const property of ['category', 'color', 'icon'] as const)
@@ -73,7 +55,7 @@ describe('The editor halves', () => {
           assert.ok(validate === undefined || validate.length === 2);
       });
 
-      it('has its icon beside it, and a colour that its label can be read on', () => {
+      it('has its icon beside it, and a color that its label can be read on', () => {
         const { icon, color } = definition(type);
         assert.ok(icons.includes(icon), icon);
         assert.ok(contrast(color, '#333333') >= 4.5, color);
@@ -109,7 +91,7 @@ describe('The editor halves', () => {
     });
   }
 
-  for (const [type, shape] of Object.entries(options)) {
+  for (const [type, shape] of Object.entries(nodeOptions)) {
     it(`${type} stores what its runtime half reads, with defaults that it takes`, () => {
       const defaults = structuredClone(defaultsOf(type));
       assert.deepEqual(shape.parse(defaults), defaults);
@@ -126,8 +108,8 @@ describe('The editor halves', () => {
     });
   }
 
-  it('are all in the table above', () => {
-    assert.deepEqual(Object.keys(options), types);
+  it('are all in the list of their options', () => {
+    assert.deepEqual(Object.keys(nodeOptions), types);
   });
 
   it('ask for the credentials that the runtime half reads', () => {
@@ -137,7 +119,7 @@ describe('The editor halves', () => {
     );
   });
 
-  it('share one colour and one heading of the palette', () => {
+  it('share one color and one heading of the palette', () => {
     const shown = types.filter((type) => type !== 'connected-vehicle').map((type) => definition(type));
     assert.deepEqual(new Set(types.map((type) => definition(type).color)).size, 1);
     assert.deepEqual([...new Set(shown.map(({ category }) => category))], ['connected vehicle']);
@@ -197,7 +179,7 @@ const redirects = addresses(`https://red.example/a/connected-vehicle/callback?b=
  * dot is shared by the forms.
  */
 const verdicts: Record<string, Verdict[]> = {
-  'take a VIN of 17 letters and digits in either case, blanks around it, and none at all': [
+  'take a VIN of 17 letters and digits in either case, spaces around it, and no VIN at all': [
     ofCar,
     ofStatus,
     ofCommand,
@@ -205,7 +187,7 @@ const verdicts: Record<string, Verdict[]> = {
     [type, 'vin', {}, true, ...vins],
     [type, 'vin', {}, 'vin', ...noVins],
   ]),
-  'take a base URL with https, or with http on this machine, and only where the service is custom': [
+  'take a base URL with https, or with http on this machine, and only if the service is custom': [
     [ofCar, 'baseUrl', custom, true, ...safeAddresses],
     [ofCar, 'baseUrl', custom, 'addressInsecure', ...insecureAddresses],
     [ofCar, 'baseUrl', custom, 'address', '', 'example.com', 'https://'],
@@ -230,7 +212,7 @@ const verdicts: Record<string, Verdict[]> = {
     [ofCar, 'apiKey', volvo, 'apiKey', ' '],
     [ofCar, 'apiKey', custom, true, '__PWRD__'],
   ],
-  'ask for client ID and client secret where a driver signs in to Volvo Cars': ['clientId', 'clientSecret'].flatMap(
+  'ask for client ID and client secret if a driver signs in to Volvo Cars': ['clientId', 'clientSecret'].flatMap(
     (name): Verdict[] => [
       [ofCar, name, volvo, 'client', ' '],
       [ofCar, name, volvo, true, 'x'],
@@ -257,21 +239,19 @@ const verdicts: Record<string, Verdict[]> = {
     [ofCar, 'requestsPerDay', {}, true, 10_000],
     [ofCar, 'commandsPerMinute', {}, 'atLeast', '0'],
   ],
-  'take hours as two times of day, or none where the flow says nothing of them': [ofGuard, ofEvent].flatMap(
-    (type): Verdict[] => [
-      [type, 'quietHours', {}, true, '', ' ', '22:00-07:00', '9:30 – 17:45'],
-      ...[undefined, 'only', 'not'].flatMap((hours): Verdict[] => [
-        [type, 'quietHours', { hours }, 'hours', '22-7', '24:00-07:00', 'night'],
-        [type, 'quietHours', { hours }, 'hoursEqual', '22:00-22:00', '7:00-07:00'],
-      ]),
-      [type, 'quietHours', { hours: 'only' }, 'hours', ''],
-      // It leaves nothing out, and is not used.
-      [type, 'quietHours', { hours: 'not' }, true, ''],
-      [type, 'quietHours', { hours: 'always' }, true, 'night'],
-      [type, 'timeZone', {}, true, '', 'Europe/Berlin', ' America/New_York '],
-      [type, 'timeZone', {}, 'timeZone', 'Berlin', 'Nowhere/Land', '+02:00'],
-    ],
-  ),
+  'take hours as two times of day, or none if the flow has none': [ofGuard, ofEvent].flatMap((type): Verdict[] => [
+    [type, 'quietHours', {}, true, '', ' ', '22:00-07:00', '9:30 – 17:45'],
+    ...[undefined, 'only', 'not'].flatMap((hours): Verdict[] => [
+      [type, 'quietHours', { hours }, 'hours', '22-7', '24:00-07:00', 'night'],
+      [type, 'quietHours', { hours }, 'hoursEqual', '22:00-22:00', '7:00-07:00'],
+    ]),
+    [type, 'quietHours', { hours: 'only' }, 'hours', ''],
+    // It leaves nothing out, and is not used.
+    [type, 'quietHours', { hours: 'not' }, true, ''],
+    [type, 'quietHours', { hours: 'always' }, true, 'night'],
+    [type, 'timeZone', {}, true, '', 'Europe/Berlin', ' America/New_York '],
+    [type, 'timeZone', {}, 'timeZone', 'Berlin', 'Nowhere/Land', '+02:00'],
+  ]),
   'take minutes of single kinds, and at least one thing to watch': [
     [ofGuard, 'minutesFor', {}, true, {}, { lock: 3 }, { lock: '3', window: 0 }],
     [ofGuard, 'minutesFor', {}, `${ofGuard}.reason.minutesFor`, { lock: 'abc' }, { lock: -1 }, { window: '1.5' }],
@@ -288,7 +268,7 @@ const verdicts: Record<string, Verdict[]> = {
     [ofStatus, 'poll', { readType: 'msg' }, `${ofStatus}.reason.pollMessage`, '60'],
     [ofStatus, 'poll', { readType: 'msg' }, true, '0'],
   ],
-  'ask for at least one read where several are wanted': [
+  'ask for at least one read if several are wanted': [
     [ofStatus, 'reads', { read: 'windows' }, true, []],
     [ofStatus, 'reads', { read: 'several' }, `${ofStatus}.noReads`, []],
     [ofStatus, 'reads', { read: 'several' }, true, ['doors']],
@@ -353,7 +333,7 @@ describe('The validators', () => {
     assert.equal(judge('connected-vehicle-status', 'car', nameless), true, 'a message can name the car');
   });
 
-  it('show a fault where the nodes of a vehicle, with the edited one, would spend more than its quota', () => {
+  it('show a fault if the nodes of a vehicle, with the edited one, would spend more than its quota', () => {
     const vehicle = (changes: object) => ({
       id: 'car',
       type: 'connected-vehicle',

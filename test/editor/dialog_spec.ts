@@ -88,13 +88,13 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await picture(page, 'no-token');
   });
 
-  it('returns to localhost where the editor is not on https, because services accept no other address', async () => {
+  it('returns to localhost if the editor is not on https, because services accept no other address', async () => {
     const { port } = new URL(started.nodeRed.url);
     assert.match(started.nodeRed.url, /^http:\/\/127\.0\.0\.1/);
     assert.equal(await part('redirect').innerText(), `http://localhost:${port}/connected-vehicle/callback`);
   });
 
-  it('signs in in a window of its own, which closes by itself', async () => {
+  it('signs in in a window of its own, which closes automatically', async () => {
     const opening = page.waitForEvent('popup');
     await press('sign-in');
     const popup = await opening;
@@ -158,7 +158,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       .waitFor();
   });
 
-  it('says what to untick where the application lacks a scope, in the words of “Allow”', async () => {
+  it('says what to untick if the application lacks a scope, in the words of “Allow”', async () => {
     const opening = page.waitForEvent('popup');
     await press('sign-in');
     const popup = await opening;
@@ -207,7 +207,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await popup.close();
   });
 
-  it('makes the commands grey with Read-only, and keeps their ticks and scopes for the portal', async () => {
+  it('makes the commands gray with Read-only, and keeps their ticks and scopes for the portal', async () => {
     const readOnly = page.locator('#node-config-input-readOnly');
     const lock = part('accessCommands').getByLabel('lock', { exact: true });
     const scopes = async (): Promise<string[]> => ((await part('scopeList').textContent()) ?? '').split('\n');
@@ -289,7 +289,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await requests.blur();
   });
 
-  it('forgets key and secrets where the address changes, and has them again where it does not', async () => {
+  it('forgets key and secrets when the address changes, and has them again when it is changed back', async () => {
     const key = page.locator('#node-config-input-apiKey');
     assert.equal(await key.inputValue(), '__PWRD__');
     for (const name of ['authorizeUrl', 'tokenUrl', 'baseUrl']) {
@@ -309,7 +309,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     }
   });
 
-  it('takes an answer away when the form changes that it is about', async () => {
+  it('removes an answer when the part of the form that it is about changes', async () => {
     const service = page.locator('#node-config-input-service');
     await press('check');
     await part('result').getByText('✓').first().waitFor();
@@ -378,7 +378,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       .waitFor();
   });
 
-  itLong('offers the field for the pasted address from the start where the browser runs elsewhere', async () => {
+  itLong('offers the field for the pasted address from the start if the browser runs on another machine', async () => {
     const { port } = new URL(started.nodeRed.url);
     const elsewhere = await openEditor(started.browser, `http://garage:${port}/`, { complaints: [], height: 1200 });
     await beginForm(elsewhere, 'car');
@@ -387,7 +387,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
       await partOf(elsewhere, 'redirect').innerText(),
       `http://localhost:${port}/connected-vehicle/callback`,
     );
-    await partOf(elsewhere, 'redirectWhy').getByText('a page that cannot be loaded. This is expected').waitFor();
+    await partOf(elsewhere, 'redirectWhy').getByText('an error page. This is expected').waitFor();
     const opening = elsewhere.waitForEvent('popup');
     await elsewhere.locator('[data-ask=sign-in]').click();
     const popup = await opening;
@@ -400,7 +400,7 @@ describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
     await elsewhere.close();
   });
 
-  it('asks for its state in one loop however often it was opened, and no more once it is closed', async () => {
+  it('asks for its state in one loop however often it was opened, and stops when it is closed', async () => {
     await closeDialog();
     await page.clock.install();
     await openDialog();

@@ -101,7 +101,7 @@ describe(`The first car in a browser${pendingNote}`, function () {
     await picture(page, 'first-3-added');
   });
 
-  it('says so again after the deploy and in an editor that is opened later, where no form was open', async () => {
+  it('says that again after the deploy, and in an editor that is opened later, before any form is opened', async () => {
     await deploy();
     await lackOfKey(page);
     const other = await openEditor(started.browser, page.url(), { complaints });
@@ -116,7 +116,7 @@ describe(`The first car in a browser${pendingNote}`, function () {
     await formIsOpen(page);
   });
 
-  it('names the address to register, the scopes to tick, and what to untick where one is missing', async () => {
+  it('names the address to register, the scopes to tick, and what to untick if one is missing', async () => {
     await field('service').selectOption('custom');
     await field('baseUrl').fill(service.url);
     await field('apiKeyHeader').fill('vcc-api-key');

@@ -162,7 +162,7 @@ describe(`The forms in a browser${pendingNote}`, () => {
   /** By form: what axe finds in it. */
   const findings: Record<string, string[]> = {};
 
-  it('fit into their width, and change nothing where they are opened and closed, also in flows that lack properties', async () => {
+  it('fit into their width, and change nothing when they are opened and closed, also in flows that lack properties', async () => {
     // Node-RED adds empty credentials to a configuration that has none yet, and
     // marks it as changed.
     const asSaved = (id: string): Promise<unknown> =>
@@ -360,7 +360,7 @@ describe(`The forms in a browser${pendingNote}`, () => {
     await part('nothing').waitFor();
     await boxes.first().check();
     const windows = part('kinds').locator('input[type=text]').first();
-    assert.equal(await windows.getAttribute('placeholder'), '15', 'the minutes that hold where none are entered');
+    assert.equal(await windows.getAttribute('placeholder'), '15', 'the minutes that hold if none are entered');
     await windows.fill('abc');
     await page.locator('.car-form [data-part="kinds"] input.input-error').waitFor();
     await windows.fill('');
@@ -466,7 +466,7 @@ describe(`The forms in a browser${pendingNote}`, () => {
     assert.equal(await page.evaluate("RED.nodes.node('long').valid"), true);
   });
 
-  it('name the parts of a place, fill in where the car is, and say what a place lacks', async () => {
+  it('name the parts of a place, fill in the position of the car, and say what a place lacks', async () => {
     await openForm(page, 'event');
     const place = partOf(page, 'places').locator('.place');
     await partOf(page, 'add').click();
@@ -496,7 +496,7 @@ describe(`The forms in a browser${pendingNote}`, () => {
     await closeForm(page);
   });
 
-  it('say that nothing is watched only where no single opening of the flow file is', async () => {
+  it('say that nothing is watched only if the flow file watches no single opening', async () => {
     await openForm(page, 'single');
     await partOf(page, 'none').click();
     assert.equal(await partOf(page, 'nothing').isVisible(), false);

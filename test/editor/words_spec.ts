@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandNames, eventNames, openingKinds, openings } from '../../src/index';
 import { guardWordKeys } from '../support/guard-words';
-import { resources, themes, readNames } from '../../src/catalogue/reads';
-import { readScopes } from '../../src/catalogue/scopes';
+import { interfaceNames, resources, themes, readNames } from '../../src/catalogue/reads';
+import { scopesOfRead } from '../../src/catalogue/scopes';
 import { errorCodes } from '../../src/errors';
 import { outcomes } from '../../src/catalogue/outcomes';
 import {
@@ -206,7 +206,7 @@ describe('The words of the editor', () => {
         const text = help(language, 'connected-vehicle-status');
         for (const name of readNames) {
           const line = text.split('\n').find((one) => one.startsWith('- `') && one.split(/[`, ]+/).includes(name));
-          for (const scope of readScopes(name).slice(1)) assert.ok(line?.includes(`\`${scope}\``), name);
+          for (const scope of scopesOfRead(name, interfaceNames)) assert.ok(line?.includes(`\`${scope}\``), name);
         }
         assert.match(text, /does not wake the car|weckt das Auto nicht|ne réveille pas la voiture/);
       });

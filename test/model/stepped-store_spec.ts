@@ -198,6 +198,6 @@ describeLong('Two real Node-REDs on one Redis', function () {
       }
     });
 
-    for (const [index, [title]] of scenes.entries()) it(`where ${title}`, () => played[index]);
+    for (const [index, [title]] of scenes.entries()) it(`if ${title}`, () => played[index]);
   });
 });

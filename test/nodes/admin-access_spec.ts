@@ -51,12 +51,12 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
       }
     });
 
-    it('takes no GET for what does something', async () => {
+    it('accepts no GET for a route that does something', async () => {
       for (const action of [...writes, ...reads])
         assert.equal((await fetch(`${nodeRed.url}connected-vehicle/car/${action}`)).status, 404, action);
     });
 
-    it('gives no key, token or secret back that is stored, not even to its own editor', async () => {
+    it('returns no stored key, token or secret, not even to its own editor', async () => {
       const secrets = {
         apiKey: 'stored-key',
         accessToken: 'stored-access',
@@ -75,7 +75,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
   });
 
-  describe('where everybody may look and nobody may change', () => {
+  describe('if everybody may look and nobody may change', () => {
     before(
       async () =>
         (nodeRed = await startNodeRed(flows, undefined, {
@@ -91,7 +91,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
   });
 
-  describe('where everybody may do everything, and some have a name', () => {
+  describe('if everybody may do everything, and some have a name', () => {
     const password = '$2b$04$X2/3sKa1FbUqemuF4hZAZOjvrK7/L3aUjbtGSi223OErVx68SPX2m'; // pw
     const users = [{ username: 'driver', password, permissions: '*' }];
     before(
@@ -103,7 +103,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     );
     after(() => nodeRed.stop());
 
-    it('answers a page behind a proxy with the token of a user, and none with a token that nobody gave out', async () => {
+    it('answers a page behind a proxy with the token of a user, and refuses a token that was never issued', async () => {
       const origin = 'https://outside.example';
       const login = {
         client_id: 'node-red-editor',
@@ -120,7 +120,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
       }
     });
 
-    it('counts the requests of each user for themselves', async () => {
+    it('counts the requests of each user separately', async () => {
       const login = {
         client_id: 'node-red-editor',
         grant_type: 'password',
@@ -135,7 +135,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
   });
 
-  describe('where nobody may do anything without a name', () => {
+  describe('if nobody may do anything without a name', () => {
     before(
       async () =>
         (nodeRed = await startNodeRed(flows, undefined, {

@@ -33,7 +33,7 @@ describe('A Complete node', () => {
     assert.deepEqual(await completed(1), sent);
   });
 
-  it('gets no location that came with the message, where the car has none', async () => {
+  it('gets no location that came with the message if the car has none', async () => {
     service.faults.add({ match: { path: '/location' }, error: 'not-supported' });
     await load({ type: 'connected-vehicle-status', read: 'several', reads: ['location', 'odometer'] });
     const sent = await flow.ask({ mine: 1, location: { lat: 1, lon: 2 } });
@@ -41,7 +41,7 @@ describe('A Complete node', () => {
     assert.deepEqual(await completed(1), sent);
   });
 
-  it('gets the message as it came in, where a status node sent nothing', async () => {
+  it('gets the message as it came in if a status node sent nothing', async () => {
     await load({ type: 'connected-vehicle-status', read: 'odometer', emit: 'changes' });
     await flow.ask({ mine: 1, payload: 'first' });
     flow.send({ mine: 2, payload: 'second' });

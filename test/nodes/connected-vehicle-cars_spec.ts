@@ -40,7 +40,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('goes on showing what was read of a car, however many cars the nodes name', async () => {
+  it('continues to show what was read of a car, however many cars the nodes name', async () => {
     const named = [...Array(25).keys()].map((n) => `YV1CT9551B15709${String(n).padStart(2, '0')}`);
     const nodes = named.map((vin, n) => ({
       id: `n${n}`,
@@ -93,7 +93,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.ok(car?.quota);
   });
 
-  it('says what became of a command in the language of the editor', async () => {
+  it('shows the outcome of a command in the language of the editor', async () => {
     await load({ type: 'connected-vehicle-command', command: 'lock', interface: 'v2' });
     await flow.ask();
     const answer = await askEditor('cars', {}, { id: 'all', headers: { 'accept-language': 'de' } });
@@ -149,7 +149,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.equal(car?.lines.fuelAmount?.length, 1);
   });
 
-  it('tells the position to who asks for it alone', async () => {
+  it('gives the position only to those who ask for it', async () => {
     await load();
     service.car().set({ location: { latitude: 57.70887, longitude: 11.97456 } } as never);
     await flow.ask({ read: 'location' });
@@ -159,7 +159,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.deepEqual(await askEditor('position', {}, { id: listed[0]?.key ?? '' }), { position: '57.70887/11.97456' });
   });
 
-  it('tells no whole VIN, no secret and no VIN that a reason of the service holds', async () => {
+  it('shows no whole VIN, no secret and no VIN that a reason of the service contains', async () => {
     await load({ type: 'connected-vehicle-command', command: 'lock' }, { name: `Car ${classicCar.vin}` });
     service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'REJECTED' }] } });
     await flow.ask();
@@ -168,7 +168,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
       assert.ok(!text.includes(secret), secret);
   });
 
-  it('goes on showing what was read before a deploy, and forgets it with another service', async () => {
+  it('continues to show what was read before a deploy, and forgets it with another service', async () => {
     await load();
     await flow.ask();
     const [before] = await cars();
@@ -299,7 +299,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
   });
 
   describe('Read now', () => {
-    it('reads what the tab shows of this car, afresh', async () => {
+    it('reads again what the tab shows of this car', async () => {
       await load({ vin: demoCar.vin });
       const car = (await cars()).find(({ vin }) => vin === `…${demoCar.vin.slice(-6)}`);
       assert.deepEqual(await read(car?.key ?? ''), { failed: [] });
@@ -381,7 +381,7 @@ describe('What the tab "Cars" asks of the runtime', () => {
       askEditor('click', body, { id: (await cars())[0]?.key ?? '' });
     afterEach(() => useClock(undefined));
 
-    it('refuses a part that the car does not have with a sentence that says so', async () => {
+    it('refuses a part that the car does not have, and names it', async () => {
       await loadDemo();
       const { error } = await click({ part: 'wing' });
       assert.deepEqual(

@@ -66,7 +66,7 @@ describe(type, () => {
       .filter((name) => name.endsWith('.json') && statSync(join(folderOf('command'), name)).isFile())
       .map((name) => readFileSync(join(folderOf('command'), name), 'utf8'));
 
-  it('follows a command with the vehicle that sent it where none is chosen', async () => {
+  it('follows a command with the vehicle that sent it if none is chosen', async () => {
     const command = {
       id: 'c',
       type: 'connected-vehicle-command',
@@ -84,7 +84,7 @@ describe(type, () => {
     assert.equal(flow.outputs[0]?.[0]?.['topic'], 'lock');
   });
 
-  it('asks for a vehicle where none is chosen and the command was sent elsewhere', async () => {
+  it('asks for a vehicle if none is chosen and the command was sent elsewhere', async () => {
     await load({ vehicle: '' });
     flow.send({ payload: await send() });
     await flow.until(() => flow.caught.length === 1);
@@ -174,7 +174,7 @@ describe(type, () => {
   });
 
   for (const command of ['lock', 'flash']) {
-    it(`says that the demo car has started anew where it did, and fails for it nowhere (${command})`, async () => {
+    it(`says that the demo car was restarted if it was, and never fails because of it (${command})`, async () => {
       await flow.load({ type, timeout: 3600 });
       const { dispatcher } = await (flow.node('v') as unknown as { account(): Promise<Account> }).account();
       await clock.advance(1);
@@ -212,7 +212,7 @@ describe(type, () => {
     assert.equal(verdicts()[0]?.['outcome'], 'succeeded');
   });
 
-  it('goes on if a stored command cannot be read at all', async () => {
+  it('continues if a stored command cannot be read at all', async () => {
     mkdirSync(join(folderOf('command'), damaged), { recursive: true });
     await load();
     flow.send({ payload: await send('flash') });

@@ -41,7 +41,7 @@ describe(type, () => {
     assert.deepEqual(bodies, ['{"runtimeMinutes":5}', '{"unlockDuration":30}']);
   });
 
-  it('reports a failure to the Catch node where its status cannot be shown', async () => {
+  it('reports a failure to the Catch node if its status cannot be shown', async () => {
     await load();
     flow.node('n').status = () => {
       throw new Error('EMFILE');
@@ -49,7 +49,7 @@ describe(type, () => {
     assert.equal((await flow.fail({ command: '?' })).vehicle?.error?.['code'], 'INPUT_INVALID');
   });
 
-  it('asks first whether the car can take a command, where that is chosen', async () => {
+  it('asks first whether the car can take a command, if that is chosen', async () => {
     service.car().set({ inUse: true });
     await load({ command: 'lock', precheck: true });
     assert.equal((await flow.fail()).vehicle?.error?.['code'], 'VEHICLE_UNAVAILABLE');
@@ -64,7 +64,7 @@ describe(type, () => {
       (msg: object) => Object.defineProperty(msg, 'payload', { value: 1, enumerable: true }),
     ],
   ] as const) {
-    it(`passes on the record where the message ${what}`, async () => {
+    it(`passes on the record if the message ${what}`, async () => {
       await load({ command: 'flash' });
       assert.equal(
         ((await flow.ask(spoil({ _msgid: 'm' }) as Record<string, unknown>)).payload as Record<string, unknown>)[
@@ -95,7 +95,7 @@ describe(type, () => {
   describe('with care', () => {
     const code = (msg: Received | undefined): unknown => msg?.vehicle?.error?.['code'];
 
-    it('waits for the car where that is chosen, says so, and forgets it when asked to', async () => {
+    it('waits for the car if that is chosen, shows that it waits, and forgets the command when asked to', async () => {
       service.car().set({ powerSaving: true });
       await load({ command: 'lock', whenUnavailable: 'wait' });
       flow.send();
@@ -124,7 +124,7 @@ describe(type, () => {
       assert.equal(posts(), 1);
     });
 
-    it('never lets an unlock wait unless that is chosen besides', async () => {
+    it('never lets an unlock wait unless that is also chosen', async () => {
       service.car().set({ powerSaving: true });
       await load({ whenUnavailable: 'wait' });
       for (const command of ['unlock', 'UNLOCK'])
@@ -249,7 +249,7 @@ describe(type, () => {
       assert.equal(posts(), 0);
     });
 
-    it('sends nothing for an arming message where there is nothing to arm', async () => {
+    it('sends nothing for an arming message if there is nothing to arm', async () => {
       await load({ command: 'unlock' });
       assert.equal(code(await flow.fail({ arm: true })), 'INPUT_INVALID');
       assert.equal(posts(), 0);

@@ -64,7 +64,7 @@ describe(type, () => {
     assert.deepEqual(flow.caught, []);
   });
 
-  it('says no with what decided, and keeps what the message has of the car', async () => {
+  it('says no with the deciding condition, and keeps what the message has about the car', async () => {
     await load({ conditions: [row('batteryChargeLevel', '<', 30), unplugged] });
     const { port, vehicle } = await check({ vehicle: { vin: 'kept' } });
     assert.equal(port, 2);
@@ -73,7 +73,7 @@ describe(type, () => {
     assert.match(statusText(), /^no · \d\d:\d\d$/);
   });
 
-  it('cannot tell while the car does not say, and never makes a yes of it', async () => {
+  it('is unknown while the car does not report, and never becomes a yes', async () => {
     service.car().set({ windows: { rearRight: 'UNSPECIFIED' } });
     await load({ conditions: [row('windows.rearRight', 'is not', 'open'), low] });
     const { port, vehicle } = await check();
@@ -108,7 +108,7 @@ describe(type, () => {
     assert.equal(flow.badges.at(-1)?.fill, 'red');
   });
 
-  it('answers with a failure where every read fails, and with no where one condition is known not to be met', async () => {
+  it('answers with a failure if every read fails, and with no if one condition is known not to be met', async () => {
     service.faults.add({ match: { path: '/energy' }, error: 'not-supported' });
     await load({ conditions: [low, unplugged] });
     assert.equal((await check()).port, 3);
@@ -199,7 +199,7 @@ describe(type, () => {
   });
 
   for (const days of [1, -1])
-    it(`takes no time from a clock of the service that is ${days} days beside the own one`, async () => {
+    it(`takes no time from a clock of the service that is ${days} days off`, async () => {
       const wrong = createServer((asked, answer) => {
         const forwarded = request(
           new URL(asked.url ?? '', service.url),

@@ -125,7 +125,7 @@ describe('What the dialogs ask of the runtime', () => {
   });
 
   describe('Check', () => {
-    it('finds nothing wrong where all is well', async () => {
+    it('finds nothing wrong if all is well', async () => {
       await load();
       assert.deepEqual(summary(await check(formOf(vehicle()))), [...good, 'vehicle good', 'scopes unclear']);
     });
@@ -179,7 +179,7 @@ describe('What the dialogs ask of the runtime', () => {
       assert.match(findings.at(-1)?.message ?? '', /sign-in service/);
     });
 
-    it('says that the key contains a blank', async () => {
+    it('says that the key contains a space', async () => {
       await load();
       const { error } = await askEditor('check', formOf(vehicle(), { apiKey: 'demo key', accessToken: 'demo-token' }));
       assert.match(`${error?.code} ${error?.message}`, /^CONFIG .*API key contains a space/);
@@ -264,7 +264,7 @@ describe('What the dialogs ask of the runtime', () => {
       assert.match(findings.find(({ about }) => about === 'token')?.until ?? '', /^\d{4}-/);
     });
 
-    it('says which scope the list of vehicles needs where the token lacks it', async () => {
+    it('says which scope the list of vehicles needs if the token lacks it', async () => {
       await load({}, { apiKey: 'demo-key', accessToken: service.issueToken({ scopes: ['openid'] }) });
       const findings = await check(formOf(vehicle()));
       assert.deepEqual(summary(findings), [...good, 'vehicle unclear', 'scopes bad SCOPE_MISSING']);
@@ -306,13 +306,13 @@ describe('What the dialogs ask of the runtime', () => {
       assert.match(error?.message ?? '', /Deploy first/);
     });
 
-    it('are used where the environment gives the address', async () => {
+    it('are used if the environment gives the address', async () => {
       process.env['TEST_CAR_URL'] = service.url;
       await load({ baseUrl: '${TEST_CAR_URL}' });
       assert.ok((await askEditor('vehicles', formOf(vehicle({ baseUrl: '${TEST_CAR_URL}' }))))['vehicles']);
     });
 
-    it('are used where the environment gives a number, once it is deployed', async () => {
+    it('are used if the environment gives a number, once it is deployed', async () => {
       process.env['TEST_CAR_QUOTA'] = '5000';
       const asked = formOf(vehicle({ requestsPerDay: '${TEST_CAR_QUOTA}' }));
       await load();
@@ -439,7 +439,7 @@ describe('What the dialogs ask of the runtime', () => {
     assert.equal(service.requests.length, before);
   });
 
-  it('go on listing a read that a car has had, and one that only the older interface lacks', async () => {
+  it('still list a read that a car has had, and one that only the older interface lacks', async () => {
     await load({ shareFor: 0 });
     const notFound = { status: 404, body: {}, times: 1 };
     await flow.ask({ read: 'odometer' });
@@ -585,7 +585,7 @@ describe('What the dialogs ask of the runtime', () => {
         assert.equal(settings['redirectUrl'], given);
       });
 
-    it('lists the last answers where that is asked for, in the form of test/fixtures/answers and without the VIN', async () => {
+    it('lists the last answers on request, in the form of test/fixtures/answers and without the VIN', async () => {
       await load();
       await flow.ask({ read: 'doors' });
       await flow.ask({ read: 'commands' });

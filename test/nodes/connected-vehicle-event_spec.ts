@@ -87,7 +87,7 @@ describe(type, () => {
     assert.equal(payloads().length, Object.keys(tests).length, 'one message each');
   });
 
-  it('sends no test of an event that the deployed node does not report, and says so', async () => {
+  it('refuses a test of an event that the deployed node does not report', async () => {
     await load({ events: ['locked'], poll: 0 });
     for (const event of ['unlocked', '', undefined]) {
       const { error } = await askEditor('test', { event }, { id: 'n' });

@@ -75,7 +75,7 @@ describe(type, () => {
     assert.equal(said(0).length, 1);
   });
 
-  it('sends an alert on request, marked as a test, one for two at once, and goes on as before', async () => {
+  it('sends an alert on request, marked as a test, one for two at the same time, and continues as before', async () => {
     await load({ minutes: 5, watch: ['window'], poll: 0, quietHours: '00:00-23:59' });
     const test = () => askEditor('test', {}, { id: 'n' });
     const text = 'Test: Front-left window open for 5 minutes';
@@ -173,7 +173,7 @@ describe(type, () => {
     assert.ok(clock.now() < Date.parse('2026-06-01T08:06:00Z'));
   });
 
-  it('counts only while the car is not in use, where that is chosen', async () => {
+  it('counts only while the car is not in use, if that is chosen', async () => {
     service
       .car()
       .set({ windows: { frontLeft: 'OPEN' } })
@@ -188,7 +188,7 @@ describe(type, () => {
     assert.ok(service.requests.some(({ path }) => path.endsWith('/command-accessibility')));
   });
 
-  it('asks nobody whether the car is in use where that does not matter', async () => {
+  it('does not ask whether the car is in use if that does not matter', async () => {
     await load();
     await pass(10);
     assert.ok(service.requests.length > 0);
@@ -273,7 +273,7 @@ describe(type, () => {
     assert.equal(flow.badges.at(-1)?.fill, 'red');
   });
 
-  it('lives on the messages of a status node alone', async () => {
+  it('needs only the messages of a status node', async () => {
     await load({ poll: 0, watch: ['window', 'lock'] });
     const { vin } = service.car();
     const windows = (value: string, source = 'live'): Received => {
@@ -311,7 +311,7 @@ describe(type, () => {
     assert.equal((await flow.fail({ ask: true })).vehicle?.error?.['code'], 'CONFIG');
   });
 
-  it('goes on after a redeploy where it was: counts on, and does not say it twice', async () => {
+  it('continues after a redeploy: counts on, and does not repeat an alert', async () => {
     await load({ minutes: 10 });
     service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);
@@ -345,7 +345,7 @@ describe(type, () => {
     assert.deepEqual(said(0), []);
   });
 
-  it('says after a restart what it knew, unconfirmed, and why, where the look takes too long', async () => {
+  it('says after a restart what it knew, unconfirmed, and why, if the look takes too long', async () => {
     await load({ poll: 120 });
     service.car().set({ windows: { frontLeft: 'OPEN' } });
     await pass(4);

@@ -159,7 +159,7 @@ describe('Signing in from the editor', () => {
     assert.equal(token['kind'], 'refreshing');
   });
 
-  it('names a scope of “More scopes” that was not granted, and what to do where the application lacks it', async () => {
+  it('names a scope of “More scopes” that was not granted, and what to do if the application lacks it', async () => {
     await load();
     const ask = (moreScopes: string): Promise<EditorAnswer> =>
       askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
@@ -178,7 +178,7 @@ describe('Signing in from the editor', () => {
     ]);
   });
 
-  it('says to separate scopes by blanks, and begins nothing', async () => {
+  it('says that spaces separate scopes, and begins nothing', async () => {
     await load();
     for (const moreScopes of ['offline_access,profile', 'a; b', '"offline_access"', 'zugriff-für-alle']) {
       const { error, url } = await askEditor('sign-in', formOf(vehicle({ moreScopes }), {}, { callback }));
@@ -207,7 +207,7 @@ describe('Signing in from the editor', () => {
     assert.deepEqual([end.error, end.missing], [null, missing]);
   });
 
-  it('is what Check finds fault with where the service refuses each of its tokens', async () => {
+  it('is what Check reports if the service refuses each of its tokens', async () => {
     await load();
     await signIn();
     service.faults.add({ error: 'token-refused', match: { path: '/connected-vehicle/' } });
@@ -284,7 +284,7 @@ describe('Signing in from the editor', () => {
     });
   }
 
-  it('works with a client ID that is typed and not deployed yet, also where it is deployed before the answer', async () => {
+  it('works with a client ID that is typed and not deployed yet, also if it is deployed before the answer', async () => {
     const before = { ...client, clientId: 'another-client' };
     await load(before);
     const { url } = await begin('v', client);
@@ -322,7 +322,7 @@ describe('Signing in from the editor', () => {
     }
   });
 
-  it('asks for what the access needs and no more, and says what to leave out where the application has less', async () => {
+  it('asks for what the access needs and no more, and says what to leave out if the application has less', async () => {
     const scopesAsked = async (changes: Record<string, unknown>): Promise<string[]> => {
       const { url } = await askEditor('sign-in', formOf(vehicle(changes), client, { callback }));
       return (new URL(String(url)).searchParams.get('scope') ?? '').split(' ');
@@ -402,7 +402,7 @@ describe('Signing in from the editor', () => {
     }
   });
 
-  it('works with the secondary API key as with the primary one, and says so where it was regenerated', async () => {
+  it('works with the secondary API key as with the primary one, and reports a key that was regenerated', async () => {
     await service.close();
     service = await startSimulator({ secondaryApiKey: 'second-key' });
     await load({ ...client, apiKey: 'second-key' });
@@ -436,7 +436,7 @@ describe('Signing in from the editor', () => {
       }
     });
 
-    it('survives a restart: the rotated token goes on, and nobody signs in again', async () => {
+    it('survives a restart: the rotated token still works, and nobody signs in again', async () => {
       await load();
       await signIn();
       assert.ok((await flow.ask()).payload);
@@ -468,7 +468,7 @@ describe('Signing in from the editor', () => {
       );
     });
 
-    it('is removed by the first deploy after a day where its vehicle was never deployed, and is kept where it was', async () => {
+    it('is removed by the first deploy after a day if its vehicle was never deployed, and is kept if it was', async () => {
       const clock = new ManualClock();
       useClock(clock);
       await load();
@@ -539,7 +539,7 @@ describe('Signing in from the editor', () => {
       ],
     ];
     for (const [what, harm, sentence] of faults) {
-      it(`that is ${what} is told, is not overwritten by itself, and a new sign-in keeps it aside`, async () => {
+      it(`that is ${what} is reported and not overwritten, and a new sign-in keeps it aside`, async () => {
         await load();
         await signIn();
         await flow.endProcess();
@@ -593,7 +593,7 @@ describe('Signing in from the editor', () => {
       assert.ok((await flow.ask()).payload);
     });
 
-    it('is made again by a sign-in where the key file is damaged, without a redeploy', async () => {
+    it('is made again by a sign-in if the key file is damaged, without a redeploy', async () => {
       mkdirSync(join(flow.userDir, 'connected-vehicle'), { recursive: true });
       const keyFile = join(flow.userDir, 'connected-vehicle/store.key');
       writeFileSync(keyFile, '');
@@ -603,7 +603,7 @@ describe('Signing in from the editor', () => {
       assert.match(readFileSync(keyFile, 'utf8'), /^[\da-f]{64}$/);
     });
 
-    it('cannot be kept where the key file cannot be had, which stops no pasted access token', async () => {
+    it('cannot be kept without a key file, but a pasted access token still works', async () => {
       mkdirSync(join(flow.userDir, 'connected-vehicle/store.key'), { recursive: true });
       await load({ ...client, accessToken: service.issueToken() });
       assert.ok((await flow.ask()).payload);

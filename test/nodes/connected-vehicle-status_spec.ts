@@ -109,7 +109,7 @@ describe(type, () => {
 
   for (const [where, before] of [
     ['at its start', ''],
-    ['where the text is cut', 'x'.repeat(480)],
+    ['at the end of a text that is cut', 'x'.repeat(480)],
   ] as const)
     it(`shows no part of a secret that is longer than a name, ${where}`, async () => {
       const accessToken = 'a-secret-'.repeat(10);
@@ -138,7 +138,7 @@ describe(type, () => {
     assert.ok(flow.badges.every(({ text = '' }) => !text.includes(String(latitude).slice(0, 5))));
   });
 
-  it('keeps msg.location of a message where the location is not read, and removes it where it is unknown', async () => {
+  it('keeps msg.location of a message if the location is not read, and removes it if it is unknown', async () => {
     await load();
     assert.equal((await flow.ask({ location: 'garage' }))['location'], 'garage');
     service.faults.add({
@@ -335,7 +335,7 @@ describe(type, () => {
     });
   }
 
-  it('takes flags and blanks as the environment gives them', async () => {
+  it('takes flags and spaces as the environment gives them', async () => {
     await flow.load({ type }, { service: 'demo', readOnly: 'true', vin: '  ' });
     assert.equal((await flow.ask()).vehicle?.['vin'], demoCar.vin);
   });
@@ -393,7 +393,7 @@ describe(type, () => {
     assert.match(String(vehicle?.error?.['message']), /has no position of this car.*car’s market/);
   });
 
-  it('emits only what changed, where that is chosen', async () => {
+  it('emits only what changed, if that is chosen', async () => {
     await load({ emit: 'changes' });
     await flow.ask();
     service.car().report();
@@ -416,7 +416,7 @@ describe(type, () => {
     await flow.until(() => flow.outputs[0]?.length === 2);
   });
 
-  it('polls by itself, keeps the last value when a poll fails, and says so', async () => {
+  it('polls automatically, and when a poll fails, keeps the last value and shows the failure', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
     await load({ poll: 60 });
@@ -445,10 +445,10 @@ describe(type, () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('sends no change where reads of several fail and work again, and keeps the last value of each', async () => {
+  it('sends no change if reads of several values fail and work again, and keeps the last value of each', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
-    service.car().replace({});
+    service.car().set({ windows: { rearRight: 'CLOSED' } });
     await load({ read: 'several', reads: ['doors', 'windows'], poll: 60, emit: 'changes' });
     const turns = async (count: number): Promise<void> => {
       const before = flow.completed.length + flow.caught.length;
@@ -470,7 +470,7 @@ describe(type, () => {
     assert.equal(flow.outputs[0]?.length, 2);
   });
 
-  it('polls on at its own seconds, also after a message that asks by another interface', async () => {
+  it('keeps its own interval, also after a message that asks by another interface', async () => {
     const clock = new ManualClock(Date.now());
     useClock(clock);
     await load({ read: 'doors', poll: 60 }, { polling: 'adaptive' });
@@ -505,7 +505,7 @@ describe(type, () => {
     });
   }
 
-  it('ends what is under way when it is closed', async () => {
+  it('ends what is in progress when it is closed', async () => {
     await load();
     service.faults.add({ latencyMs: 1e9 });
     flow.send();
@@ -537,7 +537,7 @@ describe(type, () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('reads the journal by a name with blanks around it, and names it where a read is none', async () => {
+  it('reads the journal by a name with spaces around it, and lists it if the name of a read is unknown', async () => {
     await load();
     const { payload, vehicle } = await flow.ask({ read: ' journal ' });
     assert.deepEqual([payload, vehicle?.['read']], [[], 'journal']);

@@ -84,7 +84,7 @@ describe('connected-vehicle', () => {
     });
   }
 
-  it('keeps no journal of a command that was under way when it was deleted', async () => {
+  it('keeps no journal of a command that was in progress when it was deleted', async () => {
     const service = await startSimulator();
     try {
       service.faults.add({ match: { path: '/commands/flash' }, latencyMs: 60_000 });

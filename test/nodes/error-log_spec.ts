@@ -69,7 +69,7 @@ describe('The log of Node-RED, which its debug sidebar shows', () => {
     assert.deepEqual(logged, []);
   });
 
-  it('gets what several nodes find by themselves once, also over a deploy, and again when it comes back', async () => {
+  it('gets once what several nodes find on their own, also over a deploy, and again when it comes back', async () => {
     const outage = { match: { method: 'GET' }, error: 'internal-error' } as const;
     const minutes = (count: number): Promise<void> => clock.advanceInSteps(count * 60_000, 10_000);
     service.faults.add(outage);

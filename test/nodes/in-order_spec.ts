@@ -86,7 +86,7 @@ describe('All in order', () => {
     assert.deepEqual(said(open).slice(0, 2), [false, 'not in order: rear-right window open, warnings unknown']);
   });
 
-  it('cannot be told of a car that has sent nothing for three days', async () => {
+  it('is unknown for a car that has sent nothing for three days', async () => {
     await load({ type: status, read: 'several', reads: ['inOrder', 'odometer'] });
     assert.equal(((await ask()).payload as { inOrder: { value: unknown } }).inOrder.value, true);
     await clock.advance(3 * 86_400_000);

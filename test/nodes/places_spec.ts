@@ -84,7 +84,7 @@ describe('The places of a vehicle configuration', () => {
     assert.match(await (flow.node('n') as TestableNode).sendTest('arrived'), /at Home/);
   });
 
-  it('fail with a sentence where a node names one that was removed or renamed, and are never taken for a place where the car is not', async () => {
+  it('fail with a sentence if a node names one that was removed or renamed, which is never mistaken for a car that is elsewhere', async () => {
     await load(event(['Work']));
     const { vehicle } = await flow.until(() => flow.caught[0]);
     assert.match(String(vehicle?.error?.['message']), /The vehicle configuration has no place “Work”/);
@@ -109,7 +109,7 @@ describe('The places of a vehicle configuration', () => {
     assert.equal((await check())[0], 2);
   });
 
-  it('stop the configuration with a sentence where they are wrong', async () => {
+  it('stop the configuration with a sentence if they are wrong', async () => {
     await load(condition('Home'), [{ name: 'Home', latitude: 'north', longitude: 1 }]);
     assert.match(await failure(), /^CONFIG: The latitude of the place “Home” must be a number from -90 to 90/);
   });

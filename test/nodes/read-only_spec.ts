@@ -86,7 +86,7 @@ describe('A read-only vehicle', () => {
     }
   });
 
-  it('says so in the words of the contract', async () => {
+  it('says in the words of the contract that it is read-only', async () => {
     await load({ type: 'connected-vehicle-command', command: 'lock' });
     assert.equal((await flow.fail()).vehicle?.error?.['code'], 'READ_ONLY');
   });

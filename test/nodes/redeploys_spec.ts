@@ -101,7 +101,7 @@ function declare(kinds: readonly ('full' | 'nodes')[], prepare: (flow: Flow) => 
   };
 
   for (const kind of kinds)
-    it(`leaves nothing behind of the nodes of ${many} deploys${kind === 'full' ? '' : ', where the vehicle stays'}`, async () => {
+    it(`leaves nothing behind of the nodes of ${many} deploys${kind === 'full' ? '' : ' that keep the vehicle'}`, async () => {
       await flow.load(status, customVehicle(service), demoCredentials, others);
       const listening = countListeners(editorsOf(flow.RED));
       const deploy = async (times: number): Promise<void> => {

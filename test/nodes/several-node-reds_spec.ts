@@ -113,7 +113,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     assert.equal(service.requests.filter(({ path }) => path === '/as/token.oauth2').length, 2);
   });
 
-  itLong('are neither armed nor disarmed for each other where they have different cars', async function () {
+  itLong('are neither armed nor disarmed for each other if they have different cars', async function () {
     const command = {
       type: 'connected-vehicle-command',
       arming: 600,
@@ -163,7 +163,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     assert.deepEqual(await sent(first, 1), ['unlock']);
   });
 
-  itLong('are armed for each other where they write the VIN of their car in different ways', async function () {
+  itLong('are armed for each other if they write the VIN of their car in different ways', async function () {
     const waits = { arming: 600, whenBusy: 'queue', waitUnlock: true };
     const command = { type: 'connected-vehicle-command', ...waits, wires: [[]] };
     const injects = Object.entries({ arm: 'true', command: '"unlock"' }).map(([p, v]) => {
@@ -182,7 +182,7 @@ describeOnRedis('two Node-REDs with the same flows and a shared store', () => {
     }
   });
 
-  itLong('both read their cars where they are in different groups', async function () {
+  itLong('both read their cars if they are in different groups', async function () {
     const [first, second] = [await start('one'), await start('other')];
     await nextRead(second);
     await nextRead(first);

@@ -64,7 +64,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
     assert.deepEqual(flow.outputs[0], []);
   });
 
-  it('says in a group that the store is away, and not that another copy reads the car', async () => {
+  it('says in a group that the store is unavailable, and not that another copy reads the car', async () => {
     flow.settings = { credentialSecret, connectedVehicle: { store: 'redis://127.0.0.1:1', group: 'copies' } };
     await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
     await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'store-unavailable', 1_000);
@@ -122,7 +122,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
       await store.close();
     });
 
-  it('takes no part in the store any more when a deploy has removed its nodes', async () => {
+  it('takes no part in the store after a deploy has removed its nodes', async () => {
     flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
     await load({ type: 'connected-vehicle-status', read: 'odometer', poll: 60 });
     await clock.advanceUntil(() => flow.badges.at(-1)?.code === 'value', 1_000);
@@ -134,7 +134,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
     await store.close();
   });
 
-  it('commands nothing while the store is a replica, says so, and commands once when it is a primary again', async function () {
+  it('sends no command while the store is a replica, reports that, and sends it once when the store is a primary again', async function () {
     const own = await RedisServer.start();
     let other: RedisServer | undefined;
     try {
@@ -169,7 +169,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
     }
   });
 
-  it('says that the record of a command waits for a store that is away', async () => {
+  it('says that the record of a command waits for a store that is unavailable', async () => {
     const own = await RedisServer.start();
     try {
       flow.settings = { credentialSecret, connectedVehicle: { store: own.url, group: 'copies' } };

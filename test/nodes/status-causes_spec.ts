@@ -83,7 +83,7 @@ describe('The status of a node that cannot work', () => {
     assert.equal(looks, 2);
   });
 
-  it('names the command that is under way', async () => {
+  it('names the command that is in progress', async () => {
     service.faults.add({ match: { path: '/commands/lock' }, latencyMs: 2000, times: 1 });
     await flow.load(command, customVehicle(service), demoCredentials);
     flow.send();

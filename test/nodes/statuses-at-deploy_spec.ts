@@ -44,7 +44,7 @@ describe('The cause for which a node cannot work, in a real Node-RED', () => {
   const deploy = (more: object[], type = 'full'): Promise<unknown> =>
     nodeRed.admin('POST', 'flows', { flows: [...flows, ...more] }, { 'Node-RED-Deployment-Type': type });
 
-  it('reaches the Status node of its tab once, and a Status node of a later deploy, too', async () => {
+  it('reaches the Status node of its tab once, and also a Status node of a later deploy', async () => {
     await deploy(listener('first'));
     assert.deepEqual(
       (await shownTo('first')).map(({ code }) => code),

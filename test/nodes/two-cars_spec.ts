@@ -92,7 +92,7 @@ describe('A flow with two cars', () => {
     assert.equal(await test('locked'), 'Test: Custom …000001: Car is locked');
   });
 
-  it('calls a car that a node names by its VIN as the configuration for this VIN, and never as another car', async () => {
+  it('names a car that a node chooses by its VIN as the configuration for this VIN does, and never as another car', async () => {
     await load('event', { events: ['locked'], poll: 0, vin: vins[1] });
     assert.equal(await test('locked'), 'Test: Wife car: Car is locked');
     await flow.unload();

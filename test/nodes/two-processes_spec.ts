@@ -83,7 +83,7 @@ describe('two Node-RED processes on one user directory', () => {
   /** The last status of a node is not that another Node-RED uses the folder. */
   const isFree = (id: string): boolean => flow.badges.findLast(({ source }) => source?.id === id)?.code !== inUse;
 
-  it('are one that works and one whose nodes say so and do nothing', async function () {
+  it('are one that works and one whose nodes do nothing and show why', async function () {
     await pass(() => shown().filter((text) => text === inUse).length === nodes.length && warnings.length > 0);
     const before = stored();
     const requests = service.requests.length;

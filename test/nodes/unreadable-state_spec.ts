@@ -104,7 +104,7 @@ describe('A node whose stored state cannot be read when it starts', () => {
     assert.deepEqual(outcomes(), ['succeeded']);
   });
 
-  it('begins without what it knew where the file is damaged', async () => {
+  it('begins without what it knew if the file is damaged', async () => {
     const config = { type: 'connected-vehicle-event', events: ['unlocked'] };
     await load(config);
     await until(() => service.requests.length > 0 && flow.badges.some(({ fill }) => fill === 'green'));

@@ -125,7 +125,7 @@ describe('The end of a session of the wallbox', () => {
     assert.match(String(payloads()[1]?.['text']), /its energy is not known/);
   });
 
-  it('is no event while a session is open, for days, too, and is one of the first session of a wallbox', async () => {
+  it('is no event while a session is open, even for days, and is one for the first session of a wallbox', async () => {
     answer([]);
     await load();
     await poll();

@@ -1,32 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  commandOptions,
-  commandStatusOptions,
-  conditionOptions,
-  eventOptions,
-  guardOptions,
-  statusOptions,
-  vehicleCredentials,
-  vehicleOptions,
-} from '../../nodes/runtime';
+import { vehicleCredentials } from '../../nodes/runtime';
 import { errorCodes } from '../../src/errors';
+import { nodeOptions } from '../support/node-options';
 import { anchorsOf, filesBelow, readText, root } from './checkout';
 
 /** The documents with numbered sections. */
 const documents = ['docs/internals/service.md', 'docs/internals/vendor-api.md', 'docs/internals/contract.md'];
-
-/** The options of each node, by its page. */
-const properties = {
-  status: [statusOptions],
-  command: [commandOptions],
-  result: [commandStatusOptions],
-  guard: [guardOptions],
-  event: [eventOptions],
-  condition: [conditionOptions],
-  vehicle: [vehicleOptions, vehicleCredentials],
-};
 
 const name = documents.map((each) => each.replaceAll('.', '\\.')).join('|');
 const section = '\\d+(?:\\.\\d+)*[a-z]?\\b';
@@ -120,12 +101,15 @@ describe('The documents', () => {
     const elsewhere = [...pages, ...guides].filter(
       (page) => !/^docs\/(nodes\/|internals\/(service|vendor-api))/.test(page),
     );
-    for (const [page, shapes] of Object.entries(properties)) {
+    const folders = parsed('nodes/folders.json');
+    for (const [type, options] of Object.entries(nodeOptions)) {
+      const page = `docs/nodes/${String(folders[type])}.md`;
+      const shapes = [options, ...(type === 'connected-vehicle' ? [vehicleCredentials] : [])];
       const names = shapes.flatMap(({ def }) => Object.keys(def.getter().def.shape));
       for (const name of names.filter((one) => !one.endsWith('Type'))) {
         // A row of a table, or the name with a remark behind it.
         const description = new RegExp(`^\\| \`${name}\`(?:, \`\\w+\`)* *\\||\`${name}\` \\([^)]{12}`, 'm');
-        assert.equal(readText(`docs/nodes/${page}.md`).split(description).length, 2, `${page}: ${name}`);
+        assert.equal(readText(page).split(description).length, 2, `${page}: ${name}`);
         assert.deepEqual(
           elsewhere.filter((other) => description.test(readText(other))),
           [],

@@ -112,7 +112,7 @@ describe(`The example of a page with Dashboard 2, in a browser of 390 pixels${pe
     await page.locator('.car-view [data-for=rearRightWindow][visibility=visible]').waitFor();
   });
 
-  it('locks by a tap, and says what came of it', async () => {
+  it('locks by a tap, and shows the outcome', async () => {
     await page.getByRole('button', { name: 'Lock' }).tap();
     await page.locator('.car [role=status]', { hasText: /^Lock: succeeded$/ }).waitFor();
     await picture(page, 'dashboard-390-locked');

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { electricCar } from '../../src/simulator/index';
 import { everyNth } from '../support/long';
 import { TimedFlow } from '../transcripts/timed-flow';
-import { examples, type FlowNode } from './checkout';
+import { examples, readText, type FlowNode } from './checkout';
 
 /** The interfaces of Volvo Cars. */
 const interfaces = ['connected-v2', 'energy-v2', 'location-v1', 'energy-device-v1'];
@@ -56,16 +56,30 @@ const together = (nodes: readonly FlowNode[]): FlowNode[] =>
 
 const nothing = async (): Promise<void> => undefined;
 
+/** Requests a day by the part of the service: `720 a day (status); 288 (charging)`. */
+const statedIn = (text: string): Record<string, number> =>
+  Object.fromEntries(
+    [...text.matchAll(/([\d,]+)(?: a day)? \((\w+)\)/g)].map(([, count = '', part = '']) => [
+      part,
+      Number(count.replace(',', '')),
+    ]),
+  );
+
+function assertStated(stated: Record<string, number>, measured: Record<string, number>): void {
+  assert.deepEqual(Object.keys(stated).sort(), Object.keys(measured).sort());
+  // An hour may have one poll more or less than its share.
+  for (const [part, count] of Object.entries(measured))
+    assert.ok(
+      Math.abs(count - (stated[part] ?? 0)) <= 0.04 * count,
+      `${part}: ${stated[part]} stated, ${count} measured`,
+    );
+}
+
 describe('What an example costs with an own Volvo', function () {
   for (const { name, nodes } of everyNth(3, examples)) {
     const stated = /\n\nRequests with your own Volvo, of 10,000 a day [^:]*: (.*)\.$/.exec(String(nodes[0]?.['info']));
     const parts = stated?.[1]?.split('; ') ?? [];
-    const daily = Object.fromEntries(
-      parts.flatMap((part) => {
-        const [, count = '', of = ''] = /^([\d,]+) a day \((\w+)\)$/.exec(part) ?? [];
-        return of === '' ? [] : [[of, Number(count.replace(',', ''))]];
-      }),
-    );
+    const daily = statedIn(stated?.[1] ?? '');
     const each = Number(/^(?:up to )?(\d+) for each message$/m.exec(parts.join('\n'))?.[1] ?? 0);
     const reading = nodes.filter(({ type }) => /^connected-vehicle-(status|guard|event|condition)$/.test(type));
     const polling = reading.filter(({ poll }) => Number(poll) > 0);
@@ -91,13 +105,7 @@ describe('What an example costs with an own Volvo', function () {
       for (const [part, count] of Object.entries(hourly)) expected[part] = (expected[part] ?? 0) + count * 24;
       for (const [part, count] of Object.entries(once))
         if (times > 0) expected[part] = (expected[part] ?? 0) + count * times;
-      assert.deepEqual(Object.keys(daily).sort(), Object.keys(expected).sort());
-      // An hour may have one poll more or less than its share.
-      for (const [part, count] of Object.entries(expected))
-        assert.ok(
-          Math.abs(count - (daily[part] ?? 0)) <= 0.04 * count,
-          `${part}: ${daily[part]} stated, ${count} measured`,
-        );
+      assertStated(daily, expected);
       if (timer === undefined)
         assert.equal(
           each,
@@ -105,4 +113,30 @@ describe('What an example costs with an own Volvo', function () {
         );
     });
   }
+});
+
+describe('What a node costs a day, by docs/polling-and-quota.md', () => {
+  const status = (read: string, poll: number) => ({ id: 'n', type: 'connected-vehicle-status', read, poll });
+  const events = ['unlocked', 'door-opened', 'window-opened', 'trip-ended', 'charging-done'];
+  const nodes: FlowNode[] = [
+    status('windows', 120),
+    status('windows', 300),
+    status('charging', 300),
+    { id: 'n', type: 'connected-vehicle-guard', watch: ['window', 'door', 'lock'], poll: 120 },
+    { id: 'n', type: 'connected-vehicle-event', events, poll: 120 },
+  ];
+  const [, table = ''] =
+    /\| requests a day +\|\n\| -.*\n((?:\|.*\n)+)/.exec(readText('docs/polling-and-quota.md')) ?? [];
+
+  it('is what it sends in an hour', async () => {
+    const stated = table.trim().split('\n').map(statedIn);
+    for (const [index, node] of nodes.entries()) {
+      const hourly = Object.entries(await requestsOf([node]));
+      assertStated(stated[index] ?? {}, Object.fromEntries(hourly.map(([part, count]) => [part, count * 24])));
+    }
+    // At an eighth of the interval, the quota would stop the node.
+    const [often, tooOften = {}] = stated.slice(nodes.length - 1);
+    assert.deepEqual(often, Object.fromEntries(Object.entries(tooOften).map(([part, count]) => [part, count / 8])));
+    assert.equal(stated.length, nodes.length + 1);
+  });
 });

@@ -116,7 +116,7 @@ describe('The examples in trouble', function () {
     };
     const locks = (): number => service.requests.filter(({ path }) => path.endsWith('commands/lock')).length;
 
-    it('locks a car that stays unlocked, once, and says so', async () => {
+    it('locks a car that stays unlocked, once, and reports it', async () => {
       service.car().set({ lock: 'UNLOCKED' });
       await deploy();
       assert.equal(await next('Notify'), 'The car was unlocked, and is locked now.');

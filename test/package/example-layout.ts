@@ -126,7 +126,7 @@ export interface Wire {
 }
 
 /** Points on the curve that the editor draws from one port to another. */
-export function wireOf(from: FlowNode, to: FlowNode, output: number): Wire {
+function wireOf(from: FlowNode, to: FlowNode, output: number): Wire {
   const outputs = from.wires?.length ?? 1;
   const start = { x: boxOf(from).right - (from.type === 'debug' ? button : 0), y: Number(from['y']) };
   start.y += (output - (outputs - 1) / 2) * 13;

@@ -3,28 +3,10 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isReadName } from '../../src/index';
 import { resourceNames } from '../../src/catalogue/reads';
-import {
-  commandOptions,
-  commandStatusOptions,
-  conditionOptions,
-  eventOptions,
-  guardOptions,
-  parseOptions,
-  statusOptions,
-  vehicleOptions,
-} from '../../nodes/runtime';
+import { parseOptions } from '../../nodes/runtime';
+import { nodeOptions } from '../support/node-options';
 import { examples, nodeTypes, readText, type FlowNode } from './checkout';
 import { boxOf, cross, isGroup, overlap, runsUnder, statusOf, wiresOf } from './example-layout';
-
-const shapes = {
-  'connected-vehicle': vehicleOptions,
-  'connected-vehicle-status': statusOptions,
-  'connected-vehicle-command': commandOptions,
-  'connected-vehicle-command-status': commandStatusOptions,
-  'connected-vehicle-guard': guardOptions,
-  'connected-vehicle-event': eventOptions,
-  'connected-vehicle-condition': conditionOptions,
-} as const;
 
 /** The types of Node-RED's own nodes, as their html names them. */
 function coreTypes(): Set<string> {
@@ -87,7 +69,7 @@ describe('The example flows', () => {
     ]);
   });
 
-  it('share one petrol and one electric demo car, so that importing several of them gives no more', () => {
+  it('share one petrol and one electric demo car, so that importing several of them adds no others', () => {
     const cars = new Map<string, FlowNode>();
     for (const car of all.filter(({ type }) => type === 'connected-vehicle')) {
       assert.equal(car.z, undefined);
@@ -229,7 +211,7 @@ describe('The example flows', () => {
 
       it('sets every property of the pack’s nodes as the editor would', () => {
         for (const node of nodes.filter(isOurs)) {
-          const shape = shapes[node.type as keyof typeof shapes];
+          const shape = nodeOptions[node.type as keyof typeof nodeOptions];
           assert.ok(parseOptions(shape, node));
           assert.deepEqual(
             Object.keys(shape.def.getter().def.shape).filter((property) => !(property in node)),

@@ -135,7 +135,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     assert.ok(!JSON.stringify(published).includes(service.car().vin));
   });
 
-  it('sends nothing for a command that the broker had kept, and says so', async () => {
+  it('sends nothing for a command that the broker had kept, and reports that', async () => {
     const { text } = await until(() => last('connected-vehicle/car/command'));
     assert.deepEqual(JSON.parse(text), {
       command: 'what the broker kept',
@@ -166,7 +166,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     });
   });
 
-  it('sends the command of the lock once, and tells what became of it', async () => {
+  it('sends the command of the lock once, and reports its outcome', async () => {
     service.car().set({ lock: 'UNLOCKED' });
     await until(() => state()['doors_carLocked'] === 'UNLOCKED');
     press('lock');
@@ -192,7 +192,7 @@ describe('The example “Home Assistant through MQTT”', function () {
   });
 
   for (const command of ['unlock', 'Unlock', 'lock-reduced-guard', 'self-destruct']) {
-    it(`lets no ${command} through, and says so`, async () => {
+    it(`refuses ${command}, and reports that`, async () => {
       const before = sent();
       press(command);
       const { text } = await until(() => {
@@ -208,7 +208,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     });
   }
 
-  it('tells why a command could not be sent', async () => {
+  it('says why a command could not be sent', async () => {
     const fault = service.faults.add({ match: { method: 'POST' }, error: 'not-supported' });
     press('flash');
     const { text } = await until(() => {
@@ -222,7 +222,7 @@ describe('The example “Home Assistant through MQTT”', function () {
   const online = (payload: string) => () => last('connected-vehicle/car/online')?.text === payload;
   const window = (): unknown => state()['windows_frontLeft'];
 
-  it('is offline while nothing can be read, without telling of once more what was closed, and online with the next live reading', async () => {
+  it('is offline while nothing can be read, without repeating what was closed, and online with the next live reading', async () => {
     service.faults.add({ match: { method: 'GET' }, status: 503 });
     await until(online('offline'));
     const states = (): Published[] => published.filter(({ topic }) => topic === 'connected-vehicle/car/state');
@@ -238,7 +238,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     await until(() => window() === 'ON');
   });
 
-  it('calls unknown what alone cannot be read', async () => {
+  it('calls a value unknown that alone cannot be read', async () => {
     service.faults.add({ match: { path: '/windows' }, error: 'not-supported' });
     await until(() => state()['windows_frontLeft'] === undefined);
     assert.ok(online('online')());
@@ -246,7 +246,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     await until(() => window() === 'ON');
   });
 
-  it('announces the device once more when Home Assistant has started, and only then', async () => {
+  it('announces the device again when Home Assistant has started, and only then', async () => {
     const before = configs().length;
     publish('homeassistant/status', 'offline');
     publish('homeassistant/status', 'online');
@@ -267,7 +267,7 @@ describe('The example “Home Assistant through MQTT”', function () {
     await until(() => window() === 'ON' && online('online')());
   });
 
-  it('sends no command that was given while it had no connection, nor one once more after a new one', async () => {
+  it('sends no command that was given while it had no connection, nor repeats one after a new connection', async () => {
     const before = sent();
     await closeBroker();
     published.length = 0;

@@ -35,7 +35,7 @@ describe('The public repository', () => {
         assert.ok(script === 'ci' || scripts.includes(script), `${file}: npm run ${script}`);
   });
 
-  it('installs in its workflows what .ci/run needs, and skips the tests of it where it is not installed', () => {
+  it('installs in its workflows what .ci/run needs, and skips the tests of what is not installed', () => {
     const [, parts = ''] = /for part in ([^;]+);/.exec(readText('.ci/run')) ?? [];
     assert.match(parts, /nginx .*redis-server/);
     for (const file of workflows) {

@@ -17,7 +17,7 @@ describe('README.md', () => {
     for (const [, script = ''] of documents.matchAll(/npm run ([\w:-]+)/g)) assert.ok(script in scripts, script);
   });
 
-  it('and the guides tell what every command does', () => {
+  it('and the guides say what every command does', () => {
     const scripts = Object.keys(packageJson['scripts'] as object).filter((name) => name !== 'prepack');
     assert.deepEqual(
       scripts.filter((name) => !new RegExp(`npm (run )?${name}\\b`).test(documents)),

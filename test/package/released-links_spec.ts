@@ -83,7 +83,7 @@ describe('The links of what is released', () => {
     assert.ok(helps.length >= 21);
   });
 
-  it('are found dead where the flow library would show them so', () => {
+  it('are found dead if they are dead in the flow library', () => {
     const page = asLibraryShows('![Car](docs/images/cars-tab.png) [Start](docs/start.md) [License](LICENSE#top)');
     assert.equal(faultsOf(addressesIn(page)).length, 3);
     assert.deepEqual(

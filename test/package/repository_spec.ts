@@ -111,22 +111,6 @@ describe('The repository', () => {
     assert.deepEqual(mutual, []);
   });
 
-  it('has no file that imports itself through others', () => {
-    const files = new Map([...sources, ...nodes].map((file) => [file.replace(/\.ts$/, ''), file]));
-    const cycles: string[] = [];
-    const done = new Set<string>();
-    const follow = (name: string, path: readonly string[]): void => {
-      const file = files.get(name) ?? files.get(`${name}/index`);
-      if (file === undefined) return;
-      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' > '));
-      if (done.has(file)) return;
-      done.add(file);
-      for (const imported of imports(file)) follow(imported, [...path, file]);
-    };
-    for (const name of files.keys()) follow(name, []);
-    assert.deepEqual(cycles, []);
-  });
-
   it('keeps the client and the simulated service apart, but for the tables', () => {
     const shared =
       /^(node:.*|zod\/mini|src\/(simulator|drawing|catalogue|words)\/.*|src\/(errors|util\/(clock|json)|vin))$/;

@@ -71,7 +71,7 @@ describe('The scorecard of the flow library', () => {
         );
   });
 
-  it('the README tells what it does, what it needs and which nodes there are', () => {
+  it('the README says what it does, what it needs and which nodes there are', () => {
     const readme = readText('README.md');
     assert.match(readme, /Node\.js 20\.19 or newer/);
     for (const type of nodeTypes) assert.ok(readme.includes(`\`${type}\``), type);

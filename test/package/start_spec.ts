@@ -130,7 +130,7 @@ describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built alread
   });
 
   for (const port of ['eighty', '70000'])
-    it(`says what a port can be where it is ${port}`, async () => {
+    it(`says what a port can be if it is ${port}`, async () => {
       const second = new Start(checkout, port);
       assert.notEqual(await second.ended, 0);
       assert.match(second.output, /The port must be a number from 0 to 65535\.\n/);

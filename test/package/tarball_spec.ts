@@ -262,24 +262,6 @@ describe('The packed tarball', function () {
       });
     }
 
-    it('offers its examples for import', async () => {
-      const list = async (folder: string): Promise<(string | { fn: string })[]> =>
-        JSON.parse(await get(`library/examples/flows/${packageJson.name}${folder}`)) as (string | { fn: string })[];
-      const folders = (await list('')).filter((entry) => typeof entry === 'string');
-      const names = await Promise.all(
-        folders.map(async (folder) =>
-          (await list(`/${folder}`)).map((entry) => `${folder}/${typeof entry === 'string' ? entry : entry.fn}`),
-        ),
-      );
-      assert.deepEqual(
-        names
-          .flat()
-          .map((name) => name.replace(/\.json$/, ''))
-          .sort(),
-        examples.map(({ name }) => name),
-      );
-    });
-
     itLong('answers each example on the demo car', async () => {
       const imported = await Promise.all(
         examples.map(

@@ -44,7 +44,7 @@ describe('The example “Cheap hours with the Volvo wallbox”', function () {
       .wallbox.sessions(0, Date.now())
       .filter((session) => 'end' in session && session.end === null).length;
 
-  it('pauses, starts, limits and plans a night, and tells the energy of the session and what the charge cost', async () => {
+  it('pauses, starts, limits and plans a night, and reports the energy of the session and the cost of the charge', async () => {
     assert.match(String(await press('Pause at 6:00')), /^Pause the wallbox: .*Nothing shows whether the wallbox acted/);
     assert.equal(open(), 0);
     assert.match(String(await press('Start at 22:00')), /An open charging session shows that it charges\.$/);

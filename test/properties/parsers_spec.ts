@@ -126,7 +126,7 @@ const anyBody = fc.oneof(
 describe('Whatever a service answers', function () {
   this.timeout(0);
 
-  it('a read gives plain data or an error of the pack that says so', () =>
+  it('a read gives plain data or an error of the pack', () =>
     fc.assert(
       fc.asyncProperty(
         anyBody,
@@ -166,7 +166,7 @@ describe('Whatever a service answers', function () {
       tried(50),
     ));
 
-  it('a command succeeds only where the answer says so', () =>
+  it('a command succeeds only if the answer says that it did', () =>
     fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...commandNames.filter((name) => name !== 'engine-start')),

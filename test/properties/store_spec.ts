@@ -12,6 +12,7 @@ import {
   SealedStateStore,
   type StateStore,
 } from '../../src/index';
+import { durableFiles, type StateFiles } from '../../src/state/file-state-store';
 import { DirectoryInUse } from '../../src/state/owner';
 import { tried } from '../support/property';
 import { removeFolder } from '../support/remove-folder';
@@ -150,18 +151,19 @@ function apply({ step: { kind, key }, value, expected, ended, result }: Done, he
 }
 
 /** Every step of the file system waits for its turn, which the scheduler gives in any order. */
-function filesOf(scheduler: fc.Scheduler): typeof diskFiles {
+function filesOf(scheduler: fc.Scheduler): StateFiles {
   const inTurn = <Arguments extends unknown[], Result>(work: (...given: Arguments) => Promise<Result>) => {
     const turn = scheduler.scheduleFunction(async (...given: Arguments): Promise<() => Promise<Result>> =>
       Promise.resolve(() => work(...given)),
     );
     return async (...given: Arguments): Promise<Result> => (await turn(...given))();
   };
-  const { mkdir, open, readFile, readdir, rename, unlink } = diskFiles;
+  const { mkdir, readFile, readdir, rename, unlink } = diskFiles;
+  const { writeFile, open, fsync } = durableFiles;
   return Object.assign(
-    { ...diskFiles },
+    { ...diskFiles, ...durableFiles },
     Object.fromEntries(
-      Object.entries({ mkdir, open, readFile, readdir, rename, unlink }).map(([name, work]) => [
+      Object.entries({ mkdir, readFile, readdir, rename, unlink, writeFile, open, fsync }).map(([name, work]) => [
         name,
         inTurn(work as () => Promise<unknown>),
       ]),

@@ -64,7 +64,7 @@ describe('A reading in the units of a country', () => {
     );
   });
 
-  it('is never other input than an object: what is none passes', () => {
+  it('is applied to objects only: any other input is passed on as it is', () => {
     fc.assert(
       fc.property(system, fc.anything(), (units, payload) => {
         const reading = readingOf('odometer', payload as object);

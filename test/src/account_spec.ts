@@ -94,7 +94,7 @@ describe('accounts', () => {
     assert.equal(other.quota().usedToday, 2);
   });
 
-  it('have stored what became of a command when they are closed', async () => {
+  it('have stored the outcome of a command when they are closed', async () => {
     const writes: unknown[] = [];
     const store = new MemoryStateStore();
     const write = store.write.bind(store);

@@ -220,7 +220,7 @@ describe('An answer of a real car', () => {
     };
 
     for (const where of ['values', 'sentences', 'names'] as const)
-      it(`has no longer ${Object.keys(canaries).join(', ')}, in whatever place of whatever answer (${where})`, () => {
+      it(`keeps none of ${Object.keys(canaries).join(', ')}, in any place of any answer (${where})`, () => {
         const values = Object.values(canaries);
         for (const { name, answers } of ofService)
           for (const { method, path, status, body } of answers) {

@@ -71,7 +71,7 @@ describe('The runner of guard and events', () => {
   const names = (events: readonly { event: string }[]): string[] => events.map(({ event }) => event);
 
   for (const lost of [true, 'after-writing'] as const)
-    it(`sends nothing while a shared store is away, and each event once when it is back${lost === true ? '' : ', also one that the store took'}`, async () => {
+    it(`sends nothing while a shared store is unavailable, and each event once when it is back${lost === true ? '' : ', also one that the store took'}`, async () => {
       const runner = await openEvents();
       await runner.poll(['windows'], signal);
       windows = 'OPEN';
@@ -109,10 +109,10 @@ describe('The runner of guard and events', () => {
     class OtherProcess {
       isPaused = false;
       isLeading = true;
-      readonly group = 'flows';
       static ended = new Set<string>();
       constructor(public id: string) {}
       isStill = (id: string): boolean => id === this.id && !this.isPaused;
+      sharedId = (key: string, car?: string): string => `${key}/${car}`;
       hasEnded = async (id: string): Promise<boolean> => id === '' || OtherProcess.ended.has(id);
       /** After 15 seconds, another one ends it. */
       end(): void {
@@ -177,7 +177,7 @@ describe('The runner of guard and events', () => {
       assert.deepEqual(await unsentOf(await openAs(other)), events);
     });
 
-    it('sends nothing that is not stored where others change the record each time, and says so', async () => {
+    it('sends nothing that is not stored if others change the record each time, and reports it', async () => {
       const runner = await openAs(one);
       await runner.poll(['windows'], signal);
       windows = 'OPEN';
@@ -225,7 +225,7 @@ describe('The runner of guard and events', () => {
     for (const runner of [guard, restarted, last]) await runner.end();
   });
 
-  it('goes on without a disk, says so once, and stores everything when it can again', async () => {
+  it('continues without a disk, reports that once, and stores everything when it can again', async () => {
     const events = await openEvents();
     await events.poll(['windows'], signal);
     store.fails = true;

@@ -161,7 +161,7 @@ describe('the reads of energy, location and whole groups', () => {
     });
   });
 
-  it('are refused in a clear sentence, without a request, where the service lacks the interface', async () => {
+  it('are refused in a clear sentence, without a request, if the service lacks the interface', async () => {
     const { client } = open(['connected-v1']);
     for (const name of ['charging', 'chargingPower', 'location', 'fuel', 'averageSpeedAutomatic', 'details'] as const)
       await assert.rejects(

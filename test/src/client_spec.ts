@@ -99,7 +99,7 @@ describe('the client', () => {
       assert.ok(service.requests.every(({ method }) => method === 'GET'));
     });
 
-    it('are undetermined and never repeated where nothing shows whether the car got them', async () => {
+    it('are undetermined and never repeated if nothing shows whether the car got them', async () => {
       const uncertain: FaultOptions[] = [
         { status: 500, body: {} },
         { error: 'car-error' },
@@ -139,7 +139,7 @@ describe('the client', () => {
       ({ client } = openTestAccount(service));
     });
 
-    it('to another place than the service never get the token', async () => {
+    it('to an address outside the service never get the token', async () => {
       for (const href of [
         'https://evil.example/x',
         '//evil.example/x',

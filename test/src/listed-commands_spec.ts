@@ -72,7 +72,7 @@ describe('commands that a vehicle lists and the specification does not name', ()
         assert.deepEqual(posts(), [path, path, path]);
       });
 
-      it('sends nothing to another place than the service', async () => {
+      it('sends nothing to an address outside the service', async () => {
         for (const href of [
           'https://evil.example/x',
           '//evil.example/x',
@@ -95,7 +95,7 @@ describe('commands that a vehicle lists and the specification does not name', ()
         assert.deepEqual(posts(), []);
       });
 
-      it('sends nothing where the list gives no address', async () => {
+      it('sends nothing if the list gives no address', async () => {
         listAs(null);
         await assert.rejects(client.send(command, { vin }), { code: 'INPUT_INVALID' });
         assert.deepEqual(posts(), []);

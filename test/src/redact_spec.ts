@@ -10,14 +10,14 @@ const vin = 'YV1CT9551B1570982';
 const short = '…570982';
 
 describe('The redactor', () => {
-  it('takes out what it has learned, also where it is written with escapes', () => {
+  it('takes out what it has learned, also if it is written with escapes', () => {
     const redactor = createRedactor();
     redactor.learn(' key with a blank ');
     for (const text of ['x key with a blank x', 'x key%20with%20a%20blank x', 'x key+with+a+blank x'])
       assert.equal(redactor.text(text), 'x [secret] x');
   });
 
-  it('takes out the longer of two secrets where one holds the other', () => {
+  it('takes out the longer of two secrets if one contains the other', () => {
     const redactor = createRedactor();
     redactor.learn('my-token', 'my-token-of-today');
     assert.equal(redactor.text('my-token-of-today and my-token'), '[secret] and [secret]');

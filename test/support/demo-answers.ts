@@ -80,16 +80,3 @@ export function formOf(value: unknown): string {
   if (/^https?:/.test(value)) return 'address';
   return /^[A-Z][A-Z_]*(\/[A-Z_]+)?$/.test(value) ? 'word' : 'text';
 }
-
-/** A member for a person: its value with its unit, or why it has none. */
-export function shownOf(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (Array.isArray(value)) return value.map(shownOf).join(', ');
-  // Addresses and ids differ each time.
-  if (formOf(value) === 'address') return 'address';
-  if (/^[\da-f]{32}$/.test(String(value))) return '32 hexadecimal digits';
-  if (!isFields(value)) return String(value);
-  if ('code' in value) return `${String(value['status'])}, ${String(value['code'])}`;
-  const { value: own = value['isSupported'] ?? value['vin'], unit } = value;
-  return typeof unit === 'string' ? `${String(own)} ${unit}` : String(own);
-}

@@ -21,7 +21,7 @@ export async function keepLog(store: FileStateStore): Promise<void> {
   const day = 24 * 3_600_000;
   const start = Date.now() - 12 * day;
   const clock = new ManualClock(start);
-  const logbook = new Logbook({ store, clock, isShared: false });
+  const logbook = new Logbook({ store, clock });
   const tariff = parseTariff({ perKWh: 0.3, currency: 'EUR' });
   const read = (
     vin: string,

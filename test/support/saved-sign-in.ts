@@ -3,7 +3,7 @@ import type { OAuthClient } from '../../src/session/oauth';
 import type { Session } from '../../src/session/session';
 
 /** What a sign-in saves that gave this refresh token, and no access token that can be used. */
-export const signInWith = (refreshToken: string, at: number, changes: Partial<SavedSignIn> = {}): SavedSignIn => ({
+const signInWith = (refreshToken: string, at: number, changes: Partial<SavedSignIn> = {}): SavedSignIn => ({
   refreshToken,
   accessToken: '',
   expiresAt: null,

@@ -1,6 +1,6 @@
 import * as diskFiles from 'node:fs/promises';
 import { FileStateStore, SealedStateStore, type Seal } from '../../src/index';
-import type { FileStateStoreOptions } from '../../src/state/file-state-store';
+import { durableFiles, type FileStateStoreOptions } from '../../src/state/file-state-store';
 
 /** The store of the sign-ins, as the nodes open it. */
 export const sealedFiles = (seals: readonly Seal[], options: FileStateStoreOptions): SealedStateStore =>
@@ -12,10 +12,12 @@ export const sealedFiles = (seals: readonly Seal[], options: FileStateStoreOptio
 
 /** The same, but not forced to disk: a process can be killed, and power does not fail. */
 export const unsyncedFiles = (seals: readonly Seal[], directory: string): SealedStateStore =>
-  sealedFiles(seals, { directory, files: { ...diskFiles, open: openWithoutSync } });
-
-const openWithoutSync: typeof diskFiles.open = async (...given) => {
-  const file = await diskFiles.open(...given);
-  file.sync = () => Promise.resolve();
-  return file;
-};
+  sealedFiles(seals, {
+    directory,
+    files: {
+      ...diskFiles,
+      ...durableFiles,
+      writeFile: (path, text) => diskFiles.writeFile(String(path), text, { flag: 'wx' }),
+      fsync: () => Promise.resolve(),
+    },
+  });

@@ -1,5 +1,6 @@
-import { htmlPage, refuse, type Answer, type Exchange, type Middleware } from '../../src/simulator/service/answer';
+import { refuse, type Answer, type Exchange, type Middleware } from '../../src/simulator/service/answer';
 import { withMembers, type FaultList, type FaultOptions as Simple } from '../../src/simulator/service/faults';
+import { htmlPage } from './html-page';
 
 /**
  * What else can go wrong at a service than the faults of the simulator itself: odd answers, and

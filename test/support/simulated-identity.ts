@@ -2,8 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { commands, requestDetails } from '../../src/catalogue/commands';
 import { interfaceNames, reads } from '../../src/catalogue/reads';
 import { accessNames, signInScopes } from '../../src/catalogue/scopes';
-import { escapeHtml, htmlPage, type Answer, type ServiceRequest } from '../../src/simulator/service/answer';
+import type { Answer, ServiceRequest } from '../../src/simulator/service/answer';
 import { systemClock, type Clock } from '../../src/util/clock';
+import { escapeHtml, htmlPage } from './html-page';
 
 /**
  * The identity service of the simulator: authorisation code with PKCE, and refresh tokens that

@@ -57,15 +57,13 @@ uKOP5KC9sm2q1TNpgW5Afwm9Jvq4yrG3cncCIAo1B+5nzajh96tMGmKi7sS2w0s5
 uCqUGO+BZJyuuXNr
 -----END CERTIFICATE-----`;
 
-const key = `-----BEGIN PRIVATE KEY-----
+/** A certificate for `localhost` and 127.0.0.1 by the authority. Valid until 2126. */
+export const issuedCertificate = {
+  key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSYRkzkdKL3SJoEIS
 WLCkYUmZi8ZcUoswEZo8NFbcB9ShRANCAATVABB/1QvZclKvOr3LwRnSDFHzuebn
 bIN8myyX5KDnOgWTCx+PXcr76XtU1w090M4d3emZjrYO6BiTAflNNyoF
------END PRIVATE KEY-----`;
-
-/** A certificate for `localhost` and 127.0.0.1 by the authority. Valid until 2126. */
-export const issuedCertificate = {
-  key,
+-----END PRIVATE KEY-----`,
   cert: `-----BEGIN CERTIFICATE-----
 MIIBkDCCATWgAwIBAgIUGAs7jmWfLkkhUSmsBRJHo871F20wCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOYXV0aG9yaXR5LnRlc3QwIBcNMjYxMTIzMTMwMDUxWhgPMjEy
@@ -76,21 +74,5 @@ Y2FsaG9zdIcEfwAAATAdBgNVHQ4EFgQUgCHBkooRVjTFOAvTuQxl+scdmm0wHwYD
 VR0jBBgwFoAUPhJ8zD4HKmMfIp3CmuvslEuW8hMwCgYIKoZIzj0EAwIDSQAwRgIh
 AKdg9M2H/MCuYP/4I5E6ZC7CsVAKzuVG0kkRLvROCWV5AiEA1MkAvjA31WxGpjtx
 72njEZ3g+IzaJ3immYHRl2dXfxc=
------END CERTIFICATE-----`,
-};
-
-/** The same, which was valid until November 2026. */
-export const expiredCertificate = {
-  key,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBjTCCATOgAwIBAgIUGAs7jmWfLkkhUSmsBRJHo871F24wCgYIKoZIzj0EAwIw
-GTEXMBUGA1UEAwwOYXV0aG9yaXR5LnRlc3QwHhcNMjYxMTIzMTMwMDUxWhcNMjYx
-MTIyMTMwMDUxWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggq
-hkjOPQMBBwNCAATVABB/1QvZclKvOr3LwRnSDFHzuebnbIN8myyX5KDnOgWTCx+P
-Xcr76XtU1w090M4d3emZjrYO6BiTAflNNyoFo14wXDAaBgNVHREEEzARgglsb2Nh
-bGhvc3SHBH8AAAEwHQYDVR0OBBYEFIAhwZKKEVY0xTgL07kMZfrHHZptMB8GA1Ud
-IwQYMBaAFD4SfMw+BypjHyKdwprr7JRLlvITMAoGCCqGSM49BAMCA0gAMEUCICmS
-LLTJavB3gpPTMCEuy0gbCsC2rTuHFp+ZWURZJLtYAiEA7KhzmsDEf/3UV1J1mCe2
-Mb+hOo0LQyJHXWKO4M9db3o=
 -----END CERTIFICATE-----`,
 };

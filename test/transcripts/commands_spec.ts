@@ -3,7 +3,7 @@ import { cases } from './command-cases';
 import { StoredTranscripts } from './stored-transcripts';
 import { TimedFlow } from './timed-flow';
 
-describe('What a flow hears of a command', () => {
+describe('What a flow receives about a command', () => {
   const transcripts = new StoredTranscripts('commands.json');
   let timedFlow: TimedFlow | undefined;
 

@@ -3,7 +3,7 @@ import { days, liveADay } from './day-cases';
 import { StoredTranscripts } from './stored-transcripts';
 import { TimedFlow } from './timed-flow';
 
-describe('What a flow hears in a day, and which requests it costs in each hour', function () {
+describe('What a flow receives in a day, and which requests it costs in each hour', function () {
   const transcripts = new StoredTranscripts('days.json');
   let timedFlow: TimedFlow | undefined;
 

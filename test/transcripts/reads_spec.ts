@@ -61,7 +61,7 @@ function shortened(read: string, heard: unknown): object {
   };
 }
 
-describe('What a flow hears of each read', function () {
+describe('What a flow receives for each read', function () {
   const transcripts = new StoredTranscripts('reads.json');
   const names = [
     ...reads.map((read) => [read, 'auto'] as const),

@@ -79,13 +79,13 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
       await new Promise((resolve) => setTimeout(resolve, 20));
   };
 
-  it('gets every entity where it was there first', async () => {
+  it('gets every entity if it was there first', async () => {
     broker = await startMosquitto(port);
     await deploy();
     await assertComplete();
   });
 
-  it('gets every entity where it starts when Node-RED has been running for a while', async () => {
+  it('gets every entity if it starts after Node-RED has been running for a while', async () => {
     await deploy();
     await untilPolled(4);
     broker = await startMosquitto(port);

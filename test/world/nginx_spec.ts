@@ -161,7 +161,7 @@ describe('nginx as the TLS front of the service', () => {
     });
   });
 
-  it('sends nothing where the certificate is of an authority that this machine does not trust', async () => {
+  it('sends nothing if the certificate is of an authority that this machine does not trust', async () => {
     const authority = await newFolder('authority');
     await makeAuthority(authority);
     const certificate = await issueCertificate(authority, ['service.test'], { authority });
@@ -175,7 +175,7 @@ describe('nginx as the TLS front of the service', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('sends nothing where the certificate is not for servers', async () => {
+  it('sends nothing if the certificate is not for servers', async () => {
     const certificate = await issueCertificate(await newFolder('purpose'), ['service.test'], { usage: 'clientAuth' });
     nginx = await startNginx((port) => site(port, certificate));
     const account = open();
@@ -187,7 +187,7 @@ describe('nginx as the TLS front of the service', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('sends nothing where the certificate has expired', async () => {
+  it('sends nothing if the certificate has expired', async () => {
     const certificate = await issueCertificate(await newFolder('expired'), ['service.test'], { days: -1 });
     nginx = await startNginx((port) => site(port, certificate));
     const account = open();
@@ -200,7 +200,7 @@ describe('nginx as the TLS front of the service', () => {
   });
 
   for (const version of ['TLSv1.2', 'TLSv1.3']) {
-    it(`reads and sends a command where only ${version} is allowed`, async () => {
+    it(`reads and sends a command if only ${version} is allowed`, async () => {
       await startSite(`ssl_protocols ${version};`, 'add_header x-tls $ssl_protocol;');
       const account = open();
       assert.equal(await readOdometer(account), 51_234);
@@ -209,7 +209,7 @@ describe('nginx as the TLS front of the service', () => {
     });
   }
 
-  it('says that no connection is possible where only TLS 1.1 is allowed, and sends nothing', async () => {
+  it('says that no connection is possible if only TLS 1.1 is allowed, and sends nothing', async () => {
     await startSite('ssl_protocols TLSv1.1; ssl_ciphers DEFAULT:@SECLEVEL=0;');
     const account = open();
     for (const work of [readOdometer, lock]) assert.equal((await failureOf(work(account))).code, 'NETWORK');
@@ -217,14 +217,14 @@ describe('nginx as the TLS front of the service', () => {
   });
 
   describe('with connections that end between two requests', () => {
-    it('answers each of 20 reads with one request where each connection ends after its second request', async () => {
+    it('answers each of 20 reads with one request if each connection ends after its second request', async () => {
       await startSite('keepalive_requests 2;');
       const account = open();
       for (let read = 0; read < 20; read += 1) assert.equal(await readOdometer(account), 51_234);
       assert.equal(arrived('GET'), 20);
     });
 
-    it('answers every read where idle connections end at about the time of the next read', async () => {
+    it('answers every read if idle connections end at about the time of the next read', async () => {
       await startSite('keepalive_timeout 50ms;');
       const account = open();
       for (let read = 0; read < 40; read += 1) {
@@ -248,7 +248,7 @@ describe('nginx as the TLS front of the service', () => {
     });
   });
 
-  it('resumes its TLS session for later connections, and goes on where nginx has forgotten it', async () => {
+  it('resumes its TLS session for later connections, and continues if nginx has forgotten it', async () => {
     nginx = await startNginx(
       (port) => `log_format sessions "$request_method $ssl_session_reused";
         access_log sessions.log sessions;
@@ -271,14 +271,14 @@ describe('nginx as the TLS front of the service', () => {
   });
 
   describe('with compressed answers', () => {
-    it('reads and sends a command where nginx compresses on request', async () => {
+    it('reads and sends a command if nginx compresses on request', async () => {
       await startSite('gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;');
       const account = open();
       assert.equal(await readOdometer(account), 51_234);
       assert.equal((await lock(account)).outcome, 'succeeded');
     });
 
-    it('reads and sends a command where the answers are compressed although nobody asked for it', async () => {
+    it('reads and sends a command if the answers are compressed although nobody asked for it', async () => {
       const inner = await freePort();
       nginx = await startNginx(
         (port) => `server {
@@ -340,7 +340,7 @@ describe('nginx as the TLS front of the service', () => {
       assert.equal(retryAt?.getTime(), clock.now() + 7_000);
     });
 
-    it('reads again after its page 503, and leaves open what became of a command', async () => {
+    it('reads again after its page 503, and leaves the outcome of a command open', async () => {
       await startLimited(503);
       const clock = new ManualClock();
       const account = open({ clock });
@@ -355,7 +355,7 @@ describe('nginx as the TLS front of the service', () => {
       assert.equal(arrived('POST'), 0);
     });
 
-    it('leaves open what became of a command where the service cuts the connection to nginx', async () => {
+    it('leaves the outcome of a command open if the service cuts the connection to nginx', async () => {
       await startSite();
       const account = open();
       for (const cut of ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as const) {
@@ -369,7 +369,7 @@ describe('nginx as the TLS front of the service', () => {
       }
     });
 
-    it('leaves open what became of a command for which nginx does not wait', async () => {
+    it('leaves the outcome of a command open for which nginx does not wait', async () => {
       await startSite('proxy_read_timeout 50ms;');
       const { outcome } = await lock(open());
       assert.equal(outcome, 'undetermined');

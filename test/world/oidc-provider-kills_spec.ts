@@ -98,7 +98,7 @@ describe('A sign-in at oidc-provider whose process is killed', function () {
     assert.ok(report.tokens > 0);
   });
 
-  it('is lost only with an answer that nobody heard if a used refresh token revokes the grant', async () => {
+  it('is lost only with an answer that nobody received, if a used refresh token revokes the grant', async () => {
     await start(0);
     while (report.kills < 5 * factor) if (await live()) await signIn();
     assert.deepEqual(report.lost, []);

@@ -156,7 +156,7 @@ describe('A sign-in at oidc-provider', () => {
       assert.deepEqual([...(tokens.describe().scopes ?? [])].sort(), ['conve:windows_status', 'openid']);
     });
 
-    it('goes on with the former sign-in where the driver declines', async () => {
+    it('continues with the former sign-in if the driver declines', async () => {
       await signIn();
       const client = open(source());
       await assert.rejects(signIn('car', { decision: 'deny' }), { code: 'SIGN_IN_REQUIRED', message: /declined/ });
@@ -178,7 +178,7 @@ describe('A sign-in at oidc-provider', () => {
       });
     });
 
-    it('names what to leave out where the application lacks a scope', async () => {
+    it('names what to leave out if the application lacks a scope', async () => {
       await assert.rejects(signIn('limited'), {
         code: 'SCOPE_MISSING',
         message: /published without a scope .*Untick under “Allow”/,
@@ -194,7 +194,7 @@ describe('A sign-in at oidc-provider', () => {
       assert.equal(tokenRequests, 1);
     });
 
-    it('says that the client secret is wrong, at the sign-in and at a refresh, and goes on when it was corrected', async () => {
+    it('says that the client secret is wrong, at the sign-in and at a refresh, and continues when it was corrected', async () => {
       const { url } = await begin('car', { client: clientOf('car', { clientSecret: 'wrong' }) });
       const redirected = await decideAtProvider(url);
       await assert.rejects(session.signIns.finish({ redirected }), {
@@ -302,7 +302,7 @@ describe('A sign-in at oidc-provider', () => {
     ['off', '/auth', '/token'],
     ['moved', '/moved/auth', '/moved/token'],
   ] as const)
-    it(`works and is refreshed where the discovery document is ${discovery}`, async () => {
+    it(`works and is refreshed if the discovery document is ${discovery}`, async () => {
       await start({ discovery });
       const { url } = await begin();
       assert.equal(new URL(url).pathname, authorizePath);
@@ -329,7 +329,7 @@ describe('A sign-in at oidc-provider', () => {
     assert.deepEqual(paths, ['/.well-known/openid-configuration', '/token']);
   });
 
-  describe('where a refresh token needs the scope offline_access', () => {
+  describe('if a refresh token needs the scope offline_access', () => {
     beforeEach(() => start({ needsOfflineAccess: true, lifeSeconds: 3 }));
 
     it('ends with its access token, and what it says then helps', async () => {
@@ -360,7 +360,7 @@ describe('A sign-in at oidc-provider', () => {
       await assert.rejects(tokens.onUnauthorized(await tokens.get()), { code: 'NETWORK', retryable: true });
     };
 
-    it('goes on where the provider accepts the used refresh token for a while', async () => {
+    it('continues if the provider accepts the used refresh token for a while', async () => {
       await start({ graceSeconds: 30 });
       await signIn();
       const tokens = source();
@@ -370,7 +370,7 @@ describe('A sign-in at oidc-provider', () => {
       assert.ok(await read(open(tokens)));
     });
 
-    it('is lost where the provider revokes the grant, and says so', async () => {
+    it('is lost if the provider revokes the grant, which it reports', async () => {
       await start();
       await signIn();
       const tokens = source();
@@ -383,7 +383,7 @@ describe('A sign-in at oidc-provider', () => {
   });
 
   for (const minutes of [5, -5]) {
-    it(`works where the clock of the provider is ${minutes} minutes ahead`, async () => {
+    it(`works if the clock of the provider is ${minutes} minutes ahead`, async () => {
       await start({ aheadMs: minutes * 60_000 });
       await signIn();
       const tokens = source();
@@ -397,7 +397,7 @@ describe('A sign-in at oidc-provider', () => {
   }
 
   for (const lifeSeconds of [1, 3]) {
-    it(`never asks for a sign-in where access tokens live for ${lifeSeconds} s and end in whole seconds`, async () => {
+    it(`never asks for a sign-in if access tokens live for ${lifeSeconds} s and end in whole seconds`, async () => {
       await start({ lifeSeconds });
       await signIn();
       const client = open(source());
@@ -415,7 +415,7 @@ describe('A sign-in at oidc-provider', () => {
     });
   }
 
-  it('goes on when the provider was away', async () => {
+  it('continues after the provider was unavailable', async () => {
     await start({ lifeSeconds: 3 });
     await signIn();
     const tokens = source();

@@ -129,7 +129,7 @@ describe('squid as the proxy', function () {
       ['wrong', 'alice:guess'],
       ['missing', ''],
     ] as const) {
-      it(`names HTTPS_PROXY where the password is ${what}, sends nothing, and tries it once for each request`, async () => {
+      it(`names HTTPS_PROXY if the password is ${what}, sends nothing, and tries it once for each request`, async () => {
         await start({ user }, text === '' ? undefined : login(text));
         const account = open();
         for (const work of [readOdometer, lock]) {
@@ -145,7 +145,7 @@ describe('squid as the proxy', function () {
     }
   });
 
-  it('names the proxy where squid refuses the host, and sends nothing', async () => {
+  it('names the proxy if squid refuses the host, and sends nothing', async () => {
     await start({ more: 'acl forbidden dstdomain service.example\nhttp_access deny forbidden' });
     const account = open();
     for (const work of [readOdometer, lock]) {
@@ -156,7 +156,7 @@ describe('squid as the proxy', function () {
     assert.equal(service.requests.length, 0);
   });
 
-  it('names HTTPS_PROXY where squid does not run, sends nothing, and goes on when it runs', async () => {
+  it('names HTTPS_PROXY if squid does not run, sends nothing, and continues when it runs', async () => {
     await start();
     await squid.stop();
     const account = open();
@@ -171,14 +171,14 @@ describe('squid as the proxy', function () {
     assert.equal(arrived(), 1);
   });
 
-  it('names HTTPS_PROXY where the name of the proxy is unknown', async () => {
+  it('names HTTPS_PROXY if the name of the proxy is unknown', async () => {
     await start({}, (url) => url.replace('127.0.0.1', 'proxy.invalid'));
     const { code, message } = await failureOf(readOdometer(open()));
     assert.equal(code, 'NETWORK');
     assert.match(message, /proxy .*HTTPS_PROXY/);
   });
 
-  it('says that squid did not reach the service where squid cannot find its name', async () => {
+  it('says that squid did not reach the service if squid cannot find its name', async () => {
     await start({ hosts: ['identity.example'] });
     const account = open();
     for (const work of [readOdometer, lock]) {
@@ -199,7 +199,7 @@ describe('squid as the proxy', function () {
     assert.deepEqual(await squid.requests(), []);
   });
 
-  it('answers every read where squid ends idle tunnels', async () => {
+  it('answers every read if squid ends idle tunnels', async () => {
     await start({ more: 'read_timeout 1 second' });
     const account = open();
     for (let read = 0; read < 4; read += 1) {

@@ -10,7 +10,6 @@ const { wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** The drawing of what flows have read. */
 export function stateOf(facts: CarSummary['facts']): CarViewState {
   const opening = (name: OpeningName): OpeningState => {
     const fact = facts[name];
@@ -65,18 +64,12 @@ export class CarDrawing {
   }
 }
 
-/**
- * Whether flows have read the openings and the lock of a demo car as they are. The list leaves out
- * what was not read and need not be there.
- */
+/** Whether flows have read openings and lock as they are, but for what need not be there. */
 const isAsRead = (demo: CarViewState, read: CarViewState): boolean =>
   demo.locked === read.locked &&
   openingNames.every((name) => [demo[name], read[name]].includes('absent') || demo[name] === read[name]);
 
-/**
- * `Rear-right window open` for each part that is not closed, as the status of a node shows it, and
- * the lock if it is unlocked.
- */
+/** `Rear-right window open`, as the status of a node shows it, and the unlocked lock. */
 function openPartsOf(state: CarViewState, { parts, states }: CarViewWords): string[] {
   const text = (part: string, word: string): string => say('state.of', { part, word });
   const open = openingNames.flatMap((name) => {

@@ -7,7 +7,6 @@ const { isReadName, numberText, wordsOf } = connectedVehicle;
 
 const say = wordsOf('connected-vehicle-cars');
 
-/** A line of the list beside the drawing. */
 export interface CarRow {
   name: ShownName;
   label: string;
@@ -50,10 +49,7 @@ const groups: readonly (readonly [title: string, names: readonly ShownName[]])[]
 const isAlwaysShown = (name: ShownName): boolean =>
   name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
 
-/**
- * The read of a *car status* node that has the value of a line; a door is read
- * together with the others.
- */
+/** What a *car status* node reads for a line; a door is read with the others. */
 export const readFor = (name: ShownName): string =>
   name === 'availability'
     ? 'accessibility'
@@ -99,9 +95,7 @@ function meaningOf(name: ShownName, fact: ShownValue | undefined, facts: ShownVa
     };
   if (name === 'engineRunning')
     return { text: say(value === true ? 'state.running' : 'state.off'), tone: value === true ? 'attention' : 'plain' };
-  if (typeof value === 'number') {
-    return { text: measureText(value, unit), tone: 'plain' };
-  }
+  if (typeof value === 'number') return { text: measureText(value, unit), tone: 'plain' };
   const text = translated('word', String(value));
   const minutes = facts.estimatedChargingTimeToTargetBatteryChargeLevel?.value;
   const charges = name === 'chargingStatus' && value === 'CHARGING' && typeof minutes === 'number' && minutes > 0;

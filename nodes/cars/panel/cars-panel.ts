@@ -39,10 +39,7 @@ export class CarsPanel {
   readonly #demo: DemoControls;
   readonly #demoPage = new Section('page', pageOf);
   readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
-  /**
-   * Pictures from the service; closed until a person opens it, because the browser then loads them
-   * from the host that has them.
-   */
+  /** They are closed until a person opens them: the browser loads them from another host. */
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;
@@ -228,10 +225,7 @@ export class CarsPanel {
     fail();
   }
 
-  /**
-   * A line of the list, with a link to a map for the position, and a button that puts
-   * its node into the flow.
-   */
+  /** A line has a button that puts its node into the flow, and the position a link to a map. */
   #row({ name, label, text, tone, fact }: CarRow): HTMLElement {
     const value = element('td', {}, text);
     const car = this.#car;

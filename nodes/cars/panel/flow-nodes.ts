@@ -24,19 +24,13 @@ function statusNode(values: object): object {
   return nodeOf('connected-vehicle-status', { id: RED.nodes.id(), z, ...place, wires: [[]], ...values });
 }
 
-/**
- * As the editor imports nodes, so that it can be undone. It marks the flows as changed only when
- * nodes are dragged to their place.
- */
+/** It can be undone. The editor marks flows as changed only when nodes are dragged. */
 function addToFlow(nodes: object[]): void {
   RED.view.importNodes(nodes, { touchImport: true, notify: false });
   RED.nodes.dirty(true);
 }
 
-/**
- * The key of the text about why nothing can be changed in the flow: all are hidden,
- * or this one is locked.
- */
+/** The key of the reason why nothing can be changed: no flow is shown, or it is locked. */
 function whyClosed(): string | null {
   if (!RED.workspaces.active()) return 'use.noFlow';
   return RED.workspaces.isLocked() ? 'use.locked' : null;
@@ -57,10 +51,7 @@ export function addCar(service: 'demo' | 'volvo-cars'): string | null {
   return null;
 }
 
-/**
- * Opens the form of a configuration that was just added. Whoever closes it with *Cancel* or
- * *Delete* gets the flow back as it was.
- */
+/** Opens the form of a new configuration. *Cancel* and *Delete* leave the flow as it was. */
 function openNew(vehicle: string): void {
   const [{ history, events }, before] = [RED, RED.history.depth() - 1];
   let isKept = false;
@@ -88,10 +79,7 @@ export function addNode(car: CarSummary | undefined, name: ShownName): string {
   return 'use.added';
 }
 
-/**
- * The property `vin` of a node of this car: the browser gets no whole VIN, but a node of
- * the flows may have it.
- */
+/** The browser gets no whole VIN, but a node of the flows may have it as its `vin`. */
 export function vinFor({ config, vin, isDefault }: CarSummary): string | undefined {
   if (isDefault) return '';
   let found: string | undefined;

@@ -44,7 +44,6 @@ const ofBattery: ReadonlySet<string> = new Set(['kWh', 'kWhPer100km', 'batteryFr
 
 interface View {
   units: Units;
-  /** Whether the car can have the value. */
   isShown: (name: string) => boolean;
   /** Records and sums that a person has opened: they stay open when they are drawn again. */
   opened: Set<string>;

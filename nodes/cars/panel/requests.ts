@@ -29,7 +29,6 @@ export const buttonActions = {
   },
 };
 
-/** Changes a demo car. */
 export async function sendClick({ key }: CarSummary, click: CarClick): Promise<Line[]> {
   const { error } = await request<object>(key, 'click', click);
   return error ? [problem(error)] : [];

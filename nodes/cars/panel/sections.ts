@@ -134,11 +134,8 @@ const commandText = (command: string): string => sharedText(`command.${command}`
 const maxHappenings = 20;
 
 /** Shows the commands that are followed now, and the last events and commands, the newest first. */
-export function commandsOf({
-  commands,
-  events,
-  followed,
-}: Pick<CarSummary, 'commands' | 'events' | 'followed'>): (Node | false)[] {
+export function commandsOf(car: Pick<CarSummary, 'commands' | 'events' | 'followed'>): (Node | false)[] {
+  const { commands, events, followed } = car;
   const happened = [
     ...commands.map((command) => ({ at: command.sentAt, made: commandElement(command) })),
     ...events.map(({ at, text }) => ({ at, made: eventElement(at, text) })),
@@ -169,14 +166,8 @@ export function commandsOf({
 const eventElement = (at: string, text: string): HTMLElement =>
   element('li', { class: 'cars-event' }, iconOf('fa-bell-o'), element('span', {}, text), ageOf(at, timeText(at)));
 
-function commandElement({
-  command,
-  sentAt,
-  outcome,
-  reason,
-  verified,
-  sentBy,
-}: CarSummary['commands'][number]): HTMLElement {
+function commandElement(sent: CarSummary['commands'][number]): HTMLElement {
+  const { command, sentAt, outcome, reason, verified, sentBy } = sent;
   const verdict = `${say(`outcome.${outcome}`)}${verified === true ? `, ${say('command.verified')}` : ''}`;
   const isGood = outcome === 'succeeded' || outcome === 'pending';
   return element(

@@ -14,9 +14,11 @@ import {
   type CarEvent,
   type JournalEntry,
   type Lines,
+  type Pack,
   type ReadName,
   type Sentence,
   type UnitSystem,
+  type Signal,
 } from '../../../src/index';
 import { redactor, safeError, shownFailure } from '../../node-red/redaction';
 import { packOf } from '../../node-red/storage';
@@ -55,22 +57,17 @@ interface CarReport {
   session: ReturnType<Account['token']> | null;
   /** Why no account could be opened; null if one is open. */
   problem: Sentence | null;
-  /**
-   * The dialog in which a person corrects the problem; null without a problem, or if it
-   * ends without a person.
-   */
+  /** The dialog that corrects it; null without a problem, or if it ends without a person. */
   remedy: 'signIn' | 'configuration' | null;
-  /** One entry for each API. */
   quota: { api: string; used: number; limit: number | null; pausedUntil: string | null }[];
   followed: { command: string; sentAt: string; requestStatus: string | null }[];
   commands: Pick<JournalEntry, 'command' | 'sentAt' | 'outcome' | 'reason' | 'verified' | 'sentBy'>[];
-  /** The events that guards and event nodes sent, oldest first. */
+  /** Oldest first. */
   events: CarEvent[];
   /** Null if it cannot be read now. */
   log: ShownLog | null;
 }
 
-/** A car and the configuration with which it is read. */
 interface FoundCar {
   key: string;
   vin: string | null;
@@ -82,10 +79,7 @@ interface FoundCar {
   source: Source;
 }
 
-/**
- * A config node with its account; the config nodes of the demo cars, and those with one client ID,
- * have one overview.
- */
+/** The config nodes of the demo cars, and those with one client ID, have one overview. */
 interface Source {
   options: { service: string; readOnly: boolean; units: UnitSystem };
   account: Account | null;
@@ -111,11 +105,7 @@ export async function carsOf(RED: NodeAPI): Promise<CarReport[]> {
  * Reads again what the tab shows of a car.
  * @throws VehicleError CONFIG if the car is no longer known, or why nothing could be read
  */
-export async function readCar(
-  RED: NodeAPI,
-  key: string,
-  signal: AbortSignal,
-): Promise<{ failed: ReturnType<typeof shownFailure>[] }> {
+export async function readCar(RED: NodeAPI, key: string, signal: Signal) {
   const { client, vin, facts } = await knownCar(RED, key);
   const options = { vin, maxAgeMs: 0, signal };
   const { failures } = await readEach(readsFor(facts), (read) => client.read(read, options));
@@ -135,7 +125,7 @@ export interface CarPicture {
  * Asks the service for the addresses of the pictures of a car, which are kept nowhere.
  * @throws VehicleError CONFIG if the car is no longer known, or why they could not be read
  */
-export async function picturesOf(RED: NodeAPI, key: string, signal: AbortSignal): Promise<CarPicture[]> {
+export async function picturesOf(RED: NodeAPI, key: string, signal: Signal): Promise<CarPicture[]> {
   const { client, vin } = await knownCar(RED, key);
   const { exteriorImageUrl, sides } = (await client.read('details', { vin, signal })).payload.images;
   const pictures = Object.entries(sides).map(([side, url]) => ({ side, url }));
@@ -151,27 +141,21 @@ export const lastPosition = async (RED: NodeAPI, key: string): Promise<unknown> 
   (await knownCar(RED, key)).facts.location?.value ?? null;
 
 /** @throws VehicleError CONFIG if the car can no longer be read */
-async function knownCar(
-  RED: NodeAPI,
-  key: string,
-): Promise<{ client: Account['client']; vin: string; facts: ShownValues }> {
+async function knownCar(RED: NodeAPI, key: string) {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.account == null || car.vin === null)
     throw new VehicleError('CONFIG', 'This car is no longer known. Deploy again, or choose another car.');
   return { client: car.source.account.client, vin: car.vin, facts: car.facts };
 }
 
-/** Changes a demo car. @throws VehicleError INPUT_INVALID */
+/** @throws VehicleError INPUT_INVALID */
 export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): Promise<void> {
   const car = (await findCars(RED)).find((one) => one.key === key);
   if (car?.source.options.service !== 'demo' || car.vin === null) throw noDemoCar();
   await clickDemoCar(RED, car.vin, click);
 }
 
-/**
- * Windows, doors and availability always; of tank and battery the one that the car has, or both as
- * long as that is unknown.
- */
+/** It reads the tank or the battery that the car has, or both as long as that is unknown. */
 function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [
@@ -187,10 +171,7 @@ function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
 const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
   code === 'NOT_SUPPORTED' || (code === 'SCOPE_MISSING' && (read === 'charging' || read === 'fuelAmount'));
 
-/**
- * Each car once: first the own cars of the configurations, which have their names, then those that
- * only nodes and messages name.
- */
+/** The cars of the configurations, which have names, come before those of nodes and messages. */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];
@@ -304,11 +285,7 @@ const withoutExcluded = (facts: ShownValues, fuelType: string | null): ShownValu
     ),
   );
 
-async function logOf(
-  { logbook, clock }: ReturnType<typeof packOf>,
-  vin: string,
-  units: UnitSystem,
-): Promise<CarReport['log']> {
+async function logOf({ logbook, clock }: Pack, vin: string, units: UnitSystem): Promise<CarReport['log']> {
   try {
     const { trips, charges } = await logbook.records(vin);
     const now = clock.now();
@@ -318,11 +295,7 @@ async function logOf(
   }
 }
 
-function remedyOf(
-  problem: Sentence | null,
-  token: ReturnType<Account['token']> | null,
-  vin: string | null,
-): CarReport['remedy'] {
+function remedyOf(problem: Sentence | null, token: CarReport['session'], vin: string | null): CarReport['remedy'] {
   if (problem === null && (token?.kind === 'none' || token?.signInRequiredSince != null)) return 'signIn';
   const isAtFault = problem !== null || vin === null || (token?.problem != null && token.retryAt === null);
   return isAtFault ? 'configuration' : null;

@@ -5,7 +5,6 @@ import type { ShownValue, ShownValues } from '../../vehicle/shown-values';
 // These functions convert what the tab "Cars" shows into the units of a vehicle configuration.
 // Several configurations can show one car.
 
-/** The units of a record, in words. */
 const unitsOfRecord = {
   km: 'kilometers',
   kWh: 'kilowatt-hours',

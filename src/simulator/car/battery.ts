@@ -31,10 +31,7 @@ function powerAt(level: number, { power }: CarState['battery']): number {
 
 export const nextPercent = (level: number): number => Math.floor(level) + 1;
 
-/**
- * Milliseconds from a level to the next whole percent. The power of the beginning
- * holds for the whole step.
- */
+/** Milliseconds to the next whole percent, with the power of the beginning of the step. */
 export function stepMs(level: number, { battery }: CarState): number {
   const wattHours = ((nextPercent(level) - level) / 100) * battery.capacityKWH * 1000;
   return ((wattHours / powerAt(level, battery)) * 3_600_000) / battery.timeLapse;
@@ -79,16 +76,11 @@ export function energyState(state: CarState): Record<ChargingMemberName, EnergyV
   const isCharging = status === 'CHARGING';
   const unknown = { code: 'PROPERTY_NOT_FOUND' };
   const range = rangeKm(state);
+  const unit = energy.distanceUnit;
   const values: Record<ChargingMemberName, EnergyValue> = {
     batteryChargeLevel:
       battery.level === null ? unknown : { value: rounded(battery.level, energy.tenths), unit: 'percentage' },
-    electricRange:
-      range === null
-        ? unknown
-        : {
-            value: energy.distanceUnit === 'km' ? range : Math.round(range / perMile),
-            unit: energy.distanceUnit,
-          },
+    electricRange: range === null ? unknown : { value: unit === 'km' ? range : Math.round(range / perMile), unit },
     chargerConnectionStatus: { value: charger.connection },
     chargingStatus: { value: status },
     chargingType: { value: charger.connection === 'CONNECTED' ? charger.type : 'NONE' },
@@ -111,10 +103,7 @@ export function energyState(state: CarState): Record<ChargingMemberName, EnergyV
   return values;
 }
 
-/**
- * Whether the service claims that the car has a member. It is a hint and can be wrong
- * (docs/internals/vendor-api.md 12.4).
- */
+/** Whether the service claims a member, which can be wrong (docs/internals/vendor-api.md 12.4). */
 export function isClaimed({ plugIn, energy }: CarState, member: ChargingMemberName): boolean {
   const code = energy.errors[member] ?? '';
   return energy.capabilities[member] ?? (plugIn && !code.endsWith('NOT_SUPPORTED'));

@@ -10,10 +10,7 @@ import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 import { Wallbox } from './wallbox';
 
-/**
- * A car remembers this many invocations; the service keeps its log for a year
- * (docs/internals/service.md 2.5).
- */
+/** The service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
 
 const minute = 60_000;
@@ -35,7 +32,6 @@ export class Car {
   readonly #invocations = new Map<string, Invocation>();
   readonly #listeners = new Set<() => void>();
   #reportedAt: number;
-  /** What happens to the car at a time to come. */
   #events: { at: number; act: (at: number) => void }[] = [];
   /** The unlock commands whose time to open the tailgate runs. */
   #released: Invocation[] = [];
@@ -53,7 +49,7 @@ export class Car {
     this.#clock = clock;
     this.#reportedAt = clock.now();
     this.#initial = changes;
-    this.replace(changes);
+    this.reset();
     this.wallbox = new Wallbox(this, clock);
   }
 
@@ -74,25 +70,18 @@ export class Car {
     return this.invocations.filter((invocation) => invocation.actedAt !== null).map((invocation) => invocation.command);
   }
 
-  /**
-   * The time at which the climatization ends automatically, milliseconds since 1970. Null: none
-   * runs. No read shows it.
-   */
+  /** When the climatization ends automatically, milliseconds since 1970; null: it is off. */
   get climateUntil(): number | null {
     this.#runDue();
     return this.#climateUntil;
   }
 
-  /** Whether a trip is in progress. */
   get isDriving(): boolean {
     this.#runDue();
     return this.#trip !== null;
   }
 
-  /**
-   * When the car next changes without a request, milliseconds since 1970; null
-   * if nothing is planned.
-   */
+  /** When the car next changes without a request, milliseconds since 1970; null: never. */
   get nextEventAt(): number | null {
     this.#runDue();
     return this.#events[0]?.at ?? null;
@@ -116,13 +105,8 @@ export class Car {
     return this;
   }
 
-  /**
-   * A locked and closed car again, then the changes. Commands on their way stay on
-   * their way; a trip ends.
-   * @throws VehicleError INPUT_INVALID
-   */
-  replace(input: CarChanges): this {
-    const changes = parseChanges(input);
+  /** The car as it was at first. Commands on their way stay on their way; a trip ends. */
+  reset(): this {
     this.#runDue();
     Object.assign(this.#state, newState());
     this.#released = [];
@@ -130,12 +114,7 @@ export class Car {
     this.#trip = null;
     this.#chargeStep = null;
     this.#engineStart = null;
-    return this.set(changes).report();
-  }
-
-  /** The car as it was at first. */
-  reset(): this {
-    return this.replace(this.#initial);
+    return this.set(this.#initial).report();
   }
 
   /** The car reports all its values again: all times become now. */
@@ -220,10 +199,7 @@ export class Car {
     return this.measuredAt(modelPathOf(name) ?? `resources.${name}`);
   }
 
-  /**
-   * The answer of accessibility (docs/internals/service.md 2.7). An asleep car looks like one
-   * in power saving mode.
-   */
+  /** An asleep car looks like one in power saving mode (docs/internals/service.md 2.7). */
   get availability(): { value: string; unavailableReason: string | null } {
     const { reachable, inUse, asleep, powerSaving } = this.state;
     if (!reachable) return { value: 'UNAVAILABLE', unavailableReason: 'NO_INTERNET' };
@@ -249,13 +225,11 @@ export class Car {
     return this.#invocations.get(id);
   }
 
-  /** The status word of a command as it is now. */
   statusOf(invocation: Invocation): string {
     this.#runDue();
     return invocation.statusAt(this.#clock.now());
   }
 
-  /** Lets something happen to the car at a time to come. */
   plan(at: number, act: () => void): void {
     this.#at(at, act);
     this.#notify();
@@ -342,19 +316,13 @@ export class Car {
     if (paths.some((path) => path.startsWith('location.'))) this.#touch(['location'], now);
     if (paths.includes('doors.tailGate') && isOpen(this.#state.doors.tailGate))
       this.#tailgateOpened(now, changes.lock !== undefined);
-    if (
-      this.#state.engineRunning === true ||
-      (paths.includes('doors.frontLeft') && isOpen(this.#state.doors.frontLeft))
-    )
-      this.#climateUntil = null;
+    const isEntered = paths.includes('doors.frontLeft') && isOpen(this.#state.doors.frontLeft);
+    if (this.#state.engineRunning === true || isEntered) this.#climateUntil = null;
     this.#touchEnergy(now);
     this.#charge(now);
   }
 
-  /**
-   * Brings the level up to date if a charge is in progress, so that what changes it now starts from
-   * there.
-   */
+  /** Brings the level up to date, so that what changes it now starts from there. */
   #chargeUntil(now: number): void {
     const step = this.#chargeStep;
     if (step === null) return;
@@ -405,7 +373,6 @@ export class Car {
     this.#events.splice(this.#events.findLastIndex((other) => other.at <= at) + 1, 0, { at, act });
   }
 
-  /** Lets everything happen that is due. */
   #runDue(): void {
     const now = this.#clock.now();
     let happened = false;
@@ -424,7 +391,6 @@ export class Car {
 
 const doorPaths = ['lock', ...Object.keys(newState().doors).map((name) => `doors.${name}`)];
 
-/** The parts that the car reports while it drives. */
 const reportedOnTrips = [
   ...doorPaths,
   ...Object.keys(newState().windows).map((name) => `windows.${name}`),
@@ -457,10 +423,7 @@ const advanced = (meters: Record<string, ResourceValue>, km: number): Record<str
 /** v2 waits for a car for at most so long (docs/internals/vendor-api.md 1.9). */
 const longestWait = 150_000;
 
-/**
- * How long v2 waits for a car that does not answer: 150 s, or scaled down like the
- * time of one that does.
- */
+/** v2 waits for a car for 150 s, or scaled down like the time of one that answers. */
 const limitOf = (answerAfterMs: number): number => Math.max(answerAfterMs, Math.min(answerAfterMs * 5, longestWait));
 
 const isReached = ({ reachable, asleep, powerSaving }: CarState): boolean => reachable && !asleep && !powerSaving;

@@ -1,7 +1,4 @@
-/**
- * The changes that the control interface makes to a simulated car: their schema, and errors that
- * name each wrong part.
- */
+/** The changes to a simulated car: their schema, and errors that name each wrong part. */
 
 import * as z from 'zod/mini';
 import { VehicleError } from '../../errors';
@@ -62,28 +59,24 @@ export interface CarOptions extends CarChanges {
   vin: string;
 }
 
-/**
- * @returns the validated changes
- * @throws VehicleError INPUT_INVALID, naming each part that is wrong
- */
-export function parseChanges(input: unknown): CarChanges {
-  const parsed = changes.safeParse(input);
-  const problems = parsed.success ? problemsOf(parsed.data) : parsed.error.issues.map(explain);
-  if (!parsed.success || problems.length > 0) {
-    throw new VehicleError('INPUT_INVALID', `The simulated car cannot be set to this. ${problems.join('; ')}.`);
-  }
-  return parsed.data;
+/** @throws VehicleError INPUT_INVALID with each part that is wrong behind the refusal */
+export function checked<Output>(schema: z.ZodMiniType<Output>, input: unknown, refusal: string): Output {
+  const { data, error } = schema.safeParse(input);
+  if (error) throw new VehicleError('INPUT_INVALID', `${refusal} ${error.issues.map(explain).join('; ')}.`);
+  return data;
 }
 
 /** @throws VehicleError INPUT_INVALID */
-export function parseTrip(input: unknown): z.output<typeof trip> {
-  const parsed = trip.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw new VehicleError(
-    'INPUT_INVALID',
-    `The simulated car cannot drive this trip. ${parsed.error.issues.map(explain).join('; ')}.`,
-  );
+export function parseChanges(input: unknown): CarChanges {
+  const refusal = 'The simulated car cannot be set to this.';
+  const valid = checked(changes, input, refusal);
+  const problems = problemsOf(valid);
+  if (problems.length > 0) throw new VehicleError('INPUT_INVALID', `${refusal} ${problems.join('; ')}.`);
+  return valid;
 }
+
+/** @throws VehicleError INPUT_INVALID */
+export const parseTrip = (input: unknown) => checked(trip, input, 'The simulated car cannot drive this trip.');
 
 const explain = (issue: z.core.$ZodIssue): string => {
   const where = issue.path.join('.') || 'the body';

@@ -7,10 +7,7 @@ export interface InvocationRequest {
   operationId: string;
   command: string;
   interface: 'connected-v1' | 'connected-v2';
-  /**
-   * Seconds that the tailgate can be opened for (docs/internals/service.md 4.2
-   * rule 1). Default 120.
-   */
+  /** Seconds (docs/internals/service.md 4.2 rule 1). Default 120. */
   unlockDuration?: number;
   /** Minutes that the engine runs (docs/internals/vendor-api.md 15.2). Default 15. */
   runtimeMinutes?: number;
@@ -24,10 +21,7 @@ interface TimelineStep {
 
 const successes = new Set(['COMPLETED', 'SUCCESS']);
 
-/**
- * One command on its way: the request's status, and when it changes (docs/internals/service.md 3,
- * docs/internals/vendor-api.md 2.2).
- */
+/** One command on its way (docs/internals/service.md 3, docs/internals/vendor-api.md 2.2). */
 export class Invocation implements InvocationRequest {
   readonly id: string;
   readonly operationId: string;
@@ -41,7 +35,6 @@ export class Invocation implements InvocationRequest {
   ruling: string | null = null;
   /** When the car did it; null: it has not. */
   actedAt: number | null = null;
-  /** Whether the tailgate was opened in time. */
   opened = false;
   #releasedUntil: number | null = null;
 
@@ -72,7 +65,6 @@ export class Invocation implements InvocationRequest {
     return this.timeline.at(-1)?.at ?? this.receivedAt;
   }
 
-  /** When the status last changed. */
   updatedAt(now: number): number {
     return this.hasPassed(now) ? (this.#releasedUntil ?? now) : (this.#stepAt(now)?.at ?? this.receivedAt);
   }

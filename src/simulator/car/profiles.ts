@@ -74,10 +74,7 @@ export const hybridCar: CarOptions = {
   extraCommands: climate,
 };
 
-/**
- * A plug-in hybrid of the United States, which answers in miles and lacks some members
- * (docs/internals/vendor-api.md 12.5).
- */
+/** A car of the United States, which lacks some members (docs/internals/vendor-api.md 12.5). */
 export const milesCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1M1LESPLUGDEMO4',
@@ -94,10 +91,7 @@ export const milesCar: CarOptions = {
   },
 };
 
-/**
- * A plug-in hybrid of the classic platform, which has three of the ten members
- * (docs/internals/vendor-api.md 12.5).
- */
+/** It has three of the ten members of the energy state (docs/internals/vendor-api.md 12.5). */
 export const classicHybridCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1CLASS1CPLUGDM5',
@@ -117,10 +111,7 @@ export const classicHybridCar: CarOptions = {
   },
 };
 
-/**
- * A small electric car with the oddities of the EX30
- * (docs/internals/vendor-api.md 12.3 to 12.5, 15.1).
- */
+/** The oddities of the EX30 (docs/internals/vendor-api.md 12.3 to 12.5, 15.1). */
 export const quirkyCar: CarOptions = {
   ...electricCar,
   vin: 'YV1EX30QU1RKDEMO6',
@@ -131,10 +122,7 @@ export const quirkyCar: CarOptions = {
   ignoresClimatizationStop: true,
 };
 
-/**
- * A car without the platform-based infotainment system: no `lock-reduced-guard`
- * (docs/internals/service.md 4.1 rule 1), no battery to drive with.
- */
+/** It has no `lock-reduced-guard` (docs/internals/service.md 4.1 rule 1), and no drive battery. */
 export const classicCar: CarOptions = {
   vin: 'YV1CT9551B1570982',
   classic: true,
@@ -153,7 +141,6 @@ export const classicCar: CarOptions = {
 
 export const demoCars = { petrol: demoCar, electric: electricCar } as const satisfies Record<string, CarOptions>;
 
-/** The cars that can be started by name. */
 export const carProfiles = {
   ...demoCars,
   hybrid: hybridCar,
@@ -162,5 +149,3 @@ export const carProfiles = {
   quirky: quirkyCar,
   classic: classicCar,
 } as const satisfies Record<string, CarOptions>;
-type CarProfile = keyof typeof carProfiles;
-export const isCarProfile = (name: string): name is CarProfile => Object.hasOwn(carProfiles, name);

@@ -4,10 +4,7 @@ import { isResourceName, resources, type Resource, type ResourceName } from '../
 /** The value of an extended resource of a simulated car (docs/internals/service.md 2.8). */
 export type ResourceValue = number | string | boolean | null;
 
-/**
- * The resources that follow from the modelled car, with the path that each follows from, so
- * that all views agree.
- */
+/** The resources that follow from another part of the car, with its path. */
 const modelled: Partial<Record<string, string>> = {
   carLocked: 'lock',
   engineRunning: 'engineRunning',
@@ -17,7 +14,6 @@ const modelled: Partial<Record<string, string>> = {
   ),
 };
 
-/** The path in the car that a resource follows from, or null. */
 export const modelPathOf = (name: ResourceName): string | null => modelled[name] ?? null;
 
 /** Values that make a believable car; a row of the catalogue that is not here gets `fallback`. */
@@ -48,10 +44,7 @@ function fallback(row: Resource): ResourceValue {
   return row.kind === 'double' ? 1.5 : 1;
 }
 
-/**
- * The reason why a value cannot be that of the resource, or nothing. Any word is allowed: a real
- * service also sends unknown ones.
- */
+/** Empty if the value fits. Any word is allowed: a real service also sends unknown ones. */
 export function valueProblem(name: string, value: ResourceValue): string {
   if (!isResourceName(name) || modelPathOf(name) !== null) return `resources: there is no ${name}`;
   const { kind } = resources[name];

@@ -1,7 +1,4 @@
-/**
- * The state of a simulated car: the schema of each part of it, and the car that
- * is there by default.
- */
+/** The schema of each part of a simulated car, with its first value. */
 
 import * as z from 'zod/mini';
 import { openingsOf, type OpeningKey, type OpeningRead, type openings } from '../../catalogue/openings';
@@ -9,10 +6,7 @@ import { chargingMemberNames, resourceNames, type ResourceName } from '../../cat
 import { byName } from '../../util/json';
 import { defaultValue, modelPathOf, type ResourceValue } from './resources';
 
-/**
- * The status of a step of a command plan: replaced by the result of the rules of the car
- * (docs/internals/service.md 3).
- */
+/** A step with this status has the result of the rules of the car (docs/internals/service.md 3). */
 export const byRule = 'BY_RULE';
 
 type NameIn<Read extends OpeningRead> = Extract<(typeof openings)[OpeningKey], { read: Read }>['name'];
@@ -40,7 +34,6 @@ export const above = (what: string) => z.number({ error: what }).check(z.positiv
 const amount = z.nullable(z.number({ error: 'a number, or null' }));
 const text = z.nullable(z.string({ error: 'a text, or null' }));
 
-/** A step in the course of a command. */
 const step = z.strictObject({
   /** Counted from when the service accepted the command. */
   afterMs: wait,
@@ -58,7 +51,6 @@ export const position = {
   heading: z.nullable(between(0, 360, 'a number of degrees from 0 to 360, or null')),
 };
 
-/** Parts of `details` that have their own members. */
 export const detailParts = {
   /**
    * Null: pictures of the simulator's own, with a validity period (docs/internals/service.md 2.2).
@@ -103,15 +95,9 @@ export const parts = {
     /** Whether the car waits for the time that its driver set. */
     scheduled: first(flag, false),
   },
-  /**
-   * How the energy interface reports the battery, with oddities of real cars
-   * (docs/internals/vendor-api.md 12.5).
-   */
+  /** Oddities of real cars (docs/internals/vendor-api.md 12.5). */
   energy: {
-    /**
-     * Members that answer with an error, by its code: `NOT_SUPPORTED`. Null:
-     * the member has a value.
-     */
+    /** Members that answer with an error code, `NOT_SUPPORTED`; null: with a value. */
     errors: first(z.partialRecord(z.enum(chargingMemberNames), z.nullable(z.string())), {}),
     /** Members whose capability differs from the truth. Null: it does not differ. */
     capabilities: first(z.partialRecord(z.enum(chargingMemberNames), z.nullable(flag)), {}),
@@ -140,7 +126,6 @@ export const parts = {
     averageFuelConsumptionAutomatic: first(amount, 7.1),
     averageSpeedAutomatic: first(amount, 52),
   },
-  /** The course of the commands to come. */
   commandPlan: {
     /**
      * The statuses at the v1 link, by time; the last one stays. v2 answers with the last one only.
@@ -150,15 +135,9 @@ export const parts = {
       { afterMs: 2000, status: 'WAITING' },
       { afterMs: 4000, status: byRule },
     ]),
-    /**
-     * How long a v2 command blocks, if the car answers. A car that is not reached
-     * takes longer: `limitOf`.
-     */
+    /** How long a v2 command blocks; for a car that is not reached: `limitOf`. */
     answerAfterMs: first(wait, 1500),
-    /**
-     * The time from the end of a command until reads show its effect
-     * (docs/internals/vendor-api.md 1.9: the doors lag).
-     */
+    /** The time until reads show the effect: doors lag (docs/internals/vendor-api.md 1.9). */
     effectAfterMs: first(wait, 0),
   },
 };
@@ -172,24 +151,16 @@ export const values = {
   plugIn: first(flag, false),
   /** The id of its wallbox; null: it has none. */
   wallbox: first(text, null),
-  /**
-   * A car that answers `climatization-stop` with success and continues
-   * (docs/internals/vendor-api.md 15.1).
-   */
+  /** It answers with success and continues (docs/internals/vendor-api.md 15.1). */
   ignoresClimatizationStop: first(flag, false),
   inUse: first(flag, false),
   asleep: first(flag, false),
   /** False: no internet. */
   reachable: first(flag, true),
   powerSaving: first(flag, false),
-  /**
-   * A car without the platform-based infotainment system (docs/internals/service.md 4.1 rule 1).
-   */
+  /** It lacks the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
   classic: first(flag, false),
-  /**
-   * Commands that the specification does not name, as path segments: `climatization-start`
-   * (docs/internals/vendor-api.md 1.7).
-   */
+  /** `climatization-start`, which the specification lacks (docs/internals/vendor-api.md 1.7). */
   extraCommands: first(
     z.array(z.string().check(z.regex(/^[a-z0-9-]+$/, { error: 'a path segment such as climatization-start' }))),
     [],

@@ -26,10 +26,7 @@ interface Session {
   kWh: number;
 }
 
-/**
- * The body of `chargingSchedule`, as the vendor's OpenAPI document has it
- * (docs/internals/vendor-api.md 17).
- */
+/** The body of `chargingSchedule` (docs/internals/vendor-api.md 17). */
 export const scheduleShape = z.object({
   start: z.iso.datetime({ offset: true }),
   periods: z.array(
@@ -69,10 +66,7 @@ export class Wallbox {
     return this.#car.state.charger.connection === 'CONNECTED';
   }
 
-  /**
-   * The sessions that began between two times, in milliseconds since 1970, as
-   * the service shows them.
-   */
+  /** Those that began between two times, in milliseconds since 1970, as the service shows them. */
   sessions(from: number, to: number): object[] {
     this.#follow();
     return this.#sessions
@@ -88,7 +82,6 @@ export class Wallbox {
       }));
   }
 
-  /** Supplies power, or pauses. */
   switch(on: boolean): void {
     this.#car.set({ charger: { hasPower: on, ...(on && { scheduled: false }) } });
   }

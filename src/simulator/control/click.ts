@@ -1,7 +1,4 @@
-/**
- * Clicks on parts of the drawn car: changes that a person makes without knowing the
- * whole state of the car.
- */
+/** Clicks on parts of the drawn car, which need not know its whole state. */
 
 import * as z from 'zod/mini';
 import { openings, type OpeningRow } from '../../catalogue/openings';
@@ -34,7 +31,6 @@ const click = z.discriminatedUnion('part', [
   z.strictObject({ part: z.literal('timeLapse'), to: z.number().check(z.minimum(1), z.maximum(1000)) }),
   /** A trip home, of 12 km within half a minute. */
   z.strictObject({ part: z.literal('drive') }),
-  /** As it was at first. */
   z.strictObject({ part: z.literal('reset') }),
   /** The next request to the service fails in this way. */
   z.strictObject({ part: z.literal('fault'), name: z.enum(demoFaultNames), to: onOff }),
@@ -110,7 +106,6 @@ function openingOf(state: CarState, key: OpeningName): OpeningState {
   return (['open', 'ajar', 'closed'] as const).find((to) => openingWords[to] === words[name]) ?? 'unknown';
 }
 
-/** A simulated car as a page shows it. */
 export type SimulatedCarView = ReturnType<typeof viewOf>;
 
 export function viewOf(car: Car) {

@@ -26,7 +26,6 @@ interface ControlParts {
   cars: ReadonlyMap<string, Car>;
   faults: Faults;
   requests: readonly RecordedRequest[];
-  /** Names of headers that hold secrets. */
   secretHeaders: readonly string[];
   /** The page has it, and sends it with what changes something. */
   pageToken: string;
@@ -119,10 +118,7 @@ export class Control {
     ];
   }
 
-  /**
-   * The cars and the faults as server-sent events: at once, after each change, and when a car
-   * changes without a request.
-   */
+  /** Server-sent events: at once, after each change, and when a car changes without a request. */
   #events(): Answer {
     if (this.#readers >= maxReaders) return problem(503, 'Too many pages are open. Close some of them.');
     // One connection can ask for several at once, before the first one gets its answer.
@@ -192,10 +188,7 @@ const describe = (car: Car): object => ({
 
 const problem = (status: number, description: string): Answer => ({ status, body: { error: { description } } });
 
-/**
- * The page that shows the cars, with the token that its requests need. Nothing but the page's own
- * script runs in it.
- */
+/** The page with its token. Nothing but its own script runs in it. */
 function controlPage(token: string): Answer {
   // The build bundles the sources in `page/` into one file and puts it beside this one
   // (scripts/build.mjs).

@@ -1,17 +1,11 @@
 import type { FaultOptions } from '../service/faults';
 
-/**
- * The 150 s that the real service waits for a car (docs/internals/vendor-api.md 1.9), for a person
- * who looks at the demo.
- */
+/** It stands for the 150 s of the real service (docs/internals/vendor-api.md 1.9). */
 const limitMs = 7_500;
 const nextCommand = { method: 'POST' };
 const nextOfWallbox = { path: '/energy-device/' };
 
-/**
- * Faults that a person sets with a click. Each lets the next request to the service fail, or
- * answers the next command in another way.
- */
+/** What a person sets with a click, for the next request or the next command. */
 export const demoFaults = {
   // A person who looks at the demo does not wait for hours, as the real service
   // lets its users wait.

@@ -3,13 +3,11 @@ import type { CarClick, SimulatedCarView } from '../control/click';
 import { demoFaultNames, type DemoFault } from '../control/demo-faults';
 import { button, element, Section, type Say } from '../../drawing/elements';
 
-/** The part of a car that the controls show. */
 type ShownCar = Omit<SimulatedCarView, 'vin'>;
 
 interface CarSwitch {
   /** Null: unknown. Undefined: the car does not have it. */
   isOn(car: ShownCar): boolean | null | undefined;
-  /** Switches it on or off. */
   click(on: boolean): CarClick;
 }
 
@@ -74,7 +72,6 @@ export class DemoControls {
     this.#section.show(car);
   }
 
-  /** Carries out the action of a click on a part of the drawing. */
   clickPart(part: CarPart): void {
     const mode = clickModes.find((one) => one === this.#mode.value) ?? 'toggle';
     this.#click(part === 'lock' || part === 'plug' || mode === 'toggle' ? { part } : { part, to: mode });

@@ -18,7 +18,6 @@ const paints = [
   'light-dark(#ddd2c3, #75695a)',
 ];
 
-/** An element of the page, by its id. */
 function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`The page has no ${id}.`);
@@ -40,7 +39,6 @@ class DemoPage {
   readonly #token = document.querySelector<HTMLMetaElement>('meta[name=page-token]')?.content ?? '';
   readonly #controls = new DemoControls(this.#say, (click) => void this.#send(click));
   readonly #drawing = new LiveDrawing(wordsOfDrawing(this.#say), (part) => this.#controls.clickPart(part));
-  /** The cars to choose from. */
   readonly #cars = new Section<{ vin: string; text: string; isChosen: boolean }[]>('choice', (all) =>
     all.map(({ vin, text, isChosen }) => {
       const made = element('button', { type: 'button', 'data-key': vin, 'aria-pressed': String(isChosen) }, text);

@@ -1,7 +1,6 @@
 import { STATUS_CODES, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { InterfaceName } from '../../catalogue/reads';
 
-/** A request with its body read. */
 export interface ServiceRequest {
   method: string;
   /** Without the query. */
@@ -16,10 +15,7 @@ export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /**
-   * Instead of a body: sends text as it comes, until the client goes. Returns the
-   * function that ends it.
-   */
+  /** Instead of a body: sends text until the client goes. Returns what ends it. */
   stream?: (send: (text: string) => void) => () => void;
 }
 
@@ -28,7 +24,7 @@ export const ok = (body: unknown): Answer => ({ status: 200, body });
 /**
  * The shapes of error bodies; several exist on one host (docs/internals/vendor-api.md 1.11, 3.3).
  */
-type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'html' | 'empty';
+type ErrorShape = 'application' | 'status' | 'key' | 'gateway' | 'exve' | 'energy' | 'text' | 'empty';
 
 export interface Refusal {
   status: number;
@@ -121,7 +117,6 @@ export const refusals = {
   'rate-limited': { status: 429, shape: 'gateway', message: 'Rate limit is exceeded.' },
   'car-error': { status: 500, description: 'Error returned from car' },
   'internal-error': { status: 500, shape: 'empty', message: '' },
-  'bad-gateway': { status: 502, shape: 'html', message: '502 Bad Gateway' },
   'car-in-use': { status: 503, description: 'Not allowed, car is in use or asleep' },
   'outage-text': { status: 503, shape: 'text', message: 'The service is unavailable.' },
   'gateway-timeout': { status: 504, description: 'The vehicle did not answer in time' },
@@ -146,7 +141,6 @@ export interface Exchange {
  */
 export type Middleware = (exchange: Exchange, next: () => Promise<Answer | null>) => Promise<Answer | null>;
 
-/** The parts of a request that a refusal depends on. */
 export interface RefusalContext {
   dialect: 'plain' | 'real';
   interface: InterfaceName | null;
@@ -155,10 +149,7 @@ export interface RefusalContext {
   keyHeader: string;
 }
 
-/**
- * docs/internals/service.md does not show the shape of errors; `plain` has the shape of v2
- * for every interface.
- */
+/** docs/internals/service.md shows no shape of errors; `plain` has that of v2 everywhere. */
 function ownShape({ dialect, interface: name }: RefusalContext, status: number): ErrorShape {
   if (name === 'energy-v2' && status !== 401) return 'energy';
   if (dialect === 'real' && name === 'connected-v1') return 'status';
@@ -166,9 +157,6 @@ function ownShape({ dialect, interface: name }: RefusalContext, status: number):
   // (docs/internals/vendor-api.md 3.3).
   return dialect === 'real' && name === 'extended-v1' && status !== 401 ? 'exve' : 'application';
 }
-
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 const shapes: Record<ErrorShape, (refusal: Refusal & { message: string }, context: RefusalContext) => Answer> = {
   application: ({ status, message, description }) => ({ status, body: { error: { message, description } } }),
@@ -193,15 +181,8 @@ const shapes: Record<ErrorShape, (refusal: Refusal & { message: string }, contex
     body: { code: code ?? message, message: description ?? message, details: [] },
   }),
   text: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain' }, body: message }),
-  html: ({ status, message }) => htmlPage(status, message),
   empty: ({ status }) => ({ status }),
 };
-
-export const htmlPage = (status: number, title: string, content = ''): Answer => ({
-  status,
-  headers: { 'content-type': 'text/html; charset=utf-8' },
-  body: `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body><h1>${escapeHtml(title)}</h1>${content}</body></html>\n`,
-});
 
 /** A refusal as it goes over the wire; `details` replaces parts of it. */
 export function refuse(

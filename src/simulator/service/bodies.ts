@@ -30,7 +30,6 @@ import { optionalCommands } from '../car/profiles';
  *   in both.
  */
 
-/** The parts of a request that the bodies depend on. */
 export interface ViewContext {
   /** `{base_url}` (specification, introduction). */
   url: string;
@@ -56,7 +55,6 @@ export function yearAfter(ms: number): string {
   return date.toISOString();
 }
 
-/** The envelope of the data node of a connected answer. */
 export const envelope = (data: unknown, { interface: name, operationId, isReal }: ViewContext): Body =>
   isReal && name === 'connected-v1' ? { status: 200, operationId, data } : { data };
 
@@ -80,10 +78,7 @@ export function openingsBody(car: Car, read: OpeningRead, { interface: from, isR
   return body;
 }
 
-/**
- * The real service answers with nulls, and with the upholstery, which the
- * specification does not list.
- */
+/** The real service also sends nulls, and the upholstery. */
 export function detailsBody(car: Car, context: ViewContext): Body {
   const { images, descriptions, ...details } = car.state.details;
   const { model, steering } = descriptions;
@@ -99,10 +94,7 @@ export function detailsBody(car: Car, context: ViewContext): Body {
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => context.isReal || value !== null));
 }
 
-/**
- * The address of a generic picture, valid for a quarter of an hour (docs/internals/service.md 2.2,
- * 8); the outside has several sides (docs/internals/vendor-api.md 14.8).
- */
+/** It is valid for 15 minutes; there are several sides (docs/internals/vendor-api.md 14.8). */
 const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
   `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
@@ -111,10 +103,7 @@ export const standardCommands = commandNames.filter(
   (name) => !isOfWallbox(name) && !optionalCommands.some((other) => other === name),
 );
 
-/**
- * The commands that this car accepts. The real addresses are relative, and without the interface's
- * own prefix (docs/internals/vendor-api.md 1.7).
- */
+/** The real addresses are relative and lack the prefix (docs/internals/vendor-api.md 1.7). */
 export function commandList(car: Car, { url, isReal }: ViewContext): { command: string; href: string }[] {
   const { classic, extraCommands } = car.state;
   return [...standardCommands, ...extraCommands]
@@ -130,10 +119,7 @@ export function commandList(car: Car, { url, isReal }: ViewContext): { command: 
 const wireName = (name: string): string =>
   name === 'honk-flash' ? 'HONK_AND_FLASH' : name.toUpperCase().replaceAll('-', '_');
 
-/**
- * The list of the specification names v2 for lock, lock-reduced-guard and unlock only; what a car
- * has besides is a command of v2.
- */
+/** v2 has lock, lock-reduced-guard, unlock, and what the specification does not list. */
 function isOnV2(name: string): boolean {
   const routes = commandRow(name)?.routes;
   return routes?.['connected-v1'] === undefined || routes['connected-v2']?.unlisted === undefined;
@@ -152,10 +138,7 @@ export function accessibilityBody(car: Car, { isReal }: ViewContext): Body {
   };
 }
 
-/**
- * The whole body of an extended resource. The real one is keyed by its own name, every value a
- * text, the time in milliseconds (docs/internals/vendor-api.md 3.1).
- */
+/** The real one has texts by its name, and milliseconds (docs/internals/vendor-api.md 3.1). */
 export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewContext): Body {
   const row: Resource = resources[name];
   const found = car.resource(name);
@@ -172,27 +155,18 @@ export function resourceBody(car: Car, name: ResourceName, { isReal }: ViewConte
 }
 
 /** The body of the answer to a v1 command (docs/internals/service.md 2.5). */
-export function acceptedBody(
-  { id, operationId, receivedAt }: Invocation,
-  status: string,
-  href: string,
-  isReal: boolean,
-): Body {
+export function acceptedBody(invocation: Invocation, status: string, href: string, isReal: boolean): Body {
+  const { id, operationId, receivedAt } = invocation;
   const async = { status, id, href, expires: yearAfter(receivedAt) };
   if (!isReal) return { data: { status: 202, operationId, async } };
   return { status: 202, operationId, partial: { currentStep: 0, totalSteps: 0 }, async };
 }
 
-/** The body of the answer to a v2 command, once it has ended. */
-export function endedBody(
-  car: Car,
-  { command, unlockDuration }: Invocation,
-  invokeStatus: string,
-  isReal: boolean,
-): Body {
+export function endedBody(vin: string, invocation: Invocation, invokeStatus: string, isReal: boolean): Body {
+  const { command, unlockDuration } = invocation;
   const isReady = isReal && command === 'unlock' && invokeStatus === 'COMPLETED';
   const ready = { readyToUnlock: true, readyToUnlockUntil: unlockDuration };
-  return { data: { vin: car.vin, invokeStatus, message: '', ...(isReady && ready) } };
+  return { data: { vin, invokeStatus, message: '', ...(isReady && ready) } };
 }
 
 /** docs/internals/vendor-api.md 12.2. */

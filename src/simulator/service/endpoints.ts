@@ -41,10 +41,7 @@ import {
   type ViewContext,
 } from './bodies';
 
-/**
- * The handler of one path and method, and the requirements that a request must meet first
- * (docs/internals/service.md 4, 5).
- */
+/** What a request must meet (docs/internals/service.md 4, 5), and what then answers it. */
 export interface Endpoint {
   method: 'GET' | 'POST';
   /** With the parameters `{vin}`, `{resource}`, `{command}` and `{id}`. */
@@ -52,12 +49,8 @@ export interface Endpoint {
   interface: InterfaceName;
   /** Besides `openid`. */
   scopes: readonly string[] | ((parameters: Record<string, string>) => readonly string[]);
-  /**
-   * The media types that the accept header (GET) or the content type (POST) may name;
-   * `{vendor}` is filled in.
-   */
+  /** What the accept header (GET) or the content type (POST) may name, with `{vendor}`. */
   mediaTypes: readonly string[];
-  /** The media type of the answer. */
   answers: string;
   handle(call: Call): Answer | Promise<Answer>;
 }
@@ -72,7 +65,6 @@ export interface Call {
   refuse(name: RefusalName, details?: Partial<Refusal>): Answer;
 }
 
-/** Everything that the endpoints share. */
 interface EndpointParts {
   cars: ReadonlyMap<string, Car>;
   clock: Clock;
@@ -84,10 +76,7 @@ interface EndpointParts {
 
 const v1Answer = (name: string): string => `application/vnd.{vendor}.api.connected-vehicle.${name}.v1+json`;
 
-/**
- * The routes of the catalogue: docs/internals/service.md 4.1 to 4.3, and what
- * docs/internals/vendor-api.md adds.
- */
+/** docs/internals/service.md 4.1 to 4.3, and what docs/internals/vendor-api.md adds. */
 export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
   ...readEndpoints(parts),
   ...commandEndpoints(parts),
@@ -98,7 +87,6 @@ export const endpointsOf = (parts: EndpointParts): Endpoint[] => [
 
 function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
   const extendedAnswer = isReal ? `${json};charset=UTF-8` : json;
-  /** The routes of a read on these interfaces. */
   const read = (name: ReadName, on: readonly InterfaceName[], handle: Endpoint['handle']): Endpoint[] =>
     reads[name].routes
       .filter((route) => on.includes(route.interface))
@@ -160,7 +148,6 @@ function readEndpoints({ cars, isReal }: EndpointParts): Endpoint[] {
 const unsupported = (call: Call, name: string): Answer =>
   call.refuse('not-supported', { description: `${name} is not supported by this vehicle` });
 
-/** The commands that every car of its kind accepts. */
 const commandEndpoints = (parts: EndpointParts): Endpoint[] =>
   standardCommands.flatMap((name) => {
     const { routes, scopes }: CommandRow = commands[name];
@@ -208,18 +195,12 @@ function extraCommand(parts: EndpointParts): Endpoint {
   };
 }
 
-/**
- * The service's own description allows 0 (docs/internals/vendor-api.md 2.2): the tailgate
- * locks again at once.
- */
+/** The service allows 0 (docs/internals/vendor-api.md 2.2): the tailgate locks at once. */
 const unlockRequest = z.object({
   unlockDuration: z.int().check(z.minimum(0), z.maximum(unlockDurationLimits.maximum)),
 });
 
-/**
- * 0 is in the range that the service publishes; what it does is not
- * (docs/internals/vendor-api.md 15.2, 8).
- */
+/** The service publishes no meaning of 0 (docs/internals/vendor-api.md 15.2, 8). */
 const runtimeRequest = z.object({
   runtimeMinutes: z.int().check(z.minimum(0), z.maximum(runtimeMinutesLimits.maximum)),
 });
@@ -235,10 +216,7 @@ function bodyOf<Body extends object>(call: Call, schema: z.ZodMiniType<Body>, re
   }
 }
 
-/**
- * v1: the service accepts the command and answers with the link to its status
- * (docs/internals/service.md 2.5).
- */
+/** v1 answers with the link to the status (docs/internals/service.md 2.5). */
 function accept({ isReal }: EndpointParts, { car, context }: Call, command: string, body: CommandBody): Answer {
   const { operationId } = context;
   const id = randomUUID().replaceAll('-', '');
@@ -250,12 +228,8 @@ const hrefOf = ({ url }: ViewContext, car: Car, id: string): string =>
   `${url}${interfaces['connected-v1'].path}/vehicles/${car.vin}/requests/${id}`;
 
 /** v2: the request blocks until the command has ended (docs/internals/vendor-api.md 1.9). */
-async function carryOut(
-  { isReal, clock, signal }: EndpointParts,
-  call: Call,
-  command: string,
-  body: CommandBody,
-): Promise<Answer> {
+async function carryOut(parts: EndpointParts, call: Call, command: string, body: CommandBody): Promise<Answer> {
+  const { isReal, clock, signal } = parts;
   const { car, context } = call;
   const { operationId } = context;
   const invocation = car.invoke({ ...body, id: randomUUID(), operationId, command, interface: 'connected-v2' });
@@ -264,7 +238,7 @@ async function carryOut(
   while (clock.now() < endsAt) await clock.sleep(endsAt - clock.now(), signal);
   const status = car.statusOf(invocation);
   if (isReal && status === 'REJECTED' && car.state.inUse) return call.refuse('car-in-use');
-  return ok(endedBody(car, invocation, status, isReal));
+  return ok(endedBody(car.vin, invocation, status, isReal));
 }
 
 /** The commands of a wallbox (docs/internals/vendor-api.md 17). */

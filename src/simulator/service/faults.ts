@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { VehicleError } from '../../errors';
+import { checked } from '../car/changes';
 import { refusals, refuse, type Answer, type Exchange, type Middleware, type RefusalName } from './answer';
 
 /** Faults on demand: their effect, the requests that they hit, and how often. */
@@ -8,7 +9,6 @@ const schema = z.strictObject({
   match: z.optional(z.strictObject({ method: z.optional(z.string()), path: z.optional(z.string()) })),
   /** How many of them; absent: until it is removed. */
   times: z.optional(z.int().check(z.minimum(1))),
-  /** One of the refusals by name. */
   error: z.optional(
     z.custom<RefusalName>((name) => typeof name === 'string' && Object.hasOwn(refusals, name), {
       error: `one of ${Object.keys(refusals).join(', ')}`,
@@ -16,10 +16,7 @@ const schema = z.strictObject({
   ),
   /** `HH:MM:SS` or `d.HH:MM:SS`, in the text of `quota` (docs/internals/vendor-api.md 1.11). */
   refillIn: z.optional(z.string()),
-  /**
-   * The answer as it would be, with this JSON at a member's path: `chargingPower`,
-   * `data.properties.timestamp`.
-   */
+  /** JSON in place of a member of the answer, by its path: `data.properties.timestamp`. */
   members: z.optional(z.record(z.string(), z.union([z.literal('missing'), z.strictObject({ json: z.unknown() })]))),
   /** Ends the connection without an answer. */
   cut: z.optional(z.literal('before-headers')),
@@ -30,24 +27,15 @@ export type FaultOptions = z.input<typeof schema>;
 
 /** @throws VehicleError INPUT_INVALID */
 export function parseFault(input: unknown): FaultOptions {
-  const parsed = schema.safeParse(input);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(
-      (issue) =>
-        `${issue.path.join('.') || 'the body'}: ${issue.code === 'unrecognized_keys' ? `there is no ${issue.keys.join(', ')}` : issue.message}`,
-    );
-    throw new VehicleError('INPUT_INVALID', `This is not a fault. ${problems.join('; ')}.`);
-  }
-  const { error, members, cut, latencyMs } = parsed.data;
+  const fault = checked(schema, input, 'This is not a fault.');
+  const { error, members, cut, latencyMs } = fault;
   if ((error ?? members ?? cut ?? latencyMs) === undefined)
     throw new VehicleError('INPUT_INVALID', 'This fault does nothing. Name an effect, such as error or latencyMs.');
-  return parsed.data;
+  return fault;
 }
 
-/** The requests that a fault hits. */
 type FaultTarget = Pick<FaultOptions, 'match' | 'times'>;
 
-/** A fault that is still to come. */
 type Listed<Fault extends FaultTarget> = Fault & { id: number };
 
 /** The first fault that matches a request hits it; one request, one fault. */
@@ -87,7 +75,6 @@ export class FaultList<Fault extends FaultTarget> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The fault that hits this request, if any. */
   take({ method, path }: Exchange['request']): Fault | null {
     const entry = this.#faults.find(
       ({ fault: { match = {} } }) =>
@@ -102,7 +89,6 @@ export class FaultList<Fault extends FaultTarget> {
 
 export type Faults = FaultList<FaultOptions>;
 
-/** Lets a fault hit the requests. */
 export const failing =
   (faults: Faults): Middleware =>
   async (exchange, next) => {

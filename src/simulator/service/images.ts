@@ -7,16 +7,10 @@ const drawings = {
     '<path d="M8 20h104v18H8z" fill="#33414d"/><circle cx="36" cy="42" r="14" fill="none" stroke="#c9d3dc" stroke-width="5"/><path d="M62 24h22v10H62z" fill="#7fb2d9"/>',
 };
 
-/**
- * How wide the car is from each angle of docs/internals/vendor-api.md 14.8; negative:
- * it looks to the left.
- */
+/** Its width by the angle (docs/internals/vendor-api.md 14.8); negative: it looks to the left. */
 const widths = [0.8, 1, 0.8, 0.6, -0.8, -0.8, 0.6, -1];
 
-/**
- * A generic picture of a car; its address expires (docs/internals/service.md 2.2). Pictures are
- * fetched by browsers: no key, no token.
- */
+/** Its address expires (docs/internals/service.md 2.2). Browsers fetch it without key and token. */
 export function picture({ path, query }: ServiceRequest, now: number): Answer {
   const [, view] = /^\/images\/(exterior|interior)\.svg$/.exec(path) ?? [];
   const width = view === 'exterior' ? widths[Number(query.get('angle'))] : 1;

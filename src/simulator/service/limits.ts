@@ -21,21 +21,13 @@ const day = 86_400_000;
 /** The limit that a request exceeds, and the time until the quota is full again. */
 type Excess = { kind: 'rate-limited' } | { kind: 'quota'; refillIn: string };
 
-interface Day {
-  startedAt: number;
-  count: number;
-}
-
-/**
- * Counts the requests that are let through: in a sliding minute of all APIs together, and per API
- * in a day that starts with its first request.
- */
+/** Counts a sliding minute of all APIs, and for each API a day from its first request on. */
 export class Limits {
   readonly #limits: LimitOptions;
   readonly #clock: Clock;
   #requests: number[] = [];
   #commands: number[] = [];
-  readonly #days = new Map<ApiName, Day>();
+  readonly #days = new Map<ApiName, { startedAt: number; count: number }>();
 
   constructor(limits: LimitOptions, clock: Clock) {
     this.#limits = limits;
@@ -63,7 +55,7 @@ export class Limits {
     return null;
   }
 
-  #dayOf(api: ApiName, now: number): Day {
+  #dayOf(api: ApiName, now: number) {
     let found = this.#days.get(api);
     if (found === undefined || now >= found.startedAt + day)
       this.#days.set(api, (found = { startedAt: now, count: 0 }));

@@ -11,38 +11,25 @@ export interface SimulatorOptions {
   clock?: Clock;
   /** Whether the process waits for the simulator to be closed. Default `true`. */
   keepsProcessAlive?: boolean;
-  /**
-   * `plain`: the specification's shapes; `real`: those of the service behind it
-   * (docs/internals/vendor-api.md). Default `plain`.
-   */
+  /** The shapes of the specification, or those of docs/internals/vendor-api.md. Default `plain`. */
   dialect?: 'plain' | 'real';
-  /** Default `vendor-api-key`. */
   apiKeyHeader?: string;
   /** The vendor part of the v1 media types (docs/internals/service.md 4). Default `vendor`. */
   mediaTypeVendor?: string;
-  /** Default `demo-key`. */
   apiKey?: string;
   /** A token with every scope that never expires. Default `demo-token`. */
   accessToken?: string;
-  /**
-   * The scopes of an access token; null refuses it. Default: `accessToken` has every scope,
-   * with `open` any token.
-   */
+  /** Null refuses the token. Default: `accessToken`, with `open` any token, has every scope. */
   scopesOf?: (token: string) => Scopes | null;
   /** Sees each request to the service before its faults. Default: none. */
   middleware?: Middleware;
-  /** Default: one demo car. */
   cars?: readonly CarOptions[];
-  /**
-   * `true`: the headers are checked for presence, but any key and any token is
-   * accepted. Default `false`.
-   */
+  /** Any key and any token is accepted. Default `false`. */
   open?: boolean;
   /** Simulated limits (docs/internals/vendor-api.md 5). Default: none. */
   limits?: LimitOptions;
 }
 
-/** Whether a token has a scope. */
 type Scopes = Pick<ReadonlySet<string>, 'has'>;
 
 export type Settings = Required<SimulatorOptions>;

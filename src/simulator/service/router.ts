@@ -1,7 +1,4 @@
-/**
- * Finds the endpoint of a path. Segments in braces match anything: `/vehicles/{vin}/windows`. The
- * first path that fits is used.
- */
+/** Segments in braces match anything: `/vehicles/{vin}/windows`. The first that fits counts. */
 export class Router<Endpoint> {
   readonly #routes: { method: string; pattern: RegExp; endpoint: Endpoint }[] = [];
 

@@ -29,7 +29,6 @@ interface ServerParts {
   signal: AbortSignal;
   /** Null: the response was used. */
   answer(request: ServiceRequest, response: ServerResponse): Promise<Answer | null>;
-  /** Paths that the record leaves out. */
   isPrivate(path: string): boolean;
 }
 
@@ -106,10 +105,7 @@ export class SimulatorServer {
     response.writeHead(answer.status, headers).end(text);
   }
 
-  /**
-   * Nobody waits for an answer if the client is gone or the simulator closes; anything else is a
-   * fault of the simulator.
-   */
+  /** If somebody still waits for an answer, this is a fault of the simulator. */
   #abandon(response: ServerResponse, error: unknown): void {
     if (this.#parts.signal.aborted || response.headersSent) response.destroy();
     else response.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulator failed: ${String(error)}`);

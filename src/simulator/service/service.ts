@@ -25,10 +25,7 @@ export class Service {
   readonly #limits: Limits;
   readonly #router = new Router<Endpoint>();
   readonly #url: () => string;
-  /**
-   * `vcc-api-key` -> `vcc-api-operationid`: carries the operation id on v2
-   * (docs/internals/vendor-api.md 1.1).
-   */
+  /** `vcc-api-operationid` for the key header `vcc-api-key` (docs/internals/vendor-api.md 1.1). */
   readonly #operationHeader: string;
 
   constructor(settings: Settings, url: () => string, signal: AbortSignal) {
@@ -74,13 +71,9 @@ export class Service {
     const refused = this.#refuses(request.headers, endpoint, parameters);
     if (refused !== null) return no(refused);
     const { vin, wallbox } = parameters;
-    const all = [...this.cars.values()];
-    const car =
-      wallbox !== undefined
-        ? all.find(({ state }) => state.wallbox === wallbox)
-        : vin === undefined
-          ? all[0]
-          : this.cars.get(vin);
+    const car = [...this.cars.values()].find(
+      (one) => (vin ?? one.vin) === one.vin && (wallbox ?? one.state.wallbox) === one.state.wallbox,
+    );
     if (car === undefined) return no(wallbox === undefined ? 'not-linked' : 'wallbox-unknown');
     const view = {
       url: this.#url(),
@@ -100,10 +93,7 @@ export class Service {
     return open || key === apiKey ? null : 'key-refused';
   }
 
-  /**
-   * Checks the token, the media type and the scopes (docs/internals/service.md 5; the refusals:
-   * docs/internals/vendor-api.md 1.11).
-   */
+  /** docs/internals/service.md 5; the refusals: docs/internals/vendor-api.md 1.11. */
   #refuses(headers: IncomingHttpHeaders, endpoint: Endpoint, parameters: Record<string, string>): RefusalName | null {
     const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     const scopes = token === undefined ? null : this.#settings.scopesOf(token);
@@ -142,10 +132,7 @@ export class Service {
     };
   }
 
-  /**
-   * The media type, and on v2 the operation id, which is not in the body there
-   * (docs/internals/vendor-api.md 1.1).
-   */
+  /** v2 has the operation id in a header (docs/internals/vendor-api.md 1.1). */
   #stamped(answer: Answer, endpoint: Endpoint, { operationId }: RefusalContext): Answer {
     const headers = { ...answer.headers };
     if (answer.status < 300) headers['content-type'] ??= endpoint.answers;

@@ -122,7 +122,7 @@ export function testPlaces(started: Opened): void {
       assert.equal(car?.places?.length, 1);
     });
 
-    it('change nothing where the forms are opened and closed again', async () => {
+    it('change nothing when the forms are opened and closed again', async () => {
       await openNode('condition');
       await openVehicle();
       await press('node-config-dialog-ok');

@@ -52,7 +52,7 @@ export function testUnits(started: Opened): void {
       await closeForm(page);
     });
 
-    it('of a stored condition stay its own, whatever the vehicle has, and a look changes nothing', async () => {
+    it('of a stored condition stay its own, whatever the vehicle has, and opening its form changes nothing', async () => {
       await openForm(page, 'stored');
       assert.deepEqual([await unit(0).inputValue(), await unit(1).inputValue()], ['kilometers', 'miles']);
       assert.deepEqual(await unitsIn(0), ['km', 'mi']);

@@ -6,7 +6,7 @@ import type { Simulator } from '../../support/simulator';
 import { customVehicle, demoCredentials, setUpFlow, type Flow } from '../../support/flow';
 import type { ManualClock } from '../../support/manual-clock';
 
-describe('a command whose answer nobody was there for', () => {
+describe('a command whose answer came when no process ran', () => {
   let clock: ManualClock;
   let service: Simulator;
   let flow: Flow;
@@ -37,7 +37,7 @@ describe('a command whose answer nobody was there for', () => {
     while (posts() === 0) await clock.advance(0);
   };
 
-  it('is forgotten with its answer, be it a refusal', async () => {
+  it('is forgotten with its answer, also with a refusal', async () => {
     await load();
     await underWay();
     await pass(() => flow.outputs[1]?.length === 1);
@@ -84,7 +84,7 @@ describe('a command whose answer nobody was there for', () => {
     }
   });
 
-  it('is followed after a kill, where its record had left its subflow and did not reach the result node', async () => {
+  it('is followed after a kill if its record had left its subflow and did not reach the result node', async () => {
     service.car().set({ commandPlan: { answerAfterMs: 0 } });
     const command = {
       z: 'sub',
@@ -169,7 +169,7 @@ describe('a command whose answer nobody was there for', () => {
       { v: demoCredentials } as never,
     ) as unknown as Promise<void>;
 
-  it('is followed where its answer comes while a deploy replaces the watch node', async () => {
+  it('is followed if its answer comes while a deploy replaces the watch node', async () => {
     service.car().set({ commandPlan: { answerAfterMs: 2_000 } });
     await load();
     await underWay();
@@ -205,7 +205,7 @@ describe('a command whose answer nobody was there for', () => {
     assert.equal(posts(), 1);
   });
 
-  it('is followed where a deploy replaces the watch node in the moment in which the record is handed over', async () => {
+  it('is followed if a deploy replaces the watch node at the moment when the record is handed over', async () => {
     service.car().set({ commandPlan: { answerAfterMs: 0 } });
     await load();
     const command = flow.node('n') as unknown as { send(...messages: unknown[]): void };

@@ -65,7 +65,7 @@ describe('a command of a wallbox', () => {
     );
   });
 
-  it('changes the current of the car, from a source of the node, too', async () => {
+  it('changes the current of the car, also from a source of the node', async () => {
     await load({ command: 'wallbox-limit', ampere: 'payload', ampereType: 'msg' });
     await recordOf({ payload: 13 });
     assert.equal(service.car().state.battery.currentLimit, 13);
@@ -127,7 +127,7 @@ describe('a command of a wallbox', () => {
       assert.equal(boxPosts().length, 1);
     });
 
-  it('is undetermined by a code that nobody knows, and by a refusal without one', async () => {
+  it('is undetermined after an unknown code, and after a refusal without one', async () => {
     await load({ command: 'wallbox-pause' });
     for (const [status, body, word] of [
       [409, { code: 'COMPLETED', message: 'x' }, 'COMPLETED'],
@@ -193,7 +193,7 @@ describe('a command of a wallbox', () => {
     assert.equal(boxPosts().length, 1);
   });
 
-  it('is undetermined where Node-RED ended before the answer, and blocks the wallbox still', async () => {
+  it('is undetermined if Node-RED ended before the answer, and still blocks the wallbox', async () => {
     await load({ command: 'wallbox-pause' });
     service.faults.add({ match: { method: 'POST' }, times: 1, latencyMs: 50_000 });
     flow.send({ topic: 'mine' });
@@ -220,7 +220,7 @@ describe('a command of a wallbox', () => {
     assert.match(String(reason), /open charging session shows/);
   });
 
-  it('that starts without a session is not verified, and says so', async () => {
+  it('that starts without a session is reported as not verified', async () => {
     service.car().wallbox.switch(false);
     await load({ command: 'wallbox-start' });
     service.faults.add({ match: { method: 'POST' }, times: 1, status: 200, body: { value: 'Charging' } });
@@ -278,7 +278,7 @@ describe('a command of a wallbox', () => {
     assert.deepEqual(service.requests, []);
   });
 
-  it('that nothing shows is never verified, and every text says so', async () => {
+  it('that no reading shows is reported as not verified, in every text', async () => {
     await load({ command: 'wallbox-limit', ampere: 16 });
     const { message } = await recordOf({});
     const { verified, reason, text } = await result();

@@ -21,7 +21,7 @@ describe('The note of a token that ends', () => {
     assert.equal(note('pasted', 30), 'token expires in 30 min');
   });
 
-  it('says nothing while there is time, when it is over, where nobody knows, and of what renews itself', () => {
+  it('says nothing while there is time, when it is over, if the end is unknown, and for what renews itself', () => {
     for (const [kind, minutes] of [
       ['pasted', 31],
       ['pasted', 0],

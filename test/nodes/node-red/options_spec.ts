@@ -8,7 +8,7 @@ import {
 } from '../../../nodes/runtime';
 
 describe('The properties of the nodes', () => {
-  it('take their defaults where a flow file has none', () => {
+  it('take their defaults if a flow file has no values', () => {
     assert.deepEqual(parseOptions(statusOptions, {}), {
       name: '',
       vehicle: '',
@@ -44,7 +44,7 @@ describe('The properties of the nodes', () => {
     assert.throws(() => parseOptions(vehicleOptions, { places: wrong }), { code: 'CONFIG', message });
   });
 
-  it('take numbers as text, and their defaults where the field is empty', () => {
+  it('take numbers as text, and their defaults if the field is empty', () => {
     assert.equal(parseOptions(statusOptions, { poll: '60' }).poll, 60);
     assert.equal(parseOptions(commandStatusOptions, { timeout: '', interval: null }).interval, 5);
   });

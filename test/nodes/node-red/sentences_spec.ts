@@ -31,7 +31,7 @@ describe('The sentences of errors', () => {
     for (const [english, own] of Object.entries(german)) assert.deepEqual(placesOf(own), placesOf(english), english);
   });
 
-  it('have no translation that nothing says any more', () => {
+  it('have no translation of a sentence that no longer exists', () => {
     const texts = new Set(said.flatMap((source) => source.texts));
     assert.deepEqual(
       // The months of `clockTime` have a template each.
@@ -49,14 +49,14 @@ describe('The sentences of errors', () => {
     );
   });
 
-  it('have the tag where a value is filled in, so that their template is known', () => {
+  it('have the tag if a value is filled in, so that their template is known', () => {
     assert.deepEqual(
       said.flatMap(({ untagged }) => untagged),
       [],
     );
   });
 
-  it('are translated with what is filled in, also where a value is a sentence or a list of its own', () => {
+  it('are translated with what is filled in, also if a value is itself a sentence or a list', () => {
     const refused = sentence`The sign-in service is unavailable (it answered with status ${503}).`;
     assert.equal(
       wordsIn('de').translate(sentence`${refused} The pack tries again automatically.`),
@@ -114,7 +114,7 @@ describe('The sentences of errors', () => {
     );
   });
 
-  it('stay English in English, and where a translation is missing', () => {
+  it('stay English in English, and if a translation is missing', () => {
     const known = 'This vehicle configuration is not deployed yet. Close the form, press Deploy, then try again.';
     assert.equal(wordsIn('en-US').translate(asSentence(known)), known);
     assert.equal(wordsIn('de').translate(asSentence('Something new.')), 'Something new.');
@@ -150,12 +150,12 @@ describe('The reasons of commands', () => {
   it('are German in the tab, one sentence or several', async () => {
     assert.equal(
       await reasonIn('de', { outcome: 'succeeded', message: 'The car carried out the command.' }),
-      'Das Auto hat den Befehl ausgeführt. Aber die Türen zeigen, dass es nicht geschehen ist. Sehen Sie am Auto nach.',
+      'Das Auto hat den Befehl ausgeführt. Die Türen zeigen jedoch das Gegenteil. Sehen Sie am Auto nach.',
     );
     const fault = noAnswer(new VehicleError('TIMEOUT', 'No answer came.'));
     assert.equal(
       await reasonIn('de', { outcome: 'undetermined', message: wordSentence(fault) }, { fault }),
-      'Der Befehl kann das Auto erreicht haben, aber es kam keine Antwort (TIMEOUT). Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach, ob es ihn ausgeführt hat.',
+      'Der Befehl kann das Auto erreicht haben, aber es kam keine Antwort (TIMEOUT). Er wird nicht noch einmal gesendet. Sehen Sie am Auto nach.',
     );
   });
 

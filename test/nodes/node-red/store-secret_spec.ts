@@ -19,7 +19,7 @@ describe('the secret of the saved sign-ins', () => {
     assert.deepEqual(readdirSync(directory), []);
   });
 
-  it("is the pack's own key where nobody chose one, which still opens when somebody does", () => {
+  it("is the pack's own key if nobody chose one, and still decrypts what it encrypted when somebody does", () => {
     const [own = '', ...former] = secretsWith({ _credentialSecret: 'made by Node-RED' });
     assert.match(own, /^[\da-f]{64}$/);
     assert.deepEqual(former, ['made by Node-RED']);
@@ -28,7 +28,7 @@ describe('the secret of the saved sign-ins', () => {
   });
 
   for (const damaged of ['', 'cut']) {
-    it(`is made anew where the key file holds "${damaged}", which is kept aside`, () => {
+    it(`is created again if the key file holds "${damaged}", which is kept aside`, () => {
       writeFileSync(join(directory, 'store.key'), damaged);
       const [secret] = secretsWith({});
       assert.equal(readFileSync(join(directory, 'store.key'), 'utf8'), secret);

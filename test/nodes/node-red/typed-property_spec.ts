@@ -87,7 +87,7 @@ describe('A property that can come from another source', () => {
     assert.equal(service.requests.length, before, 'nothing was sent');
   });
 
-  it('never lets a command go to the default car because its source holds blanks only', async () => {
+  it('never lets a command go to the default car because its source holds only spaces', async () => {
     await load({ type: command, command: 'flash', vin: 'vin', vinType: 'flow' });
     flow.node('n').context().flow.set('vin', '  ');
     assert.equal((await flow.ask()).vehicle?.error?.['code'], 'INPUT_INVALID');
@@ -95,7 +95,7 @@ describe('A property that can come from another source', () => {
   });
 
   for (const empty of ['', ' ', null]) {
-    it(`holds where the property of the message is empty: ${JSON.stringify(empty)}`, async () => {
+    it(`holds if the property of the message is empty: ${JSON.stringify(empty)}`, async () => {
       const msg = { vin: empty, interface: empty };
       await load({ type: command, command: 'flash', vin: classicCar.vin });
       assert.equal((await flow.ask({ ...msg })).vehicle?.['vin'], classicCar.vin);

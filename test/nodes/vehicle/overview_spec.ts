@@ -135,7 +135,7 @@ describe('What the tab "Cars" knows of a car', () => {
     assert.equal(value('carLocked'), true);
   });
 
-  it('gives a car the same key when it comes back, another one in another configuration, and none that tells its VIN', () => {
+  it('gives a car the same key when it comes back, another one in another configuration, and none that reveals its VIN', () => {
     const { key } = overview.car(vin);
     observe('carLocked', member(true));
     for (const n of Array(30).keys())

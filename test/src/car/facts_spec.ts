@@ -174,7 +174,7 @@ describe('What a car has', () => {
     assert.deepEqual(await learned(), { commands: true, statistics: true, charging: true });
   });
 
-  it('has no value of the battery where it has neither charge level nor range', async () => {
+  it('has no value of the battery if it has neither charge level nor range', async () => {
     const notSupported = { value: null, reason: 'NOT_SUPPORTED' };
     await observe('distanceToEmptyBattery', member(48));
     await observe('charging', { batteryChargeLevel: notSupported });
@@ -253,6 +253,31 @@ describe('The last seven days of a car', () => {
       [start, 80],
       [start + hour, 70],
     ]);
+  });
+});
+
+describe('What one answer shows', () => {
+  it('is stored in one write: what the car has, and its states', async () => {
+    const service = await startSimulator({ dialect: 'real' });
+    const store = new MemoryStateStore();
+    let writes = 0;
+    const write = store.write.bind(store);
+    store.write = (key, ...others) => {
+      if (key.startsWith('car/')) writes += 1;
+      return write(key, ...others);
+    };
+    const { vin } = service.car();
+    const { client } = openTestAccount(service, { store });
+    await client.read('doors', { vin, interface: 'v2' });
+    await closeAccounts();
+    await service.close();
+    const facts = new CarFacts(store);
+    assert.equal(await facts.isFitted(vin, 'tankLid'), true);
+    assert.deepEqual(
+      (await facts.statesOf(vin, 'doors.allClosed')).map(({ value }) => value),
+      [true],
+    );
+    assert.equal(writes, 1);
   });
 });
 

@@ -108,7 +108,7 @@ describe('Whether a car is in order', () => {
     assert.equal(inOrderOf({ ...known, equipment: null }).value, null);
   });
 
-  it('takes a warning for not fitted that the car has never reported, and for unknown if it once has', async () => {
+  it('regards a warning that the car has never reported as not fitted, and one that it has reported before as unknown', async () => {
     const lamp = readingOf('warnings', {
       brakeLightLeftWarning: word('NO_WARNING'),
       fogLightFrontWarning: word('UNSPECIFIED'),

@@ -34,7 +34,7 @@ describe('the last readings', () => {
     assert.equal(last.remember('other', windows('OPEN', '2'), now), true);
   });
 
-  it('call it no change when an answer arrives that was received before the known one, and keep that', () => {
+  it('report no change when an answer arrives that was received before the known one, and keep the known one', () => {
     const last = new LastReadings();
     const at = (receivedAt: string, value: string): AnyReading => ({
       payload: { frontLeft: { value, timestamp: null } },
@@ -71,7 +71,7 @@ describe('the last readings', () => {
         if (value === null) return Promise.reject(new VehicleError('NOT_SUPPORTED', 'gone'));
         return Promise.resolve({ payload: { value }, vehicle: info({ read }) });
       });
-    it('call it no change that a read fails or works again, and a change where the value differs from before the failure', async () => {
+    it('report no change when a read fails or works again, but do if the value differs from before the failure', async () => {
       const last = new LastReadings();
       const told: boolean[] = [];
       for (const windowValue of ['CLOSED', null, 'CLOSED', null, 'OPEN', null])

@@ -49,7 +49,7 @@ describe('Several reads at once', () => {
     );
   });
 
-  it('have their failures in the order of the reads, and fail with the first only where nothing was read', async () => {
+  it('have their failures in the order of the reads, and fail with the first only if nothing was read', async () => {
     const after = (milliseconds: number): Promise<void> =>
       new Promise((resolve) => {
         let turns = milliseconds;
@@ -170,6 +170,6 @@ describe('A trip', () => {
     [-1, null, false, false],
   ];
   for (const [before, now, inUse, isOver] of odometers)
-    it(`is ${isOver ? '' : 'not '}over between ${before} and ${now} km where the use is ${inUse}`, () =>
+    it(`is ${isOver ? '' : 'not '}over between ${before} and ${now} km if the use is ${inUse}`, () =>
       assert.equal(isTripEnd(before, now, inUse), isOver));
 });

@@ -45,7 +45,7 @@ describe('What a request status means', () => {
       }
   });
 
-  it('leaves it open whether the car acts where it is not there yet', () => {
+  it('leaves it open whether the car acts if it is not there yet', () => {
     const underWay = [...named, 'TELEPORTED', '', ' sent ', null].filter((word) => isUnderWay(word));
     assert.deepEqual(underWay, ['RUNNING', 'WAITING', 'SENT', '', ' sent ', null]);
   });

@@ -9,7 +9,7 @@ import {
   type InterfaceName,
   type ReadName,
 } from '../../../src/catalogue/reads';
-import { readScopes, signInScopes } from '../../../src/catalogue/scopes';
+import { scopesOfRead, signInScopes } from '../../../src/catalogue/scopes';
 
 const living: readonly InterfaceName[] = ['connected-v2', 'energy-v2', 'location-v1'];
 /** Those of docs/internals/service.md 1. */
@@ -60,7 +60,7 @@ describe('What can be read', () => {
       scopes: ['conve:trip_statistics', 'conve:vehicle_relation'],
       versions: null,
     });
-    assert.deepEqual(readScopes('doors'), ['openid', 'conve:doors_status', 'conve:lock_status']);
+    assert.deepEqual(scopesOfRead('doors', interfaceNames), ['conve:doors_status', 'conve:lock_status']);
     assert.equal(requestNameOf('windows', interfaceNames, 'v1'), 'windows v1');
   });
 });
@@ -84,7 +84,7 @@ describe('A command', () => {
 });
 
 describe('The scopes of a sign-in', () => {
-  it('are named by the access that a person can leave out, where the service has any for it', () => {
+  it('are named by the access that a person can leave out, if the service has any for it', () => {
     const { scopes, optional } = signInScopes(living, { access: ['unlock', 'location', 'charging'] });
     assert.deepEqual(optional, [
       { access: 'unlock', scopes: ['conve:unlock'] },

@@ -15,7 +15,7 @@ describe('The scopes', () => {
     for (const scope of scopes) assert.ok(scope === 'openid' || /^(conve|exve):/.test(scope), scope);
   });
 
-  it('of a sign-in follow `access`: climate, engine, charging and location only where they are chosen', () => {
+  it('of a sign-in follow `access`: climate, engine, charging and location only if they are chosen', () => {
     const added = {
       lock: ['conve:lock'],
       unlock: ['conve:unlock'],

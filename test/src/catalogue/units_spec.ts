@@ -39,7 +39,7 @@ describe('A unit', () => {
       for (const spelling of [words, wire, ...others]) assert.equal(unitInWords(spelling), words, spelling);
     });
 
-  it('is handed on as it came where it is new, and is none where the service names none or the type of the value', () => {
+  it('is passed on as it came if it is new, and is missing if the service gives none, or the type of the value instead', () => {
     assert.deepEqual([unitInWords('furlongs'), unitOnWire('furlongs')], ['furlongs', 'furlongs']);
     assert.deepEqual([null, '', ' ', 'string', 'String'].map(unitInWords), [null, null, null, null, null]);
   });

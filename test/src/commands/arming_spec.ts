@@ -77,7 +77,7 @@ describe('arming', () => {
     let clock: ManualClock;
     let store: MemoryStateStore;
     let writes: number;
-    const of = (node = 'node') => new Arming({ clock, shared: { store, node, now: () => clock.now() } });
+    const of = (node = 'node') => new Arming({ clock, presence: { armings: store, now: () => clock.now() }, node });
     beforeEach(() => {
       clock = new ManualClock();
       store = new MemoryStateStore();
@@ -101,7 +101,7 @@ describe('arming', () => {
       await confirm();
     });
 
-    it('ends for a command that waits where another process disarms, and only then', async () => {
+    it('ends for a waiting command when another process disarms, and only then', async () => {
       const [one, two] = [of(), of()];
       await one.arm(30);
       const { check, confirm } = await one.take(30);
@@ -112,7 +112,7 @@ describe('arming', () => {
       await assert.rejects(confirm(), { code: 'INPUT_INVALID', message: /disarmed while it was waiting/ });
     });
 
-    it('writes nothing where nothing changes', async () => {
+    it('writes nothing if nothing changes', async () => {
       const arming = of();
       await assert.rejects(arming.take(30), { code: 'INPUT_INVALID' });
       assert.equal(writes, 0);
@@ -127,7 +127,7 @@ describe('arming', () => {
 
     it('holds though the clock of its store is a second behind', async () => {
       let now = clock.now();
-      const arming = new Arming({ clock, shared: { store, node: 'node', now: () => now } });
+      const arming = new Arming({ clock, presence: { armings: store, now: () => now }, node: 'node' });
       await arming.arm(30);
       now -= 999;
       await arming.take(30);

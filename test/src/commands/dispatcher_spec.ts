@@ -79,7 +79,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock', 'honk']);
     });
 
-    it('is sent 150 s after a command whose link never says anything clear', async () => {
+    it('is sent 150 s after a command whose link never gives a clear status', async () => {
       service.car().set({ commandPlan: { steps: [{ afterMs: 0, status: 'UNKNOWN' }] } });
       await send('lock');
       await moving(send('honk', { whenBusy: 'queue' }));
@@ -176,7 +176,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['unlock']);
     });
 
-    it('waits for a journal that cannot be read no longer than a command from before could act', async () => {
+    it('waits for an unreadable journal no longer than an earlier command could still act', async () => {
       const store = new MemoryStateStore();
       store.entries = () => Promise.reject(new StateFault('inaccessible', 'command', 'here', 'EACCES'));
       const { dispatcher } = openTestAccount(service, { clock, store, id: 'a' });
@@ -220,7 +220,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('goes on waiting after polls that fail, and stops at a failure that does not go away with time', async () => {
+    it('continues to wait after polls that fail, and stops at a failure that lasts', async () => {
       service.car().set({ inUse: true });
       service.faults.add({ match: { path: 'command-accessibility' }, times: 7, cut: 'before-headers' });
       const sent = send('lock', { whenUnavailable: 'wait', waitMs: 600_000 });
@@ -271,7 +271,7 @@ describe('the dispatcher', () => {
       assert.deepEqual(posts(), []);
     });
 
-    it('does not wait for a journal that cannot be read any longer than for all the rest', async () => {
+    it('waits for an unreadable journal no longer than for everything else', async () => {
       const store = new MemoryStateStore();
       store.entries = () => new Promise(() => undefined);
       const { dispatcher } = openTestAccount(service, { clock, store, id: 'a' });
@@ -385,7 +385,7 @@ describe('the dispatcher', () => {
     };
 
     for (const polling of ['fixed', 'adaptive'] as const)
-      it(`is read again once, where it is polled (${polling})`, async () => {
+      it(`is read again once if it is polled (${polling})`, async () => {
         const owner = openTestAccount(service, { clock, polling, tokenOwner: 'home' });
         poll(owner);
         assert.equal(await after(owner, 'lock'), 1);

@@ -87,7 +87,7 @@ describe('the watch', () => {
     assert.equal(service.requests.filter(({ path }) => path.endsWith('/doors')).length, 1);
   });
 
-  it('counts the time to open the tailgate from when the car acted where only v1 gave that time', async () => {
+  it('counts the time to open the tailgate from the moment when the car acted if only v1 gave that time', async () => {
     service.car().set(plan({ afterMs: 0, status: 'RUNNING' }, { afterMs: 100_000, status: 'COMPLETED' }));
     const record = await client.send('unlock', { vin, interface: 'v1', unlockDuration: 90 });
     assert.match(verdictOf(await follow(record)).reason, /tailgate can be opened now/);
@@ -114,7 +114,7 @@ describe('the watch', () => {
   });
 
   for (const skewMs of [600_000, -600_000]) {
-    it(`proves by the service's time where this machine's is ${skewMs / 60_000} minutes behind`, async () => {
+    it(`proves by the service's time if this machine's is ${skewMs / 60_000} minutes behind`, async () => {
       const own = new ManualClock(clock.now() - skewMs);
       ({ client } = openTestAccount(service, { clock: own }));
       const sentAt = new Date(own.now()).toISOString();
@@ -220,7 +220,7 @@ describe('the watch', () => {
       return sent;
     };
 
-    it('says so where the engine did not start', async () => {
+    it('says that the engine did not start', async () => {
       service
         .car()
         .set({ commandPlan: { steps: [{ afterMs: 0, status: 'COMPLETED', acts: false }], answerAfterMs: 0 } });
@@ -229,7 +229,7 @@ describe('the watch', () => {
       service.car().report();
       const verdict = verdictOf(await follow(record));
       assert.deepEqual([verdict.outcome, verdict.verified], ['succeeded', false]);
-      assert.match(verdict.reason, /But the engine status shows that it did not happen\. Check the car\./);
+      assert.match(verdict.reason, /However, the engine status shows the opposite\. Check the car\./);
     });
 
     it('proves nothing by a status from before the command, an unknown word or a failed read', async () => {

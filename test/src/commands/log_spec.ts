@@ -143,7 +143,7 @@ describe('The log of the commands', () => {
     assert.deepEqual(await ids(logOf()), ['z', 'followed', 'to send on']);
   });
 
-  it('has open for a node what that has to send, and a forwarded record only while the car can act and no node follows it', async () => {
+  it('keeps open for a node what the node has to send, and a forwarded record only while the car can act and no node follows it', async () => {
     const log = logOf();
     const open = async (node: string, later = 0, isStart = true): Promise<string[]> =>
       (await log.openFor(node, now + later, isStart)).map(({ id }) => id);
@@ -181,7 +181,7 @@ describe('The log of the commands', () => {
     assert.deepEqual(await ids(logOf()), ['y']);
   });
 
-  it('is read again where that failed; what was added meanwhile stays', async () => {
+  it('is read again if that failed; what was added meanwhile stays', async () => {
     await send(logOf(), 'old');
     const log = logOf();
     const entries = store.entries.bind(store);

@@ -126,7 +126,7 @@ describe('The record of a command', () => {
       );
   });
 
-  it('says what is known where no answer came', () => {
+  it('says what is known if no answer came', () => {
     const said = (...failure: Parameters<typeof noAnswer>): string => wordSentence(noAnswer(...failure));
     assert.match(said(), /but no answer came\. It is not sent again/);
     assert.match(said(new VehicleError('TIMEOUT', 'x')), /no answer came \(TIMEOUT\)/);

@@ -91,7 +91,7 @@ describe('the results of commands, of several processes with the same flows', ()
     };
   };
 
-  it('are sent once where both get the record', async () => {
+  it('are sent once if both get the record', async () => {
     const record = await lock(one);
     await Promise.all([node(one).gets(record), node(other).gets(record)]);
     await all.clock.advance(60 * second);
@@ -127,7 +127,7 @@ describe('the results of commands, of several processes with the same flows', ()
       assert.deepEqual(sent, ['other: succeeded']);
     });
 
-    it('are sent once by that process where none took the command over, under its new name or its old one', async () => {
+    it('are sent once by that process if none took the command over, under its new name or its old one', async () => {
       for (const ms of [12 * second, 40 * second]) {
         const record = await lock(one);
         await node(one).gets(record);
@@ -141,7 +141,7 @@ describe('the results of commands, of several processes with the same flows', ()
     });
   });
 
-  it('are sent again where the process ended between the sending and what it stores of it', async () => {
+  it('are sent again if the process ended between sending and storing that it had sent', async () => {
     const record = await lock(one);
     await node(one).gets(record);
     node(other);
@@ -155,7 +155,7 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.deepEqual(sent, ['one: succeeded', 'other: succeeded']);
   });
 
-  describe('are not sent again after a restart where the store was away while it had to store that they were sent:', () => {
+  describe('are not sent again after a restart if the store was unavailable when it had to store that they were sent:', () => {
     /**
      * Cuts the line of the process for 5 seconds at the first write to the record of a
      * command, once `isDue`.
@@ -203,7 +203,7 @@ describe('the results of commands, of several processes with the same flows', ()
     });
   });
 
-  it('wait for a store that is away, and are sent once when it is back', async () => {
+  it('wait for a store that is unavailable, and are sent once when it is back', async () => {
     const record = await lock(one);
     await node(one).gets(record);
     node(other);
@@ -216,7 +216,7 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.equal(sent.length, 1);
   });
 
-  it('are sent once where the answers of the store to what is written of them are lost', async () => {
+  it('are sent once if the answers of the store to these writes are lost', async () => {
     const record = await lock(one);
     node(other);
     const { store } = one.pack;
@@ -250,7 +250,7 @@ describe('the results of commands, of several processes with the same flows', ()
     assert.deepEqual(await one.account.journal(), [entry]);
   });
 
-  it('leave the record of a command to another process where its own ended before it handed the record on', async () => {
+  it('leave the record of a command to another process if its own ended before it handed the record on', async () => {
     const record = await lock(one);
     const left = async (isStart: boolean): Promise<string[]> =>
       (await other.pack.log.openFor('command', all.clock.now(), isStart)).map(({ id }) => id);

@@ -46,8 +46,7 @@ describe('commands of several processes to one car', () => {
     sent.catch(() => undefined);
     return sent;
   };
-  const armingOf = ({ presence }: Process, node: string): Arming =>
-    new Arming({ clock: all.clock, shared: { store: all.store, node, now: () => presence.now() } });
+  const armingOf = ({ presence }: Process, node: string): Arming => new Arming({ clock: all.clock, presence, node });
   /** A command of a node, which a message to this node can cancel in any copy of the flow. */
   const cancellable = (process: Process, node: string): CommandAttempt => {
     const attempt = new CommandAttempt({ clock: all.clock });
@@ -133,7 +132,7 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
-  it('sends nothing while the store is away, and says so', async () => {
+  it('sends nothing while the store is unavailable, and reports that', async () => {
     one.line.isCut = true;
     const { code } = await failure(send(one, 'lock'));
     assert.equal(code, 'STORE_UNAVAILABLE');
@@ -152,7 +151,7 @@ describe('commands of several processes to one car', () => {
     assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
-  it('sends nothing where the store reads something else than it has stored, and says so', async () => {
+  it('sends nothing if the store reads something else than it has stored, and reports it', async () => {
     const { store } = one.pack;
     let writes = 0;
     store.write = (key) => {
@@ -169,7 +168,7 @@ describe('commands of several processes to one car', () => {
   });
 
   for (const group of ['flows', null])
-    it(`blocks the car where the store forgets the command while it acts, ${group === null ? 'without a group' : 'in a group'}`, async () => {
+    it(`blocks the car if the store forgets the command while it acts, ${group === null ? 'without a group' : 'in a group'}`, async () => {
       const [first, second_] = [all.start(group), all.start(group)];
       await all.clock.advance(5 * second);
       all.service.car.set({ commandPlan: { answerAfterMs: 100 * second } });
@@ -216,7 +215,7 @@ describe('commands of several processes to one car', () => {
         assert.deepEqual(posts(), ['lock', 'unlock']);
       });
 
-  it('sends nothing for 15 s where its first access finds that the store was restarted', async () => {
+  it('sends nothing for 15 s if its first access finds that the store was restarted', async () => {
     const { store } = one.pack;
     const write = store.write.bind(store);
     store.write = (key, ...given) => {
@@ -234,7 +233,7 @@ describe('commands of several processes to one car', () => {
     assert.equal((await sent).outcome, 'succeeded');
   });
 
-  it('blocks the car for 300 s where the store went back to an older copy, with a command that has ended since', async () => {
+  it('blocks the car for 300 s if the store went back to an older copy, with a command that has ended since', async () => {
     const sent = send(one, 'lock', { interface: 'v2' });
     await all.clock.advance(second);
     const [older] = await all.store.entries('turn/');
@@ -403,7 +402,7 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('are sent by the second process where the first ended before it had sent its own', async () => {
+    it('are sent by the second process if the first ended before it had sent its own', async () => {
       all.service.car.set(asleep);
       void send(one, 'lock', { whenUnavailable: 'wait' });
       await all.clock.advance(second);
@@ -416,7 +415,7 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['lock']);
     });
 
-    it('are sent by no process later than they may wait where the first could not connect in that time', async () => {
+    it('are sent by no process later than they may wait if the first could not connect in that time', async () => {
       mishap = 'connecting';
       const both = [send(one, 'unlock', { interface: 'v2', waitMs: 5 * second })];
       await all.clock.advance(second / 10);
@@ -459,7 +458,7 @@ describe('commands of several processes to one car', () => {
       await Promise.all([before, behind]);
     });
 
-    it('need one arming together, also where both copies get them at the same moment', async () => {
+    it('need one arming together, also if both copies get them at the same moment', async () => {
       for (const { line } of [one, other]) line.answersInMs = 20;
       const arming = armingOf(one, 'unlock').arm(30);
       await all.clock.advance(second);

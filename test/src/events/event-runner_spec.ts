@@ -152,7 +152,7 @@ describe('The runner of the events', () => {
     );
   });
 
-  it('knows at most 300 values, also where the service makes up names', async () => {
+  it('knows at most 300 values, even if the service makes up names', async () => {
     let answer = 0;
     const runner = await openRunner({
       settings: parseEventSettings({ events: ['warning-on'] }),

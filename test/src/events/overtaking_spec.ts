@@ -102,7 +102,7 @@ describe('Answers without timestamps that overtake each other', () => {
     }
   });
 
-  it('know when they were asked for, also where another reader has asked', async () => {
+  it('know when they were asked for, also if another reader asked', async () => {
     const clock = new ManualClock();
     const service = await startSimulator({ clock });
     try {

@@ -54,7 +54,7 @@ export const zoneNames = Object.keys(zones) as [Zone, ...Zone[]];
 /** Where clocks change. */
 export const changesOf = (zone: Zone): number[] => zones[zone].changes.map(([when]) => when);
 
-export function wallMinute(zone: Zone, at: number): number {
+function wallMinute(zone: Zone, at: number): number {
   let offset: number = zones[zone].before;
   for (const [when, after] of zones[zone].changes) if (at >= when) offset = after;
   return (((Math.floor(at / minute) + offset) % 1440) + 1440) % 1440;

@@ -75,7 +75,7 @@ describe('The guard: what counts as open', () => {
 });
 
 describe('The guard: quiet hours', () => {
-  it('are all others where alerts are wanted only between two times: the beginning counts, the end does not', () => {
+  it('are all others if alerts are wanted only between two times: the beginning counts, the end does not', () => {
     const run = new GuardRun({ minutes: 0, hours: 'only', quietHours: '18:00-22:00', timeZone: 'UTC' });
     assert.deepEqual(run.windows('17:00', open), []);
     assert.deepEqual(run.tick('17:59'), []);
@@ -86,12 +86,12 @@ describe('The guard: quiet hours', () => {
     assert.equal(run.tick('2026-06-02T18:00:00Z').length, 1);
   });
 
-  it('are none where alerts come at any time, whatever two times were chosen before', () => {
+  it('are none if alerts come at any time, whatever two times were chosen before', () => {
     const run = new GuardRun({ minutes: 0, hours: 'always', quietHours: '09:00-20:00', timeZone: 'UTC' });
     assert.equal(run.windows('12:00', open).length, 1);
   });
 
-  it("follow the machine's own clock where no zone is given", () => {
+  it("follow the machine's own clock if no zone is given", () => {
     const local = (hours: number): string => new Date(2026, 5, 1, hours).toISOString();
     const run = new GuardRun({ minutes: 0, quietHours: '12:00-14:00' });
     assert.deepEqual(run.windows(local(13), open), []);
@@ -119,7 +119,7 @@ describe('The guard: the sunroof', () => {
     '10:00',
   );
 
-  it('is unknown where another reader knew its state before', () => {
+  it('is unknown even if another reader knew its state before', () => {
     const run = new GuardRun({ watch: ['window', 'sunroof'] });
     run.reading('10:00', { windows: closedBut, hasSunroof: true });
     assert.deepEqual(run.ask('10:01'), ['cannot-tell asked: sunroof sunroof']);
@@ -154,7 +154,7 @@ describe('The guard: its state', () => {
     assert.deepEqual(changed.ask('10:20', 'hood'), ['asked: hood hood 20'], 'asked, it tells what it heard');
   });
 
-  it('starts empty from what is no state', () => {
+  it('starts empty from data that is no state', () => {
     for (const odd of [
       undefined,
       null,
@@ -201,7 +201,7 @@ describe('The guard: its settings', () => {
     [{ watch: 'window' }, /list of these names/],
     [{ onlyWhileNotInUse: 'yes' }, /true or false/],
   ];
-  it('take their defaults where a field is empty, and a flag from the text of an environment variable', () => {
+  it('take their defaults if a field is empty, and a flag from the text of an environment variable', () => {
     const options = parseGuardSettings({ minutes: '', repeat: null, timeZone: '', onlyWhileNotInUse: 'true' });
     assert.deepEqual([options.allowed('window'), options.repeat, options.onlyWhileNotInUse], [10 * 60_000, 0, true]);
     assert.equal(parseGuardSettings({ onlyWhileNotInUse: 'false' }).onlyWhileNotInUse, false);

@@ -123,7 +123,7 @@ describe('A message to the guard', () => {
 describe('What a guard gives to its node:', () => {
   const guard = new Guard({ minutes: 10, minutesFor: { hood: 20 }, watch: ['frontLeftWindow', 'hood'] });
 
-  it('the reads of what is watched and asked about, and of the use of the car where it matters', () => {
+  it('the reads of what is watched and asked about, and of the use of the car if it matters', () => {
     assert.deepEqual(guard.schedules(60), [{ reads: ['windows', 'doors'], seconds: 60 }]);
     const parked = new Guard({ watch: ['sunroof'], onlyWhileNotInUse: true });
     assert.deepEqual(parked.readsFor(['lock']), ['windows', 'doors', 'accessibility']);

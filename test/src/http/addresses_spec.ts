@@ -50,17 +50,17 @@ describe('a service profile', () => {
       assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', apiKeyHeader }), refused));
   }
 
-  it('refuses a media type vendor that is none', () =>
+  it('refuses an invalid media type vendor', () =>
     assert.throws(() => resolveService('custom', { baseUrl: 'https://car.example', mediaTypeVendor: 'a/b' }), refused));
 
-  it('has the settings without blanks, and those of the service where there are none', () => {
+  it('has the settings without spaces, and without settings those of the service', () => {
     const volvo = resolveService('volvo-cars', { baseUrl: ' ', tokenUrl: ' https://id.example/token ' });
     assert.equal(volvo.baseUrl, 'https://api.volvocars.com');
     assert.equal(volvo.tokenUrl, 'https://id.example/token');
     assert.equal(resolveService('custom', { baseUrl: ' https://car.example//x// ' }).baseUrl, 'https://car.example//x');
   });
 
-  it('has the interfaces that are chosen, in their own order, and all where none is', () => {
+  it('has the interfaces that are chosen, in their own order, and all if none is', () => {
     const baseUrl = 'https://car.example';
     const of = (interfaces: readonly InterfaceName[]) =>
       resolveService('custom', { baseUrl, interfaces }).availableInterfaces;
@@ -112,7 +112,7 @@ describe('a service profile', () => {
     [['connected-v2'], 'v2', 'This service does not have v2 of the connected interface. Choose v1 or auto.'],
   ];
   for (const [has, choice, sentence] of lacking)
-    it(`says what to choose where no interface has a read: ${choice} of ${has.join()}`, () => {
+    it(`says what to choose if no interface has a read: ${choice} of ${has.join()}`, () => {
       const { code, message } = noInterface('doors', new Set(has), choice);
       assert.deepEqual([code, message], ['NOT_SUPPORTED', sentence]);
     });

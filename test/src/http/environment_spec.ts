@@ -15,7 +15,7 @@ describe('the connection notes of an address', () => {
     assert.equal(proxyOf('https://api.example', {}), null);
   });
 
-  it('take the variable in lower case first, and an empty one for none', () => {
+  it('take the variable in lowercase first, and ignore an empty one', () => {
     assert.equal(proxyOf('https://api.example', { HTTPS_PROXY, https_proxy: 'lower.example' }), 'lower.example');
     assert.equal(proxyOf('https://api.example', { HTTPS_PROXY, https_proxy: '' }), 'proxy.example:3128');
     assert.equal(proxyOf('https://api.example', { HTTPS_PROXY: ' ' }), null);
@@ -67,7 +67,7 @@ describe('The proxy', () => {
   const proxyOf = (value: string, address = 'https://api.example') =>
     parseProxies({ HTTPS_PROXY: value })(new URL(address));
 
-  it('has an origin to connect to, and a login where its address has one, with its escapes', () => {
+  it('has an origin to connect to, and the login of its address, if there is one, with its escapes', () => {
     assert.deepEqual(proxyOf('http://proxy.example:3128'), {
       variable: 'HTTPS_PROXY',
       origin: 'http://proxy.example:3128',
@@ -106,7 +106,7 @@ describe('The proxy', () => {
         },
       ));
 
-  it('is not used for the ports of the exceptions, which are 80 and 443 where none is given', () => {
+  it('is not used for the ports of the exceptions; without a port, they are 80 and 443', () => {
     const isDirect = (NO_PROXY: string, address: string): boolean =>
       parseProxies({ HTTP_PROXY: 'p.example', NO_PROXY })(new URL(address)) === null;
     assert.equal(isDirect('api.example:80', 'http://api.example'), true);

@@ -47,7 +47,7 @@ describe('A connection that fails', () => {
     assert.match(connectionFault('x', null).message, /\(string\)/);
   });
 
-  it('may try again at once where only the socket was ended', () => {
+  it('may try again at once if only the socket was ended', () => {
     const fault = (code: string): VehicleError => connectionFault(withCode(code), null);
     const codes = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ECONNREFUSED', ''];
     assert.deepEqual(

@@ -136,7 +136,7 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('a stop by the service', () => {
-    it('lasts at most a day, and a minute where its time makes no sense', () => {
+    it('lasts at most a day, and a minute if its time makes no sense', () => {
       const long = limiterOf();
       block(long, 'QUOTA_SPENT', new Date(start + 400 * hour));
       assert.equal(long.snapshot().pausedUntil, '2026-06-02T08:00:00.000Z');
@@ -182,13 +182,15 @@ describe('the rate limiter of an API key', () => {
       );
     });
 
-    it('sends nothing while another process uses the directory, and goes on when that has ended', async () => {
+    it('sends nothing while another process uses the directory or after it took over, and continues when that has ended', async () => {
       const read = store.read.bind(store);
       store.read = () => Promise.reject(new DirectoryInUse('standby'));
       const limiter = limiterOf({ store });
       for (let tries = 0; tries < 2; tries += 1) await refused(acquire(limiter, 'read'), 'CONFIG');
       store.read = read;
       await acquire(limiter, 'read');
+      store.write = () => Promise.reject(new DirectoryInUse('lost'));
+      await refused(acquire(limiter, 'command'), 'CONFIG');
       assert.equal(limiter.snapshot().usedToday, 1);
     });
 
@@ -254,7 +256,7 @@ describe('the rate limiter of an API key', () => {
       }
     });
 
-    it('is not exceeded where the store takes long at times', async () => {
+    it('is not exceeded if the store is slow at times', async () => {
       const store = new MemoryStateStore();
       const write = store.write.bind(store);
       let takesMs = 0;
@@ -280,7 +282,7 @@ describe('the rate limiter of an API key', () => {
       assert.ok(sent.length >= 40, String(sent.length));
     });
 
-    it('sends nothing before it is stored, and what was waiting for a place neither', async () => {
+    it('sends nothing before it is stored, nor what was waiting for a place', async () => {
       let isStored = (): void => undefined;
       const write = store.write.bind(store);
       store.write = async (...given) => {
@@ -303,7 +305,7 @@ describe('the rate limiter of an API key', () => {
       limiters.clear();
     });
 
-    it('stores the next requests while it sends the last ones, so that a read seldom waits for the disk', async () => {
+    it('stores the next requests while it sends the last ones, so that a read rarely waits for the disk', async () => {
       const limiter = limiterOf({ store });
       for (let i = 0; i < 40; i += 1) await acquire(limiter, 'read');
       const write = store.write.bind(store);
@@ -321,7 +323,7 @@ describe('the rate limiter of an API key', () => {
       store.write = write;
     });
 
-    it('writes seldom however much is sent', async () => {
+    it('writes rarely, however much is sent', async () => {
       const limiter = limiterOf({ store });
       for (let i = 0; i < 10; i += 1) {
         for (let j = 0; j < 100; j += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });
@@ -332,7 +334,7 @@ describe('the rate limiter of an API key', () => {
       assert.ok(size < 2_000, `${size} characters`);
     });
 
-    it('goes on where the store fails, and tries again later, not with every request', async () => {
+    it('continues if the store fails, and tries again later, not with every request', async () => {
       let tries = 0;
       store.write = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
       const limiter = limiterOf({ store });
@@ -340,7 +342,7 @@ describe('the rate limiter of an API key', () => {
       assert.equal(tries, 7);
     });
 
-    it('goes on where the store cannot be read, and adds the stored counts as soon as it can', async () => {
+    it('continues if the store cannot be read, and adds the stored counts as soon as it can', async () => {
       const before = limiterOf({ store });
       for (let i = 0; i < 5; i += 1) await acquire(before, 'read');
       await close(before);

@@ -191,7 +191,7 @@ describe('A request', () => {
     assert.deepEqual(paused, ['RATE_LIMITED 61000 connected', 'QUOTA_SPENT 1800000 energy']);
   });
 
-  it('names the scopes that the token lacks, or all where it has them', async () => {
+  it('names the scopes that the token lacks, or all of them if it lacks none', async () => {
     answers = [{ status: 403, body: said('Access is denied') }];
     await assert.rejects(requestsOf().get(get), /lacks a scope that this needs: conve:doors_status\./);
     await assert.rejects(requestsOf().get({ ...get, scopes: ['conve:lock'] }), /this needs: openid, conve:lock\./);
@@ -354,13 +354,13 @@ describe('A request', () => {
     await assert.rejects(command(), /refused the command \(HTTP 422\)/);
   });
 
-  it('of a command is unconfirmed where the connection was lost after it had left', async () => {
+  it('of a command is unconfirmed if the connection was lost after it had left', async () => {
     answers = [failed('ECONNRESET')];
     failsAfterLeaving = true;
     assert.deepEqual(await outcome(command()), ['unconfirmed false', 1, 0]);
   });
 
-  it('waits for its slot for a minute at most, and has the token of then', async () => {
+  it('waits for its slot for a minute at most, and takes the token that is valid then', async () => {
     await requestsOf().get({ ...get, kind: 'follow' });
     await command([], { deadline: clock.monotonic() + 9_000 });
     await command();
@@ -403,7 +403,7 @@ describe('A request', () => {
     assert.equal((await odd).httpStatus, 202);
   });
 
-  it('of a command is not sent after it was ended, or where it must not be', async () => {
+  it('of a command is not sent after it was ended, or if it must not be', async () => {
     const ended = AbortSignal.abort(new VehicleError('CANCELLED', 'Enough.'));
     const steps: string[] = [];
     await assert.rejects(command(steps, { signal: ended }), { code: 'CANCELLED' });

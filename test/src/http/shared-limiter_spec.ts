@@ -95,7 +95,7 @@ describe('a limiter that shares its counts', () => {
     assert.equal(one.snapshot().commandsThisMinute, 3);
   });
 
-  it('waits where another one has taken the room that was left, and ends that wait with its signal', async () => {
+  it('waits if another one has taken the room that was left, and ends that wait with its signal', async () => {
     const [one, other] = [await start(), await start()];
     await take(one);
     // The first process does not know of these.

@@ -47,7 +47,7 @@ describe('the quota of a key that several processes share', () => {
       (error: unknown) => error as VehicleError,
     );
 
-  it('is used by 5 processes that read always, and never exceeded in any minute', async () => {
+  it('is used by 5 processes that always read, and is not exceeded in any minute', async () => {
     const processes = Array.from({ length: 5 }, () => all.start('flows', limits));
     await all.clock.advance(2 * second);
     const until = all.clock.now() + 4 * minute;
@@ -94,8 +94,8 @@ describe('the quota of a key that several processes share', () => {
     assert.ok(reads.length > 19, 'the day before frees its share');
   });
 
-  describe('while the store is away', () => {
-    it('reads nothing, and goes on when it is back', async () => {
+  describe('while the store is unavailable', () => {
+    it('reads nothing, and continues when it is back', async () => {
       const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
       await all.clock.advance(2 * second);
       await Promise.all([read(one), read(other)]);

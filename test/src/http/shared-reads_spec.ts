@@ -45,7 +45,7 @@ describe('shared reads', () => {
     reads = new SharedReads<string>(clock);
   });
 
-  it('are one request where a thousand ask at once', async () => {
+  it('are one request if a thousand ask at once', async () => {
     const answers = Array.from({ length: 1_000 }, () => ask('windows'));
     service.answer('CLOSED');
     const all = await Promise.all(answers);
@@ -88,7 +88,7 @@ describe('shared reads', () => {
     assert.equal(service.asked.length, 2);
   });
 
-  it('of a command join only their like, and answer plain ones', async () => {
+  it('of a command join only reads of the same kind, and answer plain ones', async () => {
     const plain = ask('doors');
     const urgent = [ask('doors', { isUrgent: true }), ask('doors', { isUrgent: true }), ask('doors')];
     assert.equal(service.asked.length, 2);

@@ -10,7 +10,7 @@ const jwt = (claims: object): string =>
 const start = Date.parse('2026-06-01T08:00:00Z');
 
 describe('a pasted access token', () => {
-  it('is given as it is, without surrounding blanks and without a copied scheme', async () => {
+  it('is used as it is, without surrounding spaces and without a copied scheme', async () => {
     assert.equal(await pastedToken('  opaque-token \n').get(), 'opaque-token');
     assert.equal(await pastedToken('Bearer opaque-token').get(), 'opaque-token');
     assert.equal(await pastedToken('bearer  opaque-token').get(), 'opaque-token');
@@ -46,7 +46,7 @@ describe('a pasted access token', () => {
     jwt([]),
     `x.${Buffer.from('null').toString('base64url')}.y`,
   ]) {
-    it(`is usable where it says nothing of itself: ${odd.slice(0, 40)}`, async () => {
+    it(`is usable if it says nothing about itself: ${odd.slice(0, 40)}`, async () => {
       const source = pastedToken(odd);
       assert.equal(await source.get(), odd);
       assert.deepEqual([source.describe().expiresAt, source.describe().scopes], [null, null]);

@@ -91,7 +91,7 @@ describe('transport behind a proxy', () => {
     while (proxy.open > 0) await clock.advance(0);
   });
 
-  it('says what to do where the proxy opens no tunnel, and that nothing was sent', async () => {
+  it('says what to do if the proxy opens no tunnel, and that nothing was sent', async () => {
     use({ HTTP_PROXY: proxy.url.replace('http://', 'http://user:secret@') });
     const sentences = { 407: /user name and the password.*HTTP_PROXY/, 403: /refuses.*NO_PROXY/, 502: /base URL/ };
     for (const [status, sentence] of Object.entries(sentences)) {
@@ -110,7 +110,7 @@ describe('transport behind a proxy', () => {
   });
 
   for (const method of ['GET', 'POST'] as const) {
-    it(`names the proxy where its port is closed, its name is unknown, or it hangs up (${method})`, async () => {
+    it(`names the proxy if its port is closed, its name is unknown, or it hangs up (${method})`, async () => {
       use({ HTTP_PROXY: 'http://user:secret@127.0.0.1:1' });
       assert.match(
         (await failure(ask({ method }))).message,
@@ -169,7 +169,7 @@ describe('transport behind a proxy', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('shows the proxy the host of a request over https, and nothing else of it', async () => {
+  it('shows the proxy only the host of a request over https', async () => {
     use({ HTTPS_PROXY: proxy.url });
     const seen: Buffer[] = [];
     muteService.on('connection', (socket: Socket) => socket.on('data', (bytes) => seen.push(bytes)));

@@ -283,7 +283,7 @@ describe('transport', () => {
       assert.equal(listeners(), 0, 'after the time limit');
     });
 
-  it('says that sending begins when it does, and not where nothing can be reached', async () => {
+  it('reports when sending begins, and reports nothing if the service cannot be reached', async () => {
     let began = 0;
     answer = (_request, response) => void response.end(String(began));
     assert.equal((await ask('/', { method: 'POST', mayLeave: () => (began += 1) })).body, '1');

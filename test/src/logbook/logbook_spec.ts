@@ -31,7 +31,8 @@ describe('The logbook of a car', () => {
   const store = new MemoryStateStore();
   let clock: ManualClock;
   let logbook: Logbook;
-  const open = (isShared = false): Logbook => new Logbook({ store, clock, isShared });
+  const open = (): Logbook => new Logbook({ store, clock });
+  const openShared = (): Logbook => new Logbook({ store, clock, presence: { forOthers: (work) => work() } });
   const observe = (book: Logbook, [at, read, payload]: (typeof reads)[number], km = 0, car = vin): void => {
     clock.setTime(start + at * minute);
     const receivedAt = new Date(clock.now()).toISOString();
@@ -54,7 +55,7 @@ describe('The logbook of a car', () => {
     logbook = open();
   });
 
-  it('gives an event the record that ended in the same second, and none that ended before', async () => {
+  it('gives an event the record that ended in the same second, and no earlier one', async () => {
     for (const read of reads) observe(logbook, read);
     const log = await logbook.records(vin);
     const [newest] = log.trips;
@@ -124,7 +125,7 @@ describe('The logbook of a car', () => {
   });
 
   it('has a trip once if two processes read the car', async () => {
-    const [one, other] = [open(true), open(true)];
+    const [one, other] = [openShared(), openShared()];
     for (const read of reads) {
       observe(one, read);
       observe(other, read);
@@ -171,7 +172,7 @@ describe('The logbook of a car', () => {
       arrival: {},
     },
   ])
-    it(`begins anew with ${JSON.stringify(damaged)}`, async () => {
+    it(`begins empty with ${JSON.stringify(damaged)}`, async () => {
       for (const read of reads.slice(0, 3)) observe(logbook, read);
       await logbook.flush();
       const [entry] = await store.entries('logbook/');
@@ -266,7 +267,7 @@ describe('The reads trips and charges', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('tell a fault of the tariff once, and read on', async () => {
+  it('report a fault of the tariff once, and continue to read', async () => {
     let price: unknown = 'cheap';
     const account = open({ tariff: () => Promise.resolve({ price, currency: 'EUR' }) });
     const car = await drive(account, 12);

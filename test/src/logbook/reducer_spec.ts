@@ -132,19 +132,19 @@ describe('The record of a trip', () => {
       {},
     ],
     [
-      'goes on if one of two new readings shows use',
+      'continues if one of two new readings shows use',
       [...parked, inUse(10, true), used(24, false), odometer(24, 1030)],
       undefined,
       {},
     ],
     [
-      'is none where somebody sat in the car',
+      'is none if somebody sat in the car',
       [...parked, used(10, true), used(12, false), odometer(12, 1000)],
       undefined,
       {},
     ],
     [
-      'is none where the odometer goes back',
+      'is none if the odometer goes back',
       [...parked, used(10, true), used(12, false), odometer(12, 900)],
       undefined,
       {},
@@ -156,13 +156,13 @@ describe('The record of a trip', () => {
       {},
     ],
     [
-      'has no energy where the level rose',
+      'has no energy if the level rose',
       [...trip, battery(43, 92)],
       { kWh: null, batteryTo: 92 },
       { kWh: 'LEVEL_ROSE' },
     ],
     [
-      'has no energy where the car was charged in between',
+      'has no energy if the car was charged in between',
       [...trip.slice(0, 6), battery(41, 60, 'CHARGING'), used(42, false), odometer(42, 1030), battery(43, 80)],
       { kWh: null },
       { kWh: 'CHARGED' },
@@ -180,7 +180,7 @@ describe('The record of a trip', () => {
       {},
     ],
     [
-      'has the net capacity where a source has it',
+      'has the net capacity if a source has it',
       [details(0, 'EX30', 69), ...parked.slice(1), ...trip.slice(5), battery(43, 80)],
       { kWh: 6.4 },
       {},
@@ -319,12 +319,12 @@ describe('The record of a charge', () => {
       { batteryTo: 70, to: { at: iso(60), place: null, position: { latitude: 50, longitude: 10 } } },
     ],
     [
-      'ends where the car moves',
+      'ends if the car moves',
       lastCharge([...charge.slice(0, 8), odometer(80, 1005)]),
       { batteryTo: 50, to: { at: iso(80), place: null, position: { latitude: 50, longitude: 10 } } },
     ],
     [
-      'goes on after one wrong odometer, and where another rounding makes it higher',
+      'continues after one wrong odometer, and if another rounding makes it higher',
       lastCharge([
         ...parked,
         battery(1, 50, 'CHARGING'),
@@ -342,7 +342,7 @@ describe('The record of a charge', () => {
       { cost: 'TIME_NOT_KNOWN', minutes: 'NOT_SEEN' },
     ],
     [
-      'is none where the level rises by little',
+      'is none if the level rises by little',
       lastCharge([...parked, battery(9, 40), battery(10, 40), battery(600, 42)]),
       undefined,
     ],
@@ -352,7 +352,7 @@ describe('The record of a charge', () => {
       undefined,
     ],
     [
-      'is none where the level goes up and down',
+      'is none if the level goes up and down',
       lastCharge([...parked, ...Array.from({ length: 20 }, (_, index) => battery(10 + index, index % 2 ? 53 : 50))]),
       undefined,
     ],
@@ -363,7 +363,7 @@ describe('The record of a charge', () => {
       { kWh: 'DRIVEN' },
     ],
     [
-      'has no negative energy where the level falls while it charges',
+      'has no negative energy if the level falls while it charges',
       lastCharge([...charge.slice(0, 7), battery(60, 20, 'CHARGING'), battery(74, 30, 'DONE')]),
       { batteryFrom: 40, batteryTo: 40, kWh: 0 },
     ],
@@ -511,7 +511,7 @@ describe('The record of a charge', () => {
     assert.deepEqual(state.charges.at(-1)?.cost, { amount: 2.64, currency: null, perKWh: 0.3 });
   });
 
-  it('has the price of its place, and no cost where the place is not known', () => {
+  it('has the price of its place, and no cost if the place is not known', () => {
     const placed = parseTariff({
       perKWh: 0.4,
       places: [{ name: 'Home', latitude: 50, longitude: 10, radius: 300, perKWh: 0.25 }],

@@ -30,7 +30,7 @@ describe('A charge at a wallbox', () => {
   ): Promise<LogRecord[]> {
     const store = new MemoryStateStore();
     const clock = new ManualClock(start);
-    const logbook = new Logbook({ store, clock, isShared: false });
+    const logbook = new Logbook({ store, clock });
     const tariff = parseTariff({ perKWh: 0.5, currency: 'EUR' });
     const read = (
       minute: number,
@@ -72,7 +72,7 @@ describe('A charge at a wallbox', () => {
         battery(minute, level, status);
     read(100, 'wallboxSessions', sessions);
     await logbook.flush();
-    assert.deepEqual(await new Logbook({ store, clock, isShared: false }).records(vin), await logbook.records(vin));
+    assert.deepEqual(await new Logbook({ store, clock }).records(vin), await logbook.records(vin));
     return (await logbook.records(vin)).charges;
   }
 
@@ -129,7 +129,7 @@ describe('A charge at a wallbox', () => {
     assert.deepEqual(await kWhAfter(75), [75, 20, 10, 'level-gross']);
   });
 
-  it('is not guessed where the capacity is not known', async () => {
+  it('is not guessed if the capacity is not known', async () => {
     const [charge] = await chargesOf([session(9, 61, 9.1)], false, null);
     assert.deepEqual([charge?.kWh, charge?.reasons['kWh']], [null, 'NO_CAPACITY']);
   });

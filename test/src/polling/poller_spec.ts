@@ -200,7 +200,7 @@ describe('the poller of an account', () => {
   });
 
   for (const adaptive of [false, true]) {
-    it(`goes on when the clock is set back (${adaptive ? 'adaptive' : 'fixed'})`, async () => {
+    it(`continues when the clock is set back (${adaptive ? 'adaptive' : 'fixed'})`, async () => {
       const machine = clock;
       let ahead = 3 * 60 * minute;
       const wrong: Clock = {
@@ -246,7 +246,7 @@ describe('the poller of an account', () => {
   describe('with the adaptive profile', () => {
     beforeEach(() => open({ adaptive: true }));
 
-    it('asks a parked car for its doors as ever, and for the rest seldom', async () => {
+    it('asks a parked car for its doors as usual, and for the rest rarely', async () => {
       node('doors', ['doors'], minute);
       node('windows', ['windows'], minute);
       node('engine', ['engineRunning'], 2 * minute);
@@ -277,7 +277,7 @@ describe('the poller of an account', () => {
         2 * 60,
       ],
     ] as const) {
-      it(`keeps to the interval of a node where each answer differs from the last one: ${what}`, async () => {
+      it(`keeps to the interval of a node if each answer differs from the last one: ${what}`, async () => {
         let requests = 0;
         const poll = (due: DuePoll): void => {
           for (const read of due.reads) {
@@ -378,7 +378,7 @@ describe('the poller of an account', () => {
       return from;
     };
 
-    it('slows the readings of charging where their own quota does not last, and no other read', async () => {
+    it('slows the readings of charging, and no other read, if their own quota does not last', async () => {
       const from = await pollManyChargingCars({ energy: 9_000 });
       assert.equal(within('doors', from), 60);
       assert.ok(within('charging 0', from) < 60 / 2, `${within('charging 0', from)} readings`);

@@ -103,7 +103,7 @@ describe('the adaptive profile', () => {
     const activitiesOf = (profile: PollingProfile): VehicleActivity[] =>
       [20 * minute, hour, 20 * hour].map((later) => activityOf(profile, noon + later, 24 * hour));
 
-    it('never parked where anything of it cannot be told, or is not locked and closed', () => {
+    it('never parked if the state of any part is unknown, or is not locked and closed', () => {
       assert.deepEqual(activitiesOf(settled({})), ['parked', 'parked', 'parked']);
       const odd: Record<string, Parameters<typeof settled>[0]> = {
         'an unlocked car': { door: doors(false) },
@@ -173,7 +173,7 @@ describe('the adaptive profile', () => {
       }
     });
 
-    it('seldom while the car is parked, except for the doors', () => {
+    it('rarely while the car is parked, except for the doors', () => {
       const profile = parked();
       assert.equal(interval(profile, 'doors', noon), minute);
       assert.equal(interval(profile, 'windows', noon), 30 * minute);
@@ -323,7 +323,7 @@ describe('the adaptive profile', () => {
       assert.equal(due(profileAt(), 'doors', noon, { lastFailure: { ...transient, retryAt } }), noon + 3 * hour);
     });
 
-    it('seldom tries a read that keeps failing for a lasting reason, but never doors and windows seldom', () => {
+    it('rarely tries a read that keeps failing for a lasting reason, but still often doors and windows', () => {
       assert.equal(
         due(profileAt(), 'accessibility', noon, { lastFailure: lasting }),
         nextPoll('car', 15 * minute, noon),
@@ -379,7 +379,7 @@ describe('the adaptive profile', () => {
       }
     });
 
-    it('notices none of that later while endpoints fail alone, messages ask beside the polls and the doors are read more seldom', () => {
+    it('notices none of that later while endpoints fail alone, messages also ask and the doors are read less often', () => {
       for (let seed = 2_000; seed < 2_000 + times(24); seed += 1) {
         const day = troubledDay(seed);
         assertPunctual(

@@ -72,7 +72,7 @@ describe('The discovery document of an identity service', () => {
     'is not sent': (response) => void response.destroy(),
   };
   for (const [what, answered] of Object.entries(useless))
-    it(`gives no address where it ${what}`, async () => {
+    it(`gives no address if it ${what}`, async () => {
       answer = answered;
       assert.equal(await discovery.find(issuer), null);
       assert.deepEqual(asked, [path]);
@@ -98,7 +98,7 @@ describe('The discovery document of an identity service', () => {
     assert.equal(asked.length, 1);
   });
 
-  it('is asked for once by all who need it at once, once a day, and where it fails once an hour', async () => {
+  it('is asked for once by all who need it at the same time, once a day, and once an hour if that fails', async () => {
     await Promise.all([discovery.find(issuer), discovery.find(issuer, { isFresh: true }), discovery.find(issuer)]);
     clock.skip(24 * hour - 1);
     await discovery.find(issuer);
@@ -222,7 +222,7 @@ describe('The discovery document of an identity service', () => {
       assert.equal(asked.length, 1);
     });
 
-    it('is replaced by the fixed addresses where it does not answer', async () => {
+    it('is replaced by the fixed addresses if it does not answer', async () => {
       gives({}, 404);
       assert.equal(await signIn(), '/authorize');
       await refresh();
@@ -230,7 +230,7 @@ describe('The discovery document of an identity service', () => {
       assert.equal(asked.length, 1);
     });
 
-    it('is asked again when tokens are no longer to be had at the address at hand', async () => {
+    it('is asked again when the known address no longer gives tokens', async () => {
       await signIn();
       gives({ token_endpoint: `${url}/newest/token` });
       status = (to) => (to.endsWith('/newest/token') ? 200 : 404);

@@ -123,7 +123,7 @@ describe('A request for tokens', () => {
     assert.equal(await retryAt({ date, 'retry-after': 'Mon, 01 Jun 2026 09:00:30 GMT' }), start + 32_000);
   });
 
-  it('keeps what the transport says, and blames nobody else for a fault of the pack', async () => {
+  it('keeps the reason of the transport, and blames nobody else for a fault of the pack', async () => {
     const cause = { code: 'ECONNREFUSED' };
     for (const code of ['NETWORK', 'TIMEOUT'] as const) {
       const failure = await failureOf(new VehicleError(code, 'No route.', { cause }));
@@ -146,7 +146,7 @@ describe('A request for tokens', () => {
     assert.match(sentence('invalid_client'), /client ID and the client secret/);
     assert.match(sentence('unauthorized_client'), /application is published/);
     assert.match(sentence('invalid_scope'), /published without a scope/);
-    assert.match(sentence(''), /without a reason/);
+    assert.match(sentence(''), /gave no reason/);
     assert.match(sentence('other_code'), /refused the sign-in \(other_code\)/);
   });
 });

@@ -163,7 +163,7 @@ describe('a sign-in that several processes share', () => {
     assert.equal(await settled(token), 'access-2');
   });
 
-  it('is not lost where the store has lost its last writes', async () => {
+  it('is not lost if the store has lost its last writes', async () => {
     const tokens = start();
     const state = new GrantStore({ state: store });
     const { grant: before } = (await state.read(key)) ?? assert.fail();
@@ -179,7 +179,7 @@ describe('a sign-in that several processes share', () => {
     assert.equal((await state.read(key))?.grant.generation, 2);
   });
 
-  it('is stored again before another process refreshes, where a restarted store has lost its last writes', async () => {
+  it('is stored again before another process refreshes if a restarted store has lost its last writes', async () => {
     const state = new GrantStore({ state: store });
     const { grant: before } = (await state.read(key)) ?? assert.fail();
     assert.equal(await settled(start().get()), 'access-2');
@@ -214,7 +214,7 @@ describe('a sign-in that several processes share', () => {
     assert.deepEqual(service.requests, ['1', '2']);
   });
 
-  it('is that of the later sign-in where the store lost its values and the answer to a refresh of the former one comes last', async () => {
+  it('is that of the later sign-in if the store lost its values and the answer to a refresh of the former one comes last', async () => {
     const tokens = start();
     assert.equal(await settled(tokens.get()), 'access-2');
     let answer = (): void => undefined;
@@ -234,7 +234,7 @@ describe('a sign-in that several processes share', () => {
     assert.equal(await settled(tokens.get()), 'access-later');
   });
 
-  it('goes on with the token at hand while the store is away, is not refreshed, and goes on within seconds after', async () => {
+  it('uses the token at hand while the store is unavailable, is not refreshed, and works normally seconds after', async () => {
     const tokens = start();
     assert.equal(await settled(tokens.get()), 'access-2');
     store.fault = new StateFault('unavailable', asSentence('The store is away.'));

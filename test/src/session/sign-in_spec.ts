@@ -159,12 +159,12 @@ describe('a sign-in from the editor', () => {
       return address.href;
     };
 
-    it('ends where that is the service that was asked', async () => {
+    it('ends if that is the service that was asked', async () => {
       for (const path of ['', '/', '/realms/cars'])
         await signIns.finish({ redirected: await answeredBy(`${identity.simulator.url}${path}`) });
     });
 
-    it('is refused where that is another service, and the right answer still works after it', async () => {
+    it('is refused if that is another service, and the right answer still works after it', async () => {
       const { url } = identity.simulator;
       for (const wrong of [
         ['https://evil.example'],
@@ -284,7 +284,7 @@ describe('a sign-in from the editor', () => {
     ],
   ];
   for (const [what, redirected, code, says] of refusals)
-    it(`says what to do where it ${what}, and saves nothing`, async () => {
+    it(`says what to do if it ${what}, and saves nothing`, async () => {
       const end = { redirected: await redirected(), configNodeId: 'config-1' };
       await assert.rejects(signIns.finish(end), { code, message: says });
       assert.deepEqual(await grantFiles(), []);
@@ -341,7 +341,7 @@ describe('a sign-in from the editor', () => {
     assert.equal(await stored(), '[]');
   });
 
-  it('lasts ten minutes by the clock of the store, where the clocks of two machines differ', async () => {
+  it('lasts ten minutes by the clock of the store if the clocks of two machines differ', async () => {
     const shared = new SharedMemory(clock);
     const clocks = [clock];
     const pass = (ms: number): Promise<unknown> => Promise.all(clocks.map((one) => one.advance(ms)));

@@ -59,7 +59,7 @@ describe('The token of a vehicle configuration', () => {
     ...more,
   });
 
-  it('is the pasted access token where nothing can be refreshed', async () => {
+  it('is the pasted access token if nothing can be refreshed', async () => {
     for (const more of [
       { session: null },
       { client: { ...client, tokenUrl: ' ' } },
@@ -112,7 +112,7 @@ describe('The token of a vehicle configuration', () => {
     assert.equal(await source.get(), 'later', 'a sign-in reaches every configuration at once');
   });
 
-  it('goes on while the store cannot be read, once it is in use', async () => {
+  it('continues while the store cannot be read, once it is in use', async () => {
     const [used, unused] = [open(), open({ configNodeId: 'other' })];
     await session.save(key, signedIn());
     assert.equal(await used.get(), 'signed-in');
@@ -125,7 +125,7 @@ describe('The token of a vehicle configuration', () => {
     state.read = read;
   });
 
-  it('is asked for by itself within the first second, and given to nobody after the end', async () => {
+  it('is asked for automatically within the first second, and given to nobody after the end', async () => {
     await session.save(key, signedIn({ accessToken: '' }));
     const source = open();
     await clock.advance(499);

@@ -134,7 +134,7 @@ describe('a refreshing access token', () => {
     assert.deepEqual([(await whileTimePasses(token.get())) === first, reads > 0], [false, true]);
   });
 
-  it('holds a deploy for a few seconds where the service hangs, and uses the answer that comes after it', async () => {
+  it('holds a deploy for a few seconds if the service hangs, and uses the answer that comes after it', async () => {
     await signIn();
     const before = source();
     const first = await before.get();
@@ -175,7 +175,7 @@ describe('a refreshing access token', () => {
   });
 
   for (const life of [1, 3, 20, 299, 1799, 3599]) {
-    it(`never gives an ended token where a token lives ${life} s`, async () => {
+    it(`never gives an ended token if a token lives ${life} s`, async () => {
       await serviceWith({ accessTokenLifeSeconds: life });
       const token = await signedIn();
       for (let step = 0; step < 20; step++) {
@@ -271,7 +271,7 @@ describe('a refreshing access token', () => {
     assert.equal(identity.refusals, 0);
   });
 
-  it('waits longer and longer where the service refuses each new token, and asks for the next one by itself', async () => {
+  it('waits longer and longer if the service refuses each new token, and asks for the next one automatically', async () => {
     const token = await signedIn();
     assert.equal(await token.onUnauthorized(await token.get()), true);
     const waits = /^The service refused a new access token\. .*The pack tries again automatically\.$/;
@@ -299,7 +299,7 @@ describe('a refreshing access token', () => {
     ['before it is requested', false],
     ['while the answer is saved', true],
   ] as const) {
-    it(`is not stored where its configuration is deleted ${when}`, async () => {
+    it(`is not stored if its configuration is deleted ${when}`, async () => {
       await signIn();
       const { store } = session;
       const read = store.read.bind(store);
@@ -309,7 +309,7 @@ describe('a refreshing access token', () => {
         const isItsTurn = identity.requests.length === Number(isAnswered);
         if (key !== ownKey() || !isItsTurn || isDeleted) return stored;
         isDeleted = true;
-        await session.signIns.removeGrant({ client: identity.client, configNodeId: 'config-1' });
+        await session.removeGrant(ownKey());
         return stored;
       };
       await source()

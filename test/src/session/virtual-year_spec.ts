@@ -11,21 +11,21 @@ describe('a sign-in over a virtual year', function () {
   const days = times(1);
 
   for (const seed of everyNth(2, [1, 2])) {
-    it(`is never lost where a rotated token lives on for a minute, wherever connections and processes are cut (seed ${seed})`, async () => {
+    it(`is never lost if a rotated token remains valid for a minute, wherever connections and processes are cut (seed ${seed})`, async () => {
       const report = await virtualYear({ days: days + 1, seed, graceSeconds: 60, cuts: 'anywhere' });
       assert.deepEqual([report.lost, report.lostUnheard, report.endedGrants], [0, 0, 0]);
       assert.ok(report.killedProcesses > 0 && report.cutConnections > 0 && report.refreshes > 80 * (days + 1));
     });
   }
 
-  it('is never lost where a rotated token dies at once, as long as its successor arrives and is saved', async () => {
+  it('is never lost if a rotated token becomes invalid at once, as long as its successor arrives and is saved', async () => {
     const report = await virtualYear({ days, seed: 3, graceSeconds: 0, cuts: 'outside' });
     assert.deepEqual([report.lost, report.lostUnheard, report.endedGrants], [0, 0, 0]);
     assert.ok(report.refreshes > 80 * days);
   });
 
   itLong(
-    'is never lost where two processes share a Redis, one of them dies or is cut off from it, and a rotated token lives on for a minute',
+    'is never lost if two processes share a Redis, one of them dies or is cut off from it, and a rotated token remains valid for a minute',
     async () => {
       const report = await virtualYear({ days, seed: 1, graceSeconds: 60, cuts: 'anywhere', processes: 2 });
       assert.deepEqual([report.lost, report.lostUnheard], [0, 0]);

@@ -7,7 +7,7 @@ describe('a simulated car', () => {
   beforeEach(() => bench.start({ cars: [demoCar, classicCar] }));
   afterEach(() => bench.simulator.close());
 
-  it('lists the engine start where it is an older car that burns fuel, and only there', async () => {
+  it('lists the engine start for an older car that burns fuel, and for no other', async () => {
     const simulator = await startSimulator({ cars: Object.values(carProfiles) });
     const takes = [...simulator.cars.values()].filter(({ state }) => state.extraCommands.includes('engine-start'));
     await simulator.close();

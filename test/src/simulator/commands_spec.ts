@@ -100,7 +100,7 @@ describe('a v1 command to the simulated car', () => {
       assert.deepEqual([data?.['carLocked']?.['value'], data?.['tailGate']?.['value']], ['UNLOCKED', 'OPEN']);
     });
 
-    it('ends in UNLOCK_TIME_FRAME_PASSED where nobody opens the tailgate in time', async () => {
+    it('ends in UNLOCK_TIME_FRAME_PASSED if nobody opens the tailgate in time', async () => {
       const car = bench.simulator.car();
       const link = linkOf(await unlock(30));
       await bench.clock.advance(33_999);

@@ -143,7 +143,7 @@ describe('A car of the demo', () => {
       assert.equal((invocation?.endsAt ?? 0) - (invocation?.receivedAt ?? 0), 1500);
     });
 
-    it('gives a link to follow on v1, where a message asks for it', async () => {
+    it('gives a link to follow on v1 if a message asks for it', async () => {
       const record = await account.dispatcher.send('flash', { vin: demoCar.vin, interface: 'v1' });
       assert.deepEqual(
         [record.interface, record.requestStatus, record.outcome],

@@ -39,7 +39,7 @@ describe('the simulated service, read in the plain dialect', () => {
     }
   });
 
-  it('lists the commands of a car, each where it is served', async () => {
+  it('lists the commands of a car, each at its address', async () => {
     const { data } = (await bench.get(`${v2}/{vin}/commands`)).body;
     const at = (version: string, name: string) =>
       `${bench.simulator.url}/connected-vehicle/${version}/vehicles/${bench.vin}/commands/${name}`;

@@ -96,7 +96,7 @@ describe('climate and engine of a simulated car', () => {
     assert.equal((await engine())?.['value'], 'STOPPED');
   });
 
-  it('ends a climatization by itself, by command, with the engine and with the driver’s door', async () => {
+  it('ends a climatization automatically, by command, with the engine and with the driver’s door', async () => {
     const car = bench.simulator.car();
     const begin = async () => {
       assert.equal((await bench.postV2('climatization-start')).status, 200);

@@ -16,9 +16,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { FileStateStore } from '../../../src/index';
-import { DirectoryInUse, DirectoryOwner } from '../../../src/state/owner';
-import type { DirectoryOwnerOptions } from '../../../src/state/owner';
-import type { Role } from '../../../src/state/presence';
+import { DirectoryInUse, DirectoryOwner, type DirectoryOwnerOptions, type Role } from '../../../src/state/owner';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
 import { watched } from '../../support/watched';
@@ -153,7 +151,7 @@ describe('The use of a directory', () => {
     assert.equal(second.role, 'lost');
   });
 
-  it('passes on at once where a process on a network file system was seen on this machine', async () => {
+  it('passes on at once if a process on a network file system was seen on this machine', async () => {
     const isLocal = (): Promise<boolean> => Promise.resolve(false);
     const { connections, ...options } = listening();
     await owned({ ...options, isLocal, clock: new ManualClock() });
@@ -190,7 +188,7 @@ describe('The use of a directory', () => {
     assert.deepEqual(files(), ['owner-2']);
   });
 
-  it('is nobody’s where the file of the last process cannot be read', async () => {
+  it('is nobody’s if the file of the last process cannot be read', async () => {
     mkdirSync(markOf(3), { recursive: true });
     const owner = await owned({ clock: new ManualClock() });
     await owner.confirm();
@@ -198,7 +196,7 @@ describe('The use of a directory', () => {
   });
 
   for (const text of ['nonsense', '{"socket":"../../socket","beats":false}', '{"socket":null}'])
-    it(`is free after 20 seconds where the file of the last process holds ${text}`, async () => {
+    it(`is free after 20 seconds if the file of the last process holds ${text}`, async () => {
       leave(3, text);
       const clock = new ManualClock();
       const owner = claim({ clock });
@@ -235,7 +233,7 @@ describe('The use of a directory', () => {
 
   for (const [where, options] of [
     ['on a network file system', { isLocal: () => Promise.resolve(false) }],
-    ['where no socket can be created', { listen: socketless }],
+    ['if no socket can be created', { listen: socketless }],
   ] as const)
     describe(where, () => {
       /**
@@ -263,7 +261,7 @@ describe('The use of a directory', () => {
         assert.ok(clock.now() - since >= 15_000 && clock.now() - since < 45_000, `${clock.now() - since}`);
       });
 
-      it('is lost to a process that took over while this one was stopped, and nothing is written any more', async () => {
+      it('is lost to a process that took over while this one was stopped, and writes nothing after that', async () => {
         const { first } = await foreign();
         const store = new FileStateStore({ directory, owner: first });
         await store.write('guard/a', 1);
@@ -282,7 +280,7 @@ describe('The use of a directory', () => {
       });
     });
 
-  it('is nobody’s where the folder cannot be written, and everything else goes on', async () => {
+  it('is nobody’s if the folder cannot be written, and everything else continues', async () => {
     writeFileSync(directory, 'a file in the way');
     const clock = new ManualClock();
     const owner = await owned({ clock });

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DirectoryOwner, FilePresence, LocalPresence } from '../../../src/index';
+import { DirectoryOwner, FilePresence, FileStateStore, LocalPresence } from '../../../src/index';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
 
@@ -25,7 +25,7 @@ describe('the presence of a process alone', () => {
     assert.deepEqual([led, presence.isLeading, await presence.settled()], [[true], true, false]);
   });
 
-  it('goes on where a change of the store fails', async () => {
+  it('continues if a change of the store fails', async () => {
     await new LocalPresence().eventually(() => Promise.reject(new Error('no space')));
   });
 });
@@ -36,13 +36,13 @@ describe('the presence of a process on a directory', () => {
     const directory = join(base, 'connected-vehicle');
     const clock = new ManualClock();
     const owner = new DirectoryOwner({ directory });
-    const presence = new FilePresence(owner, clock);
+    const presence = new FilePresence(owner, new FileStateStore({ directory, owner }), clock);
     assert.deepEqual([presence.role, presence.isStill(presence.id), presence.fault], ['deciding', false, null]);
     await owner.ready();
     assert.deepEqual([presence.role, presence.isStill(presence.id), presence.fault], ['active', true, null]);
     assert.equal(presence.now(), clock.now());
     const next = new DirectoryOwner({ directory });
-    const waiting = new FilePresence(next);
+    const waiting = new FilePresence(next, new FileStateStore({ directory, owner: next }));
     const becomes = async (role: string): Promise<void> => {
       while (waiting.role !== role) await new Promise<void>((resolve) => void waiting.onChange(resolve));
     };

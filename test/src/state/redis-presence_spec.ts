@@ -63,7 +63,7 @@ describe('the presence of a process in a shared store', () => {
     for (const { end } of [a, b]) await end();
   });
 
-  it('lets one copy of a group lead, also where two ask at the same time, and keeps it while it lives', async () => {
+  it('lets one copy of a group lead, also if two ask at the same time, and keeps it while it lives', async () => {
     a.seekLead();
     b.seekLead();
     await pass(1_000, [a, b]);
@@ -123,7 +123,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(leaders(), ['b']);
   });
 
-  it('doubts its id after the machine slept, and goes on when nobody has taken over', async () => {
+  it('doubts its id after the machine slept, and continues if no other copy has taken over', async () => {
     await bothSeekLead();
     const { id } = a.presence;
     a.clock.sleepMachine(30_000);
@@ -204,7 +204,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(b.told, [false, true]);
   });
 
-  it('stops leading where the store has forgotten the leader and another copy leads', async () => {
+  it('stops leading if the store has forgotten the leader and another copy leads', async () => {
     await bothSeekLead();
     await store.remove('leader/flows');
     await pass(11_000, [a, b]);
@@ -214,7 +214,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(leaders(), ['b']);
   });
 
-  it('stops leading within 10 seconds because the store is away, and leads again when it is back', async () => {
+  it('stops leading within 10 seconds if the store is unavailable, and leads again when it is back', async () => {
     a.seekLead();
     await pass(1_000, [a, b]);
     store.fault = away();
@@ -230,7 +230,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(b.presence.others, ['first']);
   });
 
-  it('goes on leading where the answers of the store are lost for some seconds', async () => {
+  it('continues to lead if the answers of the store are lost for some seconds', async () => {
     await bothSeekLead();
     const lost = new StateFault('unavailable', sentence`The answer is lost.`);
     const { write } = store;
@@ -250,7 +250,7 @@ describe('the presence of a process in a shared store', () => {
     assert.deepEqual(b.presence.others, ['first']);
   });
 
-  it('goes on leading with a store that takes a second for each answer', async () => {
+  it('continues to lead with a store that takes a second for each answer', async () => {
     a.seekLead();
     await pass(1_000, [a, b]);
     const { read, write, entries } = store;
@@ -268,7 +268,7 @@ describe('the presence of a process in a shared store', () => {
     await pass(2_000, [a, b]);
   });
 
-  it('joins the commands of other copies where it has a group, unless it does not want to', () => {
+  it('joins the commands of other copies if it has a group, unless that is switched off', () => {
     const joins = (more: object): boolean => new RedisPresence({ store, clock: a.clock, ...more }).joinsCommands;
     assert.deepEqual([{}, { joinsCommands: true }, { group: 'g' }, { group: 'g', joinsCommands: false }].map(joins), [
       false,

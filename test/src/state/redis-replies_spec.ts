@@ -81,7 +81,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.match(String(await server.send('HKEYS', 'connected-vehicle:car')), /^[0-9a-f]{32}$/);
   });
 
-  it('reports what a hosted server says, which refuses to tell its settings', async () => {
+  it('reports what a hosted server says that refuses to show its settings', async () => {
     const hosted = async (change: (text: string) => string): Promise<unknown[]> => {
       const store = open(([name], reply) => {
         if (name === 'CONFIG' || name === 'SCAN') throw new Error(`ERR unknown command '${name}'`);
@@ -124,7 +124,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.deepEqual(await report('no:slaves'), [false, others]);
   });
 
-  it('waits for what is left of the 15 seconds, also where the clock of the server was set back', async () => {
+  it('waits for what is left of the 15 seconds, also if the clock of the server was set back', async () => {
     const clock = new ManualClock();
     const settles = async (since: number): Promise<number> => {
       const known = String(await server.send('HGET', 'connected-vehicle:store', 'run'));
@@ -153,7 +153,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     assert.equal(await settlesAgain(([name], reply) => (name === 'TIME' ? ['9000000009', '0'] : reply)), 6_000);
   });
 
-  it('connects no more after its end, and leaves no connection', async () => {
+  it('does not connect again after its end, and leaves no connection', async () => {
     const store = open();
     await store.write('guard/a', 1);
     const early = open();
@@ -171,7 +171,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     );
   });
 
-  it('tells a change of the fault to those that still listen', async () => {
+  it('reports a change of the fault to those that still listen', async () => {
     let isRefused = true;
     const store = open(([name], reply) => {
       if (isRefused && name === 'HGETALL') throw new Error('LOADING Redis is loading the dataset in memory');
@@ -200,7 +200,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
     ['WRONGTYPE Operation against a key', /refuses the request \(WRONGTYPE\)/],
     ['no reply of a server', /cannot be reached \(closed\)/],
   ] as const)
-    it(`says what to do where the server refuses a write: ${message}`, async () => {
+    it(`says what to do if the server refuses a write: ${message}`, async () => {
       let writes = 0;
       const store = open(([name], reply) => {
         if (name !== 'EVAL') return reply;
@@ -215,7 +215,7 @@ describeOnRedis('the store on Redis, with the replies of other servers', () => {
       assert.equal(clients.filter(({ isOpen }) => isOpen).length, isLost ? 0 : 1);
     });
 
-  it('writes again at once, and once, where the server has become another one', async () => {
+  it('writes again at once, and only once, if the server has become another one', async () => {
     let left = 1;
     const changes: Change = ([name], reply) => {
       if (name !== 'EVAL' || left === 0) return reply;

@@ -64,7 +64,7 @@ describeOnRedis('the store on Redis', () => {
     assert.equal(versions.filter((version) => version !== null).length, 1);
   });
 
-  it('keeps neither values nor names in plain', async () => {
+  it('keeps neither values nor names in plain text', async () => {
     const store = open();
     await store.write('car/YV1ZZZZZZZZZZZZZZ', { token: 'sesame' });
     await store.write('guard/kitchen', 'sesame');
@@ -89,7 +89,7 @@ describeOnRedis('the store on Redis', () => {
   });
 
   describe('with another secret', () => {
-    it('reads and overwrites nothing, and says so', async () => {
+    it('reads and overwrites nothing, and reports that', async () => {
       await open().write('sign-in/a', { token: 1 });
       const other = open({ secret: () => 'other' });
       const says = isUnavailable(/another credentialSecret.*CONNECTED_VEHICLE_PREFIX/);
@@ -133,7 +133,7 @@ describeOnRedis('the store on Redis', () => {
     for (const scope of ['a', 'b']) await assert.rejects(open({ scope }).read('guard/a'), { fault: 'damaged' });
   });
 
-  it('has a leader again where what is stored of it is damaged', async () => {
+  it('has a leader again after the stored leader was damaged', async () => {
     const store = open();
     const version = await store.write('leader/flows', { id: 'gone' });
     const [hash = ''] = (await server.send('KEYS', '*:leader')) as string[];
@@ -226,7 +226,7 @@ describeOnRedis('the store on Redis', () => {
       }
     });
 
-    it('has written where a replica confirms it, and says that none does', async function () {
+    it('counts a value as written if a replica confirms it, and reports that none does', async function () {
       const [primary, replica] = await startPair();
       const store = open({}, primary.url);
       await store.write('guard/a', 1);
@@ -241,7 +241,7 @@ describeOnRedis('the store on Redis', () => {
       await store.write('guard/a', 4);
     });
 
-    it('says in a check that it may go on as a second primary server, where it waits for no replica', async () => {
+    it('says in a check that it may continue as a second primary server if it waits for no replica', async () => {
       const [primary] = await startPair();
       const store = open({}, primary.url);
       const said = async (): Promise<string[]> =>
@@ -255,7 +255,7 @@ describeOnRedis('the store on Redis', () => {
       assert.deepEqual(await said(), ['']);
     });
 
-    it('says that it is out of memory, reads all the same, and works when there is memory', async () => {
+    it('says that it is out of memory, still reads, and works when there is memory', async () => {
       const full = await start();
       const store = open({}, full.url);
       await store.write('guard/a', 1);
@@ -281,7 +281,7 @@ describeOnRedis('the store on Redis', () => {
       await open({}, own.url).write('turn/a', 1);
     });
 
-    it('lets nobody act for 15 seconds after it has lost its values, whatever became of its clock', async () => {
+    it('lets nobody act for 15 seconds after it has lost its values, whatever its clock did', async () => {
       const own = await start();
       const clock = new ManualClock();
       const [store, other] = [open({ clock }, own.url), open({ clock }, own.url)];
@@ -389,7 +389,7 @@ describeOnRedis('the store on Redis', () => {
     });
   });
 
-  it('writes once where the connection is cut before the answer', async () => {
+  it('writes once if the connection is cut before the answer', async () => {
     const proxy = createServer((from) => {
       const to = createConnection(server.port, '127.0.0.1');
       from.on('data', (data) => {

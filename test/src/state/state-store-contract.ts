@@ -68,7 +68,7 @@ export function keepsTheContract(make: () => StateStore, restart?: () => StateSt
     assert.equal(await store.remove('grant/a'), true);
   });
 
-  it('never gives a version twice, not even where the value comes back or was removed', async () => {
+  it('never gives a version twice, not even if the value comes back or was removed', async () => {
     const store = make();
     const first = await store.write('grant/a', 1);
     await store.write('grant/a', 2);

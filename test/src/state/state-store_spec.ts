@@ -13,6 +13,7 @@ import * as diskFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
+import { durableFiles, type StateFiles } from '../../../src/state/file-state-store';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
@@ -85,7 +86,7 @@ describe('the state store', () => {
   });
 
   describe('an encrypted value', () => {
-    it('is not on disk in plain, and opens with a former secret, too', async () => {
+    it('is not on disk in plain text, and also opens with a former secret', async () => {
       await sealed('old').write('grant/a', { token: 'sesame' });
       assert.doesNotMatch(readFileSync(onlyFileOf('grant'), 'utf8'), /sesame/);
       assert.deepEqual((await sealed('new', 'old').read('grant/a'))?.value, { token: 'sesame' });
@@ -132,7 +133,7 @@ describe('the state store', () => {
         assert.equal(warnings.length, 1);
       });
 
-      it(`is put aside and reported where keys are listed: ${text}`, async () => {
+      it(`is put aside and reported when keys are listed: ${text}`, async () => {
         await open().write('guard/a', 1);
         writeFileSync(onlyFileOf('guard'), text);
         await open().write('guard/b', 2);
@@ -150,7 +151,7 @@ describe('the state store', () => {
     }
   });
 
-  it('says why it cannot write, and goes on with the next write', async () => {
+  it('says why it cannot write, and continues with the next write', async () => {
     mkdirSync(directory);
     writeFileSync(join(directory, 'state'), 'a file in the way');
     const store = open();
@@ -164,13 +165,13 @@ describe('the state store', () => {
     assert.equal((await store.read('guard/a'))?.value, 4);
   });
 
-  it('leaves the old value where the disk is full at any step', async () => {
+  it('leaves the old value if the disk is full at any step', async () => {
     await open().write('guard/a', 'old');
-    for (const step of ['open', 'rename'] as const) {
+    for (const step of ['writeFile', 'rename'] as const) {
       const full = (): never => {
         throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       };
-      const store = new FileStateStore({ directory, files: { ...diskFiles, [step]: full } });
+      const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, [step]: full } });
       await assert.rejects(
         store.write('guard/a', 'new'),
         (error) => error instanceof StateFault && error.systemCode === 'ENOSPC',
@@ -192,7 +193,7 @@ describe('the state store', () => {
         if (clock.now() < since + heldForMs) throw Object.assign(new Error(code), { code });
         await diskFiles.rename(from, to);
       };
-      const store = new FileStateStore({ directory, files: { ...diskFiles, rename }, clock });
+      const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, rename }, clock });
       const write = watched(store.write('guard/a', 'held for a moment'));
       await clock.advanceUntil(() => write.done);
       assert.equal((await open().read('guard/a'))?.value, 'held for a moment');
@@ -217,6 +218,31 @@ describe('the state store', () => {
     assert.equal((await open().read('guard/b'))?.value, 'second');
   });
 
+  it('has it on disk also if it was renamed while the folder was forced to disk for another value', async () => {
+    const disk = new VolatileFiles();
+    let renames = 0;
+    let goOn = (): void => undefined;
+    const isSecondRenamed = new Promise<void>((resolve) => (goOn = resolve));
+    const files: StateFiles = {
+      ...disk.files,
+      rename: async (from, to) => {
+        await disk.files.rename(from, to);
+        renames += 1;
+        if (renames === 2) goOn();
+      },
+      fsync: async (descriptor) => {
+        const synced = disk.files.fsync(descriptor);
+        await isSecondRenamed;
+        await synced;
+      },
+    };
+    const store = new FileStateStore({ directory, files });
+    await Promise.all([store.write('guard/a', 'first'), store.write('guard/b', 'second')]);
+    await disk.failPower();
+    assert.equal((await open().read('guard/a'))?.value, 'first');
+    assert.equal((await open().read('guard/b'))?.value, 'second');
+  });
+
   it('removes the drafts of a process that was killed', async () => {
     await open().write('guard/a', 1);
     writeFileSync(`${onlyFileOf('guard')}.0123456789ab.new`, '{');
@@ -224,7 +250,7 @@ describe('the state store', () => {
     onlyFileOf('guard');
   });
 
-  it('removes no file of others, also where the folder is a link', async () => {
+  it('removes no file of others, even if the folder is a link', async () => {
     const others = mkdtempSync(join(tmpdir(), 'others-'));
     const names = ['notes.new', 'notes.json.0123456789ab.new', `${'0'.repeat(31)}.json.0123456789ab.new`];
     try {
@@ -252,7 +278,7 @@ describe('the state store', () => {
     assert.deepEqual(filesOf('guard'), []);
   });
 
-  it('reads a file again that could not be read for a moment, and overwrites it not before', async () => {
+  it('reads a file again that could not be read for a moment, and does not overwrite it before', async () => {
     await open().write('guard/a', 'kept');
     const name = basename(onlyFileOf('guard'));
     await open().write('guard/b', 'other');
@@ -261,7 +287,7 @@ describe('the state store', () => {
       isReadable || !path.endsWith(name)
         ? diskFiles.readFile(path, encoding)
         : Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }))) as typeof diskFiles.readFile;
-    const store = new FileStateStore({ directory, files: { ...diskFiles, readFile } });
+    const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, readFile } });
     await assert.rejects(store.read('guard/a'), isFault('inaccessible'));
     await assert.rejects(store.write('guard/a', 'lost'), isFault('inaccessible'));
     await assert.rejects(store.entries('guard/'), isFault('inaccessible'));

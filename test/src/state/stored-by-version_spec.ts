@@ -48,14 +48,14 @@ describe('What earlier versions have stored', () => {
       .filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
       .map(({ name }) => name);
 
-  it('1.0.0: is removed, and said once, with each command whose result is lost', async () => {
+  it('1.0.0: is removed, and reported once, with each command whose result is lost', async () => {
     const store = open('1.0.0');
     assert.ok(filesLeft().length > 5);
     for (const collection of collections) assert.deepEqual(await store.entries(`${collection}/`), [], collection);
     assert.equal(warnings.length, 2);
     assert.match(
       warnings[0] ?? '',
-      /^An earlier version of this pack has sent the command “lock” to the car …20DEMO \(.*\d\d:\d\d\), and its result is lost\. Look at the car\.$/,
+      /^An earlier version of this pack has sent the command “lock” to the car …20DEMO \(.*\d\d:\d\d\), and its result is lost\. Check the car\.$/,
     );
     assert.match(
       warnings[1] ?? '',
@@ -84,7 +84,7 @@ describe('What earlier versions have stored', () => {
     );
   });
 
-  it('unreleased, in collections of former names: is removed, too', async () => {
+  it('unreleased, in collections of former names: is also removed', async () => {
     const store = storeOf();
     await store.write('journal/v', { entries: [] });
     await store.write('delivered/n', ['hash']);

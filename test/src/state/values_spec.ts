@@ -5,7 +5,7 @@ import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import { StateFault, retryOnConflict, type StateStore } from '../../../src/state/state-store';
 
-describe('A change of what others change, too,', () => {
+describe('A change of what others also change', () => {
   it('is tried again until it is made, a hundred times', async () => {
     const again: boolean[] = [];
     assert.equal(await retryOnConflict(async (isAgain) => (again.push(isAgain) < 3 ? null : Promise.resolve(0))), 0);
@@ -38,7 +38,7 @@ describe('An encrypted value', () => {
     warnings = [];
   });
 
-  it('is read with each of the secrets, in its own place, and nothing of it is in plain', async () => {
+  it('is read with each of the secrets, in its own place, and nothing of it is in plain text', async () => {
     await storeOf(former).write('grant/a', { secret: 'token' });
     await storeOf(own, former).write('grant/b', undefined);
     assert.doesNotMatch(JSON.stringify(await plain.entries('grant/')), /token|secret"/);
@@ -62,7 +62,7 @@ describe('An encrypted value', () => {
     await assert.rejects(storeOf().write('grant/a', 1), TypeError);
   });
 
-  it('is put aside where it cannot be read and its key is written again, once, and removed with the key', async () => {
+  it('is put aside once if it cannot be read and its key is written again, and removed with the key', async () => {
     await storeOf(foreign).write('grant/a', 'foreign');
     const store = storeOf(own);
     assert.equal(await store.write('grant/a', 1, { expected: 'another' }), null);
@@ -88,7 +88,7 @@ describe('An encrypted value', () => {
     );
   });
 
-  it('is written in the order of the changes, and goes on after a fault', async () => {
+  it('is written in the order of the changes, and continues after a fault', async () => {
     const store = storeOf(own);
     const write = plain.write.bind(plain);
     plain.write = () => Promise.reject(new StateFault('inaccessible', 'grant', '/folder', 'ENOSPC'));

@@ -1,6 +1,6 @@
 import * as diskFiles from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { StateFiles } from '../../../src/state/file-state-store';
+import { durableFiles, type StateFiles } from '../../../src/state/file-state-store';
 
 interface Replaced {
   file: string;
@@ -18,18 +18,26 @@ export class VolatileFiles {
   readonly #synced = new Set<string>();
   readonly #replaced: Replaced[] = [];
 
+  readonly #opened = new Map<number, string>();
+
   readonly files: StateFiles = {
     ...diskFiles,
-    open: async (path, flags, mode) => {
-      const place = String(path);
-      const handle = await diskFiles.open(path, flags, mode);
-      const sync = handle.sync.bind(handle);
-      handle.sync = async () => {
-        await sync();
-        this.#synced.add(place);
-        for (const one of this.#replaced) if (dirname(one.file) === place) one.isNameKept = true;
-      };
-      return handle;
+    ...durableFiles,
+    writeFile: async (path, text, options) => {
+      await durableFiles.writeFile(path, text, options);
+      if (typeof options === 'object' && options?.flush === true) this.#synced.add(String(path));
+    },
+    open: async (path, flags) => {
+      const descriptor = await durableFiles.open(path, flags);
+      this.#opened.set(descriptor, String(path));
+      return descriptor;
+    },
+    fsync: async (descriptor) => {
+      const place = this.#opened.get(descriptor);
+      // A name that comes meanwhile may be lost.
+      const named = this.#replaced.filter(({ file }) => dirname(file) === place);
+      await durableFiles.fsync(descriptor);
+      for (const one of named) one.isNameKept = true;
     },
     rename: async (from, to) => {
       const file = String(to);

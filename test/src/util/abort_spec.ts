@@ -17,7 +17,7 @@ describe('linked signals', () => {
     assert.equal(reasonOf(signal), reason);
   });
 
-  it('abort at once where a signal is aborted already', () => {
+  it('abort at once if a signal is aborted already', () => {
     const lasting = new AbortController().signal;
     assert.equal(linkSignals(lasting, AbortSignal.abort('gone')).signal.reason, 'gone');
     assert.equal(listeners(lasting), 0);
@@ -37,7 +37,7 @@ describe('linked signals', () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it('release who waits for work that goes on, and leave nothing behind', async () => {
+  it('release those who wait for work that continues, and leave nothing behind', async () => {
     const { signal } = new AbortController();
     assert.equal(await raceAbort(Promise.resolve('done'), signal), 'done');
     await assert.rejects(raceAbort(Promise.reject(new Error('failed')), signal), /failed/);

@@ -63,7 +63,7 @@ describe('the energy state', () => {
       ['they are less than none', { [left]: ok(-3, 'minutes') }, 'MISSING'],
       ['they are the most that the service gives', { [left]: ok(1440, 'minutes') }, 'MISSING'],
     ];
-    it('does not say it if it does not charge, or if the minutes are unknown', () => {
+    it('does not say when if it does not charge, or if the minutes are unknown', () => {
       for (const [what, changes, reason] of unknown)
         assert.deepEqual(doneAt(changes), { value: null, unit: null, timestamp: null, reason }, what);
     });
@@ -118,7 +118,7 @@ describe('the energy state', () => {
     }
   });
 
-  it('is refused where the answer is not an object', () => {
+  it('is refused if the answer is not an object', () => {
     for (const body of [null, [], 'x', 7, { data: [] }])
       assert.throws(() => parseCharging(body), { code: 'BAD_RESPONSE' });
   });
@@ -144,7 +144,7 @@ describe('the charging capabilities', () => {
     assert.notEqual(payload['batteryChargeLevel'], body.getEnergyState.batteryChargeLevel);
   });
 
-  it('are refused where they are nested deeper than anything that copies them can follow', () => {
+  it('are refused if they are nested too deeply to be copied', () => {
     let nested: unknown = true;
     for (let levels = 0; levels < 20_000; levels += 1) nested = levels % 2 === 0 ? [nested] : { nested };
     for (const body of [{ getEnergyState: { nested } }, { nested }])

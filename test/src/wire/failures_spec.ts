@@ -94,13 +94,13 @@ describe('failures of the service', () => {
     const sentence = (status: number): string =>
       failureOf({ status, headers: {}, body: '' }, { scopes: [], now }).message;
     for (const status of [300, 308, 399]) assert.match(sentence(status), /redirected the request to another address/);
-    for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request without a reason/);
+    for (const status of [299, 402, 418]) assert.match(sentence(status), /refused the request and gave no reason/);
   });
 
   const retryAt = (status: number, body: string, headers: Record<string, string> = {}): string | undefined =>
     failureOf({ status, headers, body }, { scopes: [], now }).retryAt?.toISOString();
 
-  it('takes no spent quota for a missing scope, whatever its words are', () => {
+  it('does not mistake a used-up quota for a missing scope, whatever its words are', () => {
     for (const [body, until] of [
       ['{"statusCode":403,"message":"Daily quota reached. Quota resets in 03:30:56."}', '2026-06-01T11:30:56.000Z'],
       ['{"error":"Out of call volume quota. It is refilled after 03:30:56."}', '2026-06-01T11:30:56.000Z'],
@@ -126,7 +126,7 @@ describe('failures of the service', () => {
     }
   });
 
-  it('honours Retry-After as seconds and as a date, and pauses a minute where nothing is said', () => {
+  it('honors Retry-After as seconds and as a date, and pauses a minute without it', () => {
     assert.equal(retryAt(429, '', { 'retry-after': '7' }), '2026-06-01T08:00:07.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': 'Mon, 01 Jun 2026 08:05:00 GMT' }), '2026-06-01T08:05:00.000Z');
     assert.equal(retryAt(429, '', { 'retry-after': 'later' }), '2026-06-01T08:01:00.000Z');

@@ -10,7 +10,7 @@ const read = (
   name: ResourceName,
   data: object,
 ): { value: unknown; unit: string | null; timestamp: string | null; raw?: unknown } =>
-  fromGroup(name, { data }).payload;
+  fromGroup(name, { data }, null).payload;
 
 describe('a resource out of a group', () => {
   const rows: [ResourceName, object, unknown, string | null, raw?: object][] = [
@@ -141,7 +141,7 @@ describe('a resource out of a group', () => {
         );
   });
 
-  it('is unknown where two spellings say different things, and not where one says nothing', () => {
+  it('is unknown if two spellings contradict each other, but not if one of them is unspecified', () => {
     assert.equal(read('carLocked', { centralLock: word('LOCKED'), carLocked: word('UNLOCKED') }).value, null);
     assert.equal(read('tailGateOpen', { tailgate: word('CLOSED'), tailGate: word('OPEN') }).value, null);
     assert.equal(read('tailGateOpen', { tailgate: word('UNSPECIFIED'), tailGate: word('OPEN') }).value, true);
@@ -163,7 +163,7 @@ describe('a resource out of a group', () => {
     });
   });
 
-  it('is unknown where a time to service has no unit: it may be days or months', () => {
+  it('is unknown if a time to service has no unit: it may be days or months', () => {
     assert.deepEqual(read('monthsToService', { timeToService: number(17, null) }), {
       value: null,
       unit: 'months',
@@ -203,7 +203,7 @@ describe('a resource out of a group', () => {
       });
     });
 
-    it('does not say that all is well where a light says something new', () => {
+    it('does not say that all is well if a light has a new word', () => {
       assert.deepEqual(read('bulbFailure', { ...fine, fogLightFrontWarning: word('FLICKERS') }).raw, {
         value: 'FLICKERS',
         unit: null,

@@ -66,7 +66,7 @@ describe('the answer to a command', () => {
       assert.equal(namedStatus(body), named);
     });
 
-  it('is kept as it is at its usual length, and cut where the service sends very long words', () => {
+  it('is kept as it is at its usual length, and cut if the service sends very long words', () => {
     const told = (requestStatus: string, message: string): unknown => {
       const parsed = parseInvocation({ data: { invokeStatus: requestStatus, message } }, 0);
       return { requestStatus: parsed.requestStatus, message: parsed.message };

@@ -60,7 +60,7 @@ describe('the location', () => {
       assert.equal(parseLocation(feature([11.9, 57.6], { heading })).payload.heading, expected));
   }
 
-  it('is refused where the answer is not a feature', () => {
+  it('is refused if the answer is not a feature', () => {
     for (const body of [null, [], 'x', {}, { data: {} }, { data: null }])
       assert.throws(() => parseLocation(body), { code: 'BAD_RESPONSE' });
   });

@@ -42,7 +42,7 @@ describe('windows and doors', () => {
     ['an empty word', member('')],
   ];
 
-  it('never takes a member without a known word for closed, locked or unlocked, and still reads its neighbors', () => {
+  it('never reads a member without a known word as closed, locked or unlocked, and still reads its neighbors', () => {
     for (const [what, value] of unreadable) {
       const { payload, openness } = parseWindows({ data: { ...closedV1, rearLeft: value } });
       assert.deepEqual(openness, { open: [], unknown: ['rearLeft'], allClosed: null }, what);
@@ -71,7 +71,7 @@ describe('windows and doors', () => {
     }
   });
 
-  it('does not believe a body that says two things of the same member', () => {
+  it('does not believe a body that contradicts itself about a member', () => {
     const doors = parseDoors({
       data: {
         ...closedV1,
@@ -270,7 +270,7 @@ describe('details, lists and accessibility', () => {
       assert.deepEqual(sidesOf(address), {}, String(address));
   });
 
-  it('does not take a missing list for an empty one', () => {
+  it('does not mistake a missing list for an empty one', () => {
     for (const body of [{}, { data: null }, { data: {} }, 'x']) {
       assert.throws(
         () => parseVehicles(body),

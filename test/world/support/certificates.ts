@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { programOf } from './parts';
@@ -14,7 +14,7 @@ export interface Certificate {
  * The folder of the authority that the processes of the tests trust (`NODE_EXTRA_CA_CERTS`);
  * `npm run test:external` makes it.
  */
-export function authorityFolder(): string {
+function authorityFolder(): string {
   const folder = process.env['WORLD_AUTHORITY'];
   if (folder === undefined) throw new Error('These tests need the environment of npm run test:external.');
   return folder;
@@ -65,9 +65,3 @@ export async function issueCertificate(
   );
   return issued;
 }
-
-/** The texts of the files, for a server of Node. */
-export const readCertificate = async ({ cert, key }: Certificate): Promise<Certificate> => ({
-  cert: await readFile(cert, 'utf8'),
-  key: await readFile(key, 'utf8'),
-});

@@ -121,7 +121,7 @@ function killGroup(pid: number, name: NodeJS.Signals): void {
 }
 
 /** Resolves when a port of 127.0.0.1 takes connections. */
-export async function untilListening(port: number, hasFailed: () => boolean = () => false): Promise<void> {
+async function untilListening(port: number, hasFailed: () => boolean = () => false): Promise<void> {
   const end = performance.now() + 90_000;
   while (!(await isListening(port))) {
     if (hasFailed()) throw new Error('It has ended.');
