@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { apiOfRead, inOrderReads, isKeptName, partsOf, type AnyReadName } from './catalogue/reads';
+import { apiOfRead, inOrderReads, isKeptName, partsOf, type AnyReadName, type KeptName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
 import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
@@ -25,7 +25,7 @@ import { Pack } from './pack';
 import type { Sentence } from './sentence';
 import { endingAt, raceAbort } from './util/abort';
 import type { Signal } from './util/cancellation';
-import { iso, type Clock } from './util/clock';
+import { iso, timeOf, type Clock } from './util/clock';
 import type { AnonymousAnswer } from './wire/anonymous';
 import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
@@ -187,12 +187,13 @@ export class Account {
     return units === 'car' ? reading : reading.then((given) => readingIn(units, given));
   }
 
-  async #readAsGiven(
-    name: AnyReadName,
-    { clear = false, from, to, units: _units, ...options }: AccountReadOptions,
-  ): Promise<Reading> {
+  #readAsGiven(name: AnyReadName, options: AccountReadOptions): Promise<Reading> {
     if (name === 'inOrder') return this.#inOrder(options);
-    if (!isKeptName(name)) return this.client.read(name, options);
+    return isKeptName(name) ? this.#readKept(name, options) : this.client.read(name, options);
+  }
+
+  async #readKept(name: KeptName, options: AccountReadOptions): Promise<Reading> {
+    const { clear = false, from, to } = options;
     const { clock, log, logbook, redactor } = this.#pack;
     if (name !== 'journal') {
       const vin = await this.client.requireVin(options.vin, options.signal);
@@ -203,7 +204,7 @@ export class Account {
   }
 
   #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): void | Promise<void> {
-    const receivedAt = Date.parse(vehicle.receivedAt);
+    const receivedAt = timeOf(vehicle.receivedAt);
     const times = { receivedAt, askedAt: askedAtOf(vehicle), skewMs: this.#requests.clockSkewMs };
     return this.#pack.facts.see(vin, values, times);
   }

@@ -17,7 +17,7 @@ import type { ServiceProfile } from './catalogue/services';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
-import type { GetRequest, Requests } from './http/requests';
+import type { GetRequest, LastBody, Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { setNewest } from './util/bounded';
 import type { Signal } from './util/cancellation';
@@ -31,7 +31,7 @@ export interface ReadOptions {
   vin?: unknown;
   interface?: InterfaceChoice;
   /** How old a shared answer may be, in milliseconds. Default: the account's. */
-  maxAgeMs?: number;
+  maxAgeMs?: number | undefined;
   /**
    * True for a read on behalf of a command: it may use the part of the quota that is
    * reserved for commands.
@@ -67,6 +67,7 @@ interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
   days: number | undefined;
   iface: InterfaceName;
   needsFuelType: boolean;
+  last: LastBody;
 }
 
 /** More than the reads of the cars of any account, although a message can name any VIN. */
@@ -118,21 +119,25 @@ export class VehicleClient {
     const { requests, facts, observers, clock } = this.#options;
     const vin =
       read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
-    const { api, iface, address, days, accept, scopes, needsFuelType } = this.#target(read, choice, vin ?? '');
+    const target = this.#target(read, choice, vin ?? '');
+    const { api, iface, address, days, accept, scopes, needsFuelType } = target;
     const url = days === undefined ? address : withDays(address, days, clock.now());
     const fuel = needsFuelType && vin !== null ? burnsFuel(await this.fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
       const kind = forCommand ? 'follow' : 'read';
-      const answer = await requests.get({ api, url, accept, scopes, keep, maxAgeMs, kind, signal });
+      const last = keep ? target.last : undefined;
+      const answer = await requests.get({ api, url, accept, scopes, keep, last, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
-      const isFitted = vin === null || opening === undefined ? null : await facts.isFitted(vin, opening);
+      const fitted = vin === null || opening === undefined ? null : facts.isFitted(vin, opening);
+      // Mostly no promise, and a wait takes time.
+      const isFitted = fitted instanceof Promise ? await fitted : fitted;
       const reading = readingOf({ vin, read }, answer, { interface: iface, isFitted, burnsFuel: fuel });
       if (vin !== null) {
         // Not awaited yet: what an observer adds to the facts is stored in the same write.
         const stored = facts.observe(vin, read, reading.payload);
         for (const observer of observers) observer.observe(read, vin, reading);
-        await stored;
+        if (stored !== undefined) await stored;
       }
       return reading;
     } catch (error) {
@@ -161,6 +166,7 @@ export class VehicleClient {
       accept: mediaType(this.service, route.accept),
       scopes,
       needsFuelType,
+      last: { text: '', body: undefined },
     };
     setNewest(this.#targets, key, target, maxTargets);
     return target;
@@ -196,7 +202,7 @@ export class VehicleClient {
       maxAgeMs: options.maxAgeMs ?? 0,
       signal: options.signal,
     });
-    return parseInvocation(answer.body, answer.receivedAt);
+    return parseInvocation(answer.value.body, answer.value.receivedAt);
   }
 
   /**

@@ -14,7 +14,7 @@ export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
 export { Cancellation, type Signal } from './util/cancellation';
-export { systemClock, type Clock } from './util/clock';
+export { systemClock, timeOf, type Clock } from './util/clock';
 export { isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 

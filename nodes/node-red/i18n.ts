@@ -69,11 +69,13 @@ function wordsIn(language: string): Words {
   const [texts, translations] = [new Map([...textsOf(english), ...textsOf(language)]), translationsOf(language)];
   return {
     language,
-    say(key, values = {}) {
+    say(key, values) {
       const text = texts.get(key);
-      if (text === undefined) return String(values['defaultValue'] ?? key);
+      if (text === undefined) return String(values?.['defaultValue'] ?? key);
+      // Most texts have no placeholder.
+      if (text.length === 1) return text[0] ?? '';
       return text.reduce(
-        (filled, part, index) => filled + (index % 2 === 0 ? part : (values[part] ?? `__${part}__`)),
+        (filled, part, index) => filled + (index % 2 === 0 ? part : (values?.[part] ?? `__${part}__`)),
         '',
       );
     },

@@ -94,10 +94,11 @@ export class NodeStatus {
    */
   show(style: StatusStyle, key: string, values?: Values, hasTime = false): void {
     try {
-      const { say } = this.own.words;
-      const shown = this.own.withShownCar(say(`status.${key}`, values));
+      const { words } = this.own;
+      const shown = this.own.withShownCar(words.say(`status.${key}`, values));
       const note = !hasTime ? '' : style === 'failed' ? this.keptNote : this.own.expiry;
-      const text = hasTime ? say('status.at', { text: shown, time: note ?? this.time(clock().now()) }) : shown;
+      const time = note ?? this.time(clock().now(), words);
+      const text = hasTime ? words.say('status.at', { text: shown, time }) : shown;
       this.#keyWithoutTime = hasTime ? undefined : key;
       const [fill, shape] = styles[style];
       const next = { fill, shape, text: cut(text, longestText), code: codeOf(key) };
@@ -166,8 +167,8 @@ export class NodeStatus {
   }
 
   /** `14:05`, or `23 Nov, 14:05`. @param at milliseconds since 1970 */
-  time(at: number): string {
-    return this.own.words.translate(clockTime(at, clock().now()));
+  time(at: number, { translate } = this.own.words): string {
+    return translate(clockTime(at, clock().now()));
   }
 
   #command(name = ''): string {

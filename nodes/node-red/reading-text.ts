@@ -35,9 +35,8 @@ const maxLength = 70;
  * status is sent to every open editor.
  */
 export function describeReading(reading: AnyReading, words: Words): ReadingText | null {
-  const isAlone = !isSeveral(reading);
-  const parts = readingsIn(reading).flatMap((one) => describeOne(one, words, isAlone) ?? []);
-  if (isAlone) return parts[0] ?? null;
+  if (!isSeveral(reading)) return describeOne(reading, words, true);
+  const parts = readingsIn(reading).flatMap((one) => describeOne(one, words, false) ?? []);
   const failed = reading.vehicle.errors.length;
   const texts: string[] = [];
   for (const text of new Set(parts.map((part) => part.text)))
@@ -230,9 +229,10 @@ function describeValue(
   const calm = known.includes('NORMAL') ? ['NORMAL'] : known.filter((word) => word !== 'FAULT' && word !== 'ERROR');
   const isCalm = read !== 'bulbFailure' && (!known.includes(payload['value']) || calm.includes(payload['value']));
   const text = textOf(payload, words, read);
-  const title = words.say(`reading.title.${read}`);
-  const isNamed = isAlone || selfNamed.has(read);
-  const described = good(isNamed || text === null ? text : words.say('condition.fact', { title, value: text }));
+  const isNamed = isAlone || selfNamed.has(read) || text === null;
+  const described = good(
+    isNamed ? text : words.say('condition.fact', { title: words.say(`reading.title.${read}`), value: text }),
+  );
   return described === null || isCalm ? described : { ...described, style: 'attention' };
 }
 

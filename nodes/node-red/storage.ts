@@ -12,8 +12,10 @@ import {
   Seal,
   SealedStateStore,
   type Finding,
+  type Presence,
   type Sentence,
   type Session,
+  type VehicleError,
 } from '../../src/index';
 import { editorsOf } from './editors';
 import { logWarning } from './i18n';
@@ -101,10 +103,18 @@ export const checkStorage = (RED: NodeAPI): Promise<Finding[]> => storageOf(RED)
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 
 /** Whether another Node-RED uses the folder of the pack; false while that is not decided. */
-export const isInUse = (RED: NodeAPI): boolean => ['standby', 'lost'].includes(packOf(RED).presence.role);
+export const isInUse = (RED: NodeAPI): boolean => isElsewhere(packOf(RED).presence);
+
+const isElsewhere = ({ role }: Presence): boolean => role === 'standby' || role === 'lost';
+
+/** CONFIG while another Node-RED uses the folder of the pack, otherwise null. */
+export function faultOfUse(RED: NodeAPI): VehicleError | null {
+  const { presence } = packOf(RED);
+  return isElsewhere(presence) ? presence.fault : null;
+}
 
 /** @throws VehicleError CONFIG while another Node-RED uses the folder of the pack */
 export function throwIfInUse(RED: NodeAPI): void {
-  const { fault } = packOf(RED).presence;
-  if (isInUse(RED) && fault !== null) throw fault;
+  const fault = faultOfUse(RED);
+  if (fault !== null) throw fault;
 }

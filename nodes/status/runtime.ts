@@ -50,16 +50,17 @@ export function connectedVehicleStatus(own: FlowNode): void {
       clear: msg['clear'] === true,
       from: msg['from'],
       to: msg['to'],
-      ...(duePoll && { maxAgeMs: duePoll.maxAgeMs }),
+      maxAgeMs: duePoll?.maxAgeMs,
     };
-    const readOne = (name: AnyReadName): Promise<Reading> =>
-      account.read(name, readOptions).then(
-        (reading) => (name === 'inOrder' ? withText(reading, own.words) : reading),
-        (error: unknown) => {
-          duePoll?.failed(name, safeError(error));
-          throw error;
-        },
-      );
+    const readOne = (name: AnyReadName): Promise<Reading> => {
+      const given = account.read(name, readOptions);
+      const reading = name === 'inOrder' ? given.then((one) => withText(one, own.words)) : given;
+      if (duePoll === undefined) return reading;
+      return reading.catch((error: unknown) => {
+        duePoll.failed(name, safeError(error));
+        throw error;
+      });
+    };
     const due = duePoll?.reads.length ? duePoll.reads : Array.isArray(chosen) ? chosen : [chosen];
     const key = (): string => JSON.stringify([vin, chosen]);
     // A poll can have some of the reads only: the last readings fill in the others.

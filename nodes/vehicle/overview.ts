@@ -4,6 +4,7 @@ import {
   isOlder,
   receiptAsOf,
   setNewest,
+  timeOf,
   timesOf,
   type CommandRecord,
   type Reading,
@@ -36,7 +37,7 @@ function timesAt(now: number): (shown: ShownValue) => ValueTimes {
   let last: (Pick<ShownValue, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
   return ({ measuredAt, receivedAt }) => {
     if (last === null || last.measuredAt !== measuredAt || last.receivedAt !== receivedAt) {
-      const times = timesOf(measuredAt, { at: now, receivedAt: receiptAsOf(Date.parse(receivedAt), now) });
+      const times = timesOf(measuredAt, { at: now, receivedAt: receiptAsOf(timeOf(receivedAt), now) });
       last = { measuredAt, receivedAt, times };
     }
     return last.times;

@@ -12,7 +12,7 @@ import { typedProperty } from '../node-red/typed-property';
 import { partOf } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 import { redactor, safeError } from '../node-red/redaction';
-import { throwIfInUse } from '../node-red/storage';
+import { faultOfUse } from '../node-red/storage';
 import type { VehicleNode } from '../node-red/vehicle-node';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions, type VehicleOptions } from './options';
@@ -65,8 +65,9 @@ class Vehicle {
     this.#own = own;
   }
 
-  async account(): Promise<Account> {
-    throwIfInUse(this.#own.RED);
+  account(): Promise<Account> {
+    const fault = faultOfUse(this.#own.RED);
+    if (fault !== null) return Promise.reject(fault);
     // Opening begins after the assignment: it signals the nodes, and they ask for the account at
     // once. Before it, they would open a second one, which nothing closes.
     this.#opened ??= Promise.resolve()

@@ -98,8 +98,9 @@ export class CarFacts {
    */
   observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Maybe<void> {
     return withCar(this.#of(vin), (car) => {
-      const reported = warningsReportedIn(read, payload).map((name) => [name, true] as [`${string}.${string}`, true]);
-      const isLearned = learnEquipment(car.facts.equipment, [...equipmentOf(read, payload), ...reported]);
+      const learned = equipmentOf(read, payload);
+      for (const name of warningsReportedIn(read, payload)) learned.push([name as `${string}.${string}`, true]); // With its read.
+      const isLearned = learnEquipment(car.facts.equipment, learned);
       const isNewHour = addToHistory(car.facts.history, read, payload, now);
       return isLearned || isNewHour ? this.#save(vin, car) : undefined;
     });
@@ -124,11 +125,11 @@ export class CarFacts {
     const receivedAt = times.receivedAt + skewMs;
     const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
     // The values of an answer mostly have one time.
-    const timesOfStamp = new Map<string | null, ValueTimes>();
+    let last: { timestamp: string | null; times: ValueTimes } | null = null;
     const timesIn = (timestamp: string | null): ValueTimes => {
-      const found = timesOfStamp.get(timestamp) ?? timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
-      timesOfStamp.set(timestamp, found);
-      return found;
+      if (last === null || last.timestamp !== timestamp)
+        last = { timestamp, times: timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt }) };
+      return last.times;
     };
     return withCar(this.#of(vin), (car) => {
       const { states } = car.facts;

@@ -35,8 +35,10 @@ const hoursKept = 7 * 24;
  * @returns whether this is the first value of the hour
  */
 export function addToHistory(rows: HistoryRow[], read: ReadName, payload: unknown, now: number): boolean {
-  const values = historyNames.map((name) => levelOf(name === read ? payload : memberOf(payload, name)));
-  if (values.every((value) => value === null)) return false;
+  const level = (name: HistoryName): number | null => levelOf(name === read ? payload : memberOf(payload, name));
+  // Most reads have none.
+  if (historyNames.every((name) => level(name) === null)) return false;
+  const values = historyNames.map(level);
   const hour = Math.floor(now / hourMs);
   const row = rows.find(([known]) => known === hour);
   if (row === undefined) rows.push([hour, ...values]);

@@ -116,16 +116,21 @@ function stateOf(name: string, word: unknown): boolean | null {
 }
 
 function warningsIn(read: ReadName, payload: unknown): Map<string, unknown> {
-  const names = Object.keys(isRecord(payload) ? payload : {});
-  const ofRead = names.filter((name) => read === 'tyres' || name.endsWith('Warning'));
-  return new Map(ofRead.map((name) => [`${read}.${name}`, memberOf(memberOf(payload, name), 'value') ?? null]));
+  const warnings = new Map<string, unknown>();
+  if (!isRecord(payload)) return warnings;
+  for (const name of Object.keys(payload))
+    if (read === 'tyres' || name.endsWith('Warning'))
+      warnings.set(`${read}.${name}`, memberOf(payload[name], 'value') ?? null);
+  return warnings;
 }
 
 /** The names of the warnings that a payload contains. */
-export const warningsReportedIn = (read: ReadName, payload: unknown): string[] =>
-  warningReads.some((part) => part === read)
-    ? [...warningsIn(read, payload)].flatMap(([name, word]) => (isSpecified(word) ? [name] : []))
-    : [];
+export function warningsReportedIn(read: ReadName, payload: unknown): string[] {
+  const names: string[] = [];
+  if (!warningReads.some((part) => part === read)) return names;
+  for (const [name, word] of warningsIn(read, payload)) if (isSpecified(word)) names.push(name);
+  return names;
+}
 
 function newestOf(payloads: readonly unknown[]): string | null {
   const times = payloads

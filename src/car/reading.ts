@@ -77,7 +77,7 @@ export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Inf
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE if the answer is something else */
 export function readingOf<Name extends ReadName>(
   { vin, read }: { vin: string | null; read: Name },
-  { body, receivedAt, askedAt, source }: SharedAnswer,
+  { value: { body, receivedAt, askedAt }, source }: SharedAnswer,
   facts: Omit<AnswerContext, 'receivedAt'>,
 ): Reading<ReadPayload<Name>> {
   // A function that is chosen by a name that is a parameter has no single type.
@@ -86,15 +86,8 @@ export function readingOf<Name extends ReadName>(
   const unit = openness === undefined ? unitOfPayload(payload) : undefined;
   // The answer comes first, because Node-RED previews the first members of an object.
   // `assign`, because each member that is written behind a spread costs a microsecond.
-  const vehicle = Object.assign({}, openness, {
-    vin,
-    read,
-    interface: facts.interface,
-    receivedAt: iso(receivedAt),
-    measuredAt,
-    ...(unit !== undefined && { unit }),
-    source,
-  });
+  const info = { vin, read, interface: facts.interface, receivedAt: iso(receivedAt), measuredAt };
+  const vehicle = Object.assign(openness ?? {}, info, unit === undefined ? { source } : { unit, source });
   return { payload, vehicle: keepAskedAt(vehicle, askedAt) };
 }
 
@@ -179,7 +172,8 @@ export function severalReading(reads: AnyReadName[], readings: Reading[], errors
  * 3): null if the location was read and is unknown, undefined if it was not read.
  */
 export function placeOf(reading: AnyReading): { lat: number; lon: number } | null | undefined {
-  if (![reading.vehicle.read].flat().includes('location')) return undefined;
+  const { read } = reading.vehicle;
+  if (read !== 'location' && !(Array.isArray(read) && read.includes('location'))) return undefined;
   const position = positionOf(readingsIn(reading).find(({ vehicle }) => vehicle.read === 'location')?.payload);
   return position && { lat: position.latitude, lon: position.longitude };
 }

@@ -1,3 +1,5 @@
+import { timeOf } from '../util/clock';
+
 /** An older timestamp comes from a clock that was never set. */
 const maxStampAgeMs = 366 * 24 * 60 * 60_000;
 
@@ -39,7 +41,7 @@ export function timesOf(
     skewMs = 0,
   }: { at: number; receivedAt?: number | undefined; askedAt?: number | undefined; skewMs?: number | undefined },
 ): ValueTimes {
-  const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
+  const time = typeof timestamp === 'string' ? timeOf(timestamp) : Number.NaN;
   // NaN fails the comparison.
   const measuredAt = time > at - maxStampAgeMs ? Math.min(time, at + Math.max(0, skewMs)) : null;
   return { measuredAt, receivedAt: Math.min(receivedAt, at), askedAt: Math.min(askedAt, at) };

@@ -424,7 +424,7 @@ export type ReadName =
 
 /** What the pack keeps itself, which it answers without a request. */
 export const keptNames = ['journal', 'trips', 'charges'] as const;
-type KeptName = (typeof keptNames)[number];
+export type KeptName = (typeof keptNames)[number];
 export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
 
 /** Each is one request. The polls of `inOrder` use the schedule of the first one. */

@@ -2,7 +2,7 @@ import type { SeenValue } from '../car/facts';
 import type { Reading } from '../car/reading';
 import { chargingMemberNames, type ReadName } from '../catalogue/reads';
 import { isRecord, memberOf } from '../util/json';
-import { conditionValue, conditionValues, factOf, type ConditionValue } from './values';
+import { conditionValue, conditionValues, knownIn, unitOfValue, type ConditionValue } from './values';
 
 const byRead = new Map<ReadName, readonly ConditionValue[]>();
 
@@ -25,9 +25,10 @@ export function seenIn(read: ReadName, reading: Reading): SeenValue[] {
   const { payload, vehicle } = reading;
   const seen: SeenValue[] = [];
   for (const value of valuesOf(read)) {
-    const { is, measuredAt } = factOf(
+    const { is, measuredAt } = knownIn(
       value,
       read === 'charging' ? { payload: memberOf(payload, value.name), vehicle } : reading,
+      unitOfValue(value),
     );
     // All are closed since the last of them was.
     const at = value.member === 'allClosed' ? newestIn(payload) : measuredAt;

@@ -3,7 +3,7 @@ import { isReadName, reads, readThemes, type ReadName } from '../catalogue/reads
 import { inUnit, isNoConsumption, roundedIn, unitInWords } from '../catalogue/units';
 import { numberIn, parsePlace, positionOf, type Place, type Position } from '../car/places';
 import type { Reading } from '../car/reading';
-import { isRecord } from '../util/json';
+import { isRecord, memberOf } from '../util/json';
 
 /**
  * What a value of the car is, from which its operators and operands follow. `words`:
@@ -92,34 +92,40 @@ export const unitOfValue = ({ type }: ConditionValue): string | null => (type.ki
  * converted, are unknown.
  * @param unit of the number, in words. Default: that of the value
  */
-export function factOf(
-  value: ConditionValue,
-  { payload, vehicle }: Reading,
-  unit: string | null = unitOfValue(value),
-): Fact {
-  const { read, member, type } = value;
-  const members = isRecord(payload) ? payload : {};
-  const ofPayload = member === undefined ? members : members[member === 'locked' ? 'carLocked' : member];
-  const { value: measured, unit: given, timestamp } = isRecord(ofPayload) ? ofPayload : {};
-  const measuredAt = member === 'allClosed' ? vehicle.measuredAt : typeof timestamp === 'string' ? timestamp : null;
-  const found = member === 'allClosed' || member === 'locked' ? vehicle[member] : measured;
-  const known =
-    type.kind === 'position'
-      ? positionOf(members)
-      : type.kind === 'number'
-        ? numberOf(found, given, unit ?? type.unit, type.unit)
-        : knownOf(type, found);
+export function factOf(value: ConditionValue, reading: Reading, unit: string | null = unitOfValue(value)): Fact {
+  const { read, type } = value;
+  const { is, measuredAt, found, given } = knownIn(value, reading, unit);
   const isUnused =
     type.kind === 'number' &&
     typeof found === 'number' &&
     isNoConsumption(found, unitInWords(given) ?? '', unit ?? type.unit);
   return {
-    is: known,
-    unit: type.kind === 'number' && known !== null ? unit : null,
+    is,
+    unit: type.kind === 'number' && is !== null ? unit : null,
     measuredAt,
     ...(isUnused && { reason: 'NO_CONSUMPTION' }),
-    ...(read === 'inOrder' && { reasons: members['reasons'] ?? [] }),
+    ...(read === 'inOrder' && { reasons: memberOf(reading.payload, 'reasons') ?? [] }),
   };
+}
+
+/** A value in a reading, and what the car reports of it. Each read takes all of its values. */
+export function knownIn(
+  { member, type }: ConditionValue,
+  { payload, vehicle }: Reading,
+  unit: string | null,
+): Pick<Fact, 'is' | 'measuredAt'> & { found: unknown; given: unknown } {
+  const members = isRecord(payload) ? payload : {};
+  const ofPayload = member === undefined ? members : members[member === 'locked' ? 'carLocked' : member];
+  const { value: measured, unit: given, timestamp } = isRecord(ofPayload) ? ofPayload : {};
+  const measuredAt = member === 'allClosed' ? vehicle.measuredAt : typeof timestamp === 'string' ? timestamp : null;
+  const found = member === 'allClosed' || member === 'locked' ? vehicle[member] : measured;
+  const is =
+    type.kind === 'position'
+      ? positionOf(members)
+      : type.kind === 'number'
+        ? numberOf(found, given, unit ?? type.unit, type.unit)
+        : knownOf(type, found);
+  return { is, measuredAt, found, given };
 }
 
 /**

@@ -236,13 +236,14 @@ export class RateLimiter {
    * long; CANCELLED; CONFIG while another process uses the directory of the counts;
    * STORE_UNAVAILABLE while a shared store cannot be reached
    */
-  async acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
-    if (!this.#hasBegun) await raceAbort(this.#begin(), options.signal);
-    if (this.#users.size === 0) throw cancelledError();
-    if (options.signal?.aborted === true) throw reasonOf(options.signal);
+  acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
+    if (!this.#hasBegun) return raceAbort(this.#begin(), options.signal).then(() => this.acquire(kind, options));
+    if (this.#users.size === 0) return Promise.reject(cancelledError());
+    if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
     const time = this.#clock.monotonic();
     if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
-    if (!this.#useReserved(kind, options.api, time)) await raceAbort(this.#countStored(kind, options), options.signal);
+    if (this.#useReserved(kind, options.api, time)) return Promise.resolve();
+    return raceAbort(this.#countStored(kind, options), options.signal);
   }
 
   /**

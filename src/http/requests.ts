@@ -18,7 +18,7 @@ import { parseJson } from '../util/json';
 import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
 import { shortVin } from '../vin';
-import type { SharedReads } from './shared-reads';
+import type { SharedRead, SharedReads } from './shared-reads';
 
 interface RequestsOptions {
   apiKeyHeader: string;
@@ -54,9 +54,21 @@ export interface GetRequest {
    * False for answers that must never be kept, such as image URLs (docs/internals/service.md 8).
    */
   keep?: boolean | undefined;
+  /**
+   * The last answer to this read, which is parsed only if it is another one. Without it, each is
+   * parsed.
+   */
+  last?: LastBody | undefined;
   /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
   signal?: Signal | undefined;
+}
+
+/** A car that stands mostly answers the same again, and parsing takes longer than to compare. */
+export interface LastBody {
+  text: string;
+  /** What it was parsed to. */
+  body: unknown;
 }
 
 export interface PostRequest {
@@ -102,9 +114,7 @@ export interface ReadyToPost {
   post(request: PostRequest): Promise<CommandAnswer>;
 }
 
-export interface SharedAnswer extends Answer {
-  source: 'live' | 'shared';
-}
+export type SharedAnswer = SharedRead<Answer>;
 
 /** An answer, its failure (null if it is a success), and how long it took. */
 interface Sent {
@@ -164,6 +174,8 @@ const maxLogged = 30;
 /** How many answers it can list, and the longest one in characters. */
 const maxAnswers = 30;
 const maxAnswerLength = 20_000;
+/** A longer one is parsed each time, because it takes memory for as long as its read is known. */
+const maxLastBody = 4_000;
 /** Prints with `NODE_DEBUG=connected-vehicle`. */
 const debug = debuglog('connected-vehicle');
 
@@ -182,6 +194,8 @@ export class Requests {
    * small to measure.
    */
   clockSkewMs = 0;
+  /** The header `Date` of the last answer, which has whole seconds, and its time. */
+  #date = { text: '', at: Number.NaN };
   #closed = false;
   /** The APIs that refuse the key. */
   #refusing: Set<GetRequest['api']> | null = null;
@@ -229,21 +243,18 @@ export class Requests {
    * Reads JSON. Concurrent and recent identical reads share one answer.
    * @throws VehicleError with a code of docs/internals/contract.md 6
    */
-  async get(request: GetRequest): Promise<SharedAnswer> {
+  get(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, tokenOwner } = this.#options;
     const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
     const key = `${url.href} ${accept} ${tokenOwner}`;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'follow', signal };
-    for (let isAgain = false; ; isAgain = true) {
-      try {
-        const { value, source } = await shared.read(key, options, (until) => this.#load(request, until));
-        return { source, ...value };
-      } catch (error) {
-        // This read had joined the request of another account, and that account was closed.
-        const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
-        if (isAgain || !wasOrphaned || this.#closed || signal?.aborted === true) throw error;
-      }
-    }
+    const read = (): Promise<SharedAnswer> => shared.read(key, options, (until) => this.#load(request, until));
+    return read().catch((error: unknown) => {
+      // This read had joined the request of another account, and that account was closed.
+      const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
+      if (!wasOrphaned || this.#closed || signal?.aborted === true) throw error;
+      return read();
+    });
   }
 
   /** Asks the service until it answers or nothing more can be tried. */
@@ -255,7 +266,7 @@ export class Requests {
       const token = await this.#tokenAndQuota(kind, { api, deadline, signal });
       const headers = this.#headers(token, 'accept', accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
-      const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent);
+      const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent, request.last);
       if (answer !== null && answer.body !== undefined) {
         this.#failing.delete(url.href);
         return answer;
@@ -373,22 +384,26 @@ export class Requests {
    * Sends one request and logs it.
    * @returns the answer and its failure, if it has failed; an error if no answer came
    */
-  async #send(
+  #send(
     request: TransportRequest,
     token: string,
-    { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
+    asked: Pick<GetRequest, 'scopes' | 'api'>,
   ): Promise<VehicleError | Sent> {
-    const { transport, tokens, redactor } = this.#options;
-    const { method, url } = request;
     const at = this.#clock.now();
     const started = this.#clock.monotonic();
-    let response: TransportResponse | VehicleError;
-    try {
-      response = await transport.send(request);
-    } catch (error) {
-      response = asVehicleError(error);
-    }
-    const ms = Math.round(this.#clock.monotonic() - started);
+    const ended = (response: TransportResponse | VehicleError): VehicleError | Sent =>
+      this.#judge(response, request, token, asked, { at, ms: Math.round(this.#clock.monotonic() - started) });
+    return this.#options.transport.send(request).then(ended, (error: unknown) => ended(asVehicleError(error)));
+  }
+
+  #judge(
+    response: TransportResponse | VehicleError,
+    { method, url }: TransportRequest,
+    token: string,
+    { scopes, api }: Pick<GetRequest, 'scopes' | 'api'>,
+    { at, ms }: { at: number; ms: number },
+  ): VehicleError | Sent {
+    const { tokens, redactor } = this.#options;
     const status = response instanceof VehicleError ? null : response.status;
     const isSuccess = status !== null && status >= 200 && status < 300;
     const failure =
@@ -405,18 +420,21 @@ export class Requests {
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     const { body } = response;
+    const path = url.pathname;
     if (body.length <= maxAnswerLength)
-      setNewest(this.#answers, `${method} ${url.pathname}`, [method, url.pathname, response.status, body], maxAnswers);
+      setNewest(this.#answers, `${method} ${path}`, [method, path, response.status, body], maxAnswers);
     return { response, failure, ms };
   }
 
-  #answer({ response, ms }: Sent): Answer {
-    const date = typeof response.headers['date'] === 'string' ? Date.parse(response.headers['date']) : Number.NaN;
-    const skew = date - this.#clock.now();
+  #answer({ response, ms }: Sent, last?: LastBody): Answer {
+    const { date } = response.headers;
+    const text = typeof date === 'string' ? date : '';
+    if (this.#date.text !== text) this.#date = { text, at: Date.parse(text) };
+    const skew = this.#date.at - this.#clock.now();
     // The Date header has whole seconds, and an answer takes a while to arrive.
     this.clockSkewMs = Math.abs(skew) > minSkewMs ? skew : 0;
     const receivedAt = this.#clock.now();
-    const body = this.#options.redactor.answer(parseJson(response.body), response.body);
+    const body = this.#options.redactor.answer(bodyOf(response.body, last), response.body);
     return { body, receivedAt, askedAt: receivedAt - ms };
   }
 
@@ -445,6 +463,14 @@ export class Requests {
     const requestedMs = failure.retryAt === null ? 0 : failure.retryAt.getTime() - this.#clock.now();
     return Math.max(requestedMs, backoffMs(attempt, pauses, this.#options.random));
   }
+}
+
+/** An answer as parsed JSON. Secrets are removed afterwards, because one may have been learned since the last answer. */
+function bodyOf(text: string, last: LastBody | undefined): unknown {
+  if (last?.text === text) return last.body;
+  const body = parseJson(text);
+  if (last !== undefined && text.length <= maxLastBody) Object.assign(last, { text, body });
+  return body;
 }
 
 /**

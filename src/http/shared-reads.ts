@@ -1,5 +1,5 @@
 import type { Clock } from '../util/clock';
-import { raceAbort, reasonOf } from '../util/abort';
+import { reasonOf } from '../util/abort';
 import { Cancellation, type Signal } from '../util/cancellation';
 import { setNewest } from '../util/bounded';
 
@@ -27,13 +27,24 @@ export interface SharedRead<V> {
   source: 'live' | 'shared';
 }
 
+/** Somebody who waits for the answer of a flight. */
+interface Caller<V> {
+  source: SharedRead<V>['source'];
+  resolve(read: SharedRead<V>): void;
+  reject(error: unknown): void;
+  signal: Signal | undefined;
+  /** Listens to the signal. */
+  stop(): void;
+}
+
 /** A request that is in progress. All callers that wait for its answer share it. */
 interface Flight<V> {
-  answer: Promise<V>;
   /** Of the request; after its end it has nothing to end. */
-  cancellation: Cancellation;
-  callers: number;
+  readonly cancellation: Cancellation;
+  readonly callers: Caller<V>[];
 }
+
+const once = { once: true } as const;
 
 /** Bounds the memory, at the cost of sharing. */
 const maxKept = 1_000;
@@ -61,28 +72,29 @@ export class SharedReads<V> {
    * @throws what `load` throws; CANCELLED, or the signal's own VehicleError, if
    * this caller gives up
    */
-  async read(
+  read(
     key: string,
     { maxAgeMs, keep = true, isUrgent = false, signal }: SharedReadOptions,
     load: (signal: Signal) => Promise<V>,
   ): Promise<SharedRead<V>> {
-    if (signal?.aborted === true) throw reasonOf(signal);
+    if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     const kept = keep ? this.#kept.get(key) : undefined;
     if (kept !== undefined && this.#clock.monotonic() - kept.at < maxAgeMs)
-      return { value: kept.value, source: 'shared' };
+      return Promise.resolve({ value: kept.value, source: 'shared' });
     const flights = isUrgent || this.#urgentFlights.has(key) ? this.#urgentFlights : this.#flights;
     const underWay = flights.get(key);
     const flight = underWay ?? this.#start(flights, key, load, keep);
-    flight.callers += 1;
-    try {
-      return { value: await raceAbort(flight.answer, signal), source: underWay === undefined ? 'live' : 'shared' };
-    } finally {
-      flight.callers -= 1;
-      if (flight.callers === 0) {
-        if (flights.get(key) === flight) flights.delete(key);
-        flight.cancellation.abort();
-      }
-    }
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        flight.callers.splice(flight.callers.indexOf(caller), 1);
+        if (flight.callers.length === 0) end(flights, key, flight);
+        if (signal !== undefined) reject(reasonOf(signal));
+      };
+      const source = underWay === undefined ? 'live' : 'shared';
+      const caller: Caller<V> = { source, resolve, reject, signal, stop };
+      flight.callers.push(caller);
+      signal?.addEventListener('abort', stop, once);
+    });
   }
 
   /**
@@ -96,16 +108,30 @@ export class SharedReads<V> {
 
   /** @param flights to which it is added */
   #start(flights: Map<string, Flight<V>>, key: string, load: (signal: Signal) => Promise<V>, keep: boolean): Flight<V> {
-    const cancellation = new Cancellation();
-    const answer = (async () => {
-      const value = await load(cancellation);
-      // The answer of a flight that was left or invalidated is not kept.
-      if (keep && flights.get(key)?.cancellation === cancellation)
-        setNewest(this.#kept, key, { value, at: this.#clock.monotonic() }, maxKept);
-      return value;
-    })();
-    const flight: Flight<V> = { answer, cancellation, callers: 0 };
+    const flight: Flight<V> = { cancellation: new Cancellation(), callers: [] };
     flights.set(key, flight);
+    const toEach = (settle: (caller: Caller<V>) => void): void => {
+      end(flights, key, flight);
+      for (const caller of flight.callers) {
+        caller.signal?.removeEventListener('abort', caller.stop);
+        settle(caller);
+      }
+    };
+    load(flight.cancellation).then(
+      (value) => {
+        // The answer of a flight that was left or invalidated is not kept.
+        if (keep && flights.get(key) === flight)
+          setNewest(this.#kept, key, { value, at: this.#clock.monotonic() }, maxKept);
+        toEach(({ resolve, source }) => resolve({ value, source }));
+      },
+      (error: unknown) => toEach(({ reject }) => reject(error)),
+    );
     return flight;
   }
+}
+
+/** Nobody can join the flight any more, and nobody waits for it. */
+function end<V>(flights: Map<string, Flight<V>>, key: string, flight: Flight<V>): void {
+  if (flights.get(key) === flight) flights.delete(key);
+  flight.cancellation.abort();
 }

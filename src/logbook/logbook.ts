@@ -3,7 +3,7 @@ import { askedAtOf, type Reading } from '../car/reading';
 import { LocalPresence, type Presence } from '../state/presence';
 import { hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { setNewest } from '../util/bounded';
-import type { Clock } from '../util/clock';
+import { timeOf, type Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { valuesOf } from './facts';
 import type { LogRecord, Terms } from './record';
@@ -61,7 +61,7 @@ export class Logbook {
     const sessions = read === 'wallboxSessions' ? sessionsOf(payload) : [];
     if (values.length === 0 && sessions.length === 0) return;
     const at = this.#options.clock.now();
-    const receivedAt = Date.parse(vehicle.receivedAt);
+    const receivedAt = timeOf(vehicle.receivedAt);
     const observation = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions, places, tariff: null };
     // Not in turn: of many readings, each would wait for a source that does not answer.
     const price = tariff?.();
@@ -152,19 +152,15 @@ export class Logbook {
 }
 
 /** Memory cards wear out: the times of equal values are worth no write, nor is each percent. */
-const newsOf = ({ trips, charges, parked, drive, charge, facts }: LogState): unknown[] => [
-  trips,
-  charges,
-  parked?.odometer,
-  drive === null,
-  charge?.endedAt === null,
-  Math.floor((charge?.levels?.to ?? 0) / 5),
-  facts.grossCapacity?.value,
-];
+const isNews = (before: LogState, after: LogState): boolean =>
+  before.trips !== after.trips ||
+  before.charges !== after.charges ||
+  before.parked?.odometer !== after.parked?.odometer ||
+  (before.drive === null) !== (after.drive === null) ||
+  (before.charge?.endedAt === null) !== (after.charge?.endedAt === null) ||
+  fifthsOf(before) !== fifthsOf(after) ||
+  before.facts.grossCapacity?.value !== after.facts.grossCapacity?.value;
 
-function isNews(before: LogState, after: LogState): boolean {
-  const [old, now] = [newsOf(before), newsOf(after)];
-  return now.some((value, index) => value !== old[index]);
-}
+const fifthsOf = ({ charge }: LogState): number => Math.floor((charge?.levels?.to ?? 0) / 5);
 
 const keyOf = (vin: string): string => `logbook/${hashed(vin)}`;

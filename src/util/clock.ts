@@ -28,6 +28,23 @@ export interface Clock {
 /** ISO-8601, of milliseconds since 1970. */
 export const iso = (at: number): string => new Date(at).toISOString();
 
+/** The values of an answer mostly have one time, and several parts of the pack read it. */
+const parsedTimes = new Map<string, number>();
+const maxParsedTimes = 200;
+/** A longer text is no time, and would take memory for nothing. */
+const longestTime = 40;
+
+/** Milliseconds since 1970, of ISO-8601; NaN for a text that is none. */
+export function timeOf(text: string): number {
+  const known = parsedTimes.get(text);
+  if (known !== undefined) return known;
+  const time = Date.parse(text);
+  if (text.length > longestTime) return time;
+  if (parsedTimes.size >= maxParsedTimes) parsedTimes.clear();
+  parsedTimes.set(text, time);
+  return time;
+}
+
 /** `setTimeout` counts in 32 bits: a longer wait would fire at once. */
 const longestTimer = 2 ** 31 - 1;
 

@@ -11,7 +11,7 @@ import type { RateLimiter } from '../../../src/http/rate-limiter';
 import { SharedReads } from '../../../src/http/shared-reads';
 import type { TokenSource } from '../../../src/http/token-source';
 import type { TransportRequest } from '../../../src/http/transport';
-import { createRedactor } from '../../../src/redact';
+import { createRedactor, type Redactor } from '../../../src/redact';
 import { ManualClock } from '../../support/manual-clock';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
@@ -40,7 +40,9 @@ describe('A request', () => {
   let deadlines: number[];
   let waitsMs: number;
   let failsAfterLeaving: boolean;
+  let redactor: Redactor;
   beforeEach(() => {
+    redactor = createRedactor();
     clock = new ManualClock(start);
     [sent, slots, paused, token, isWorthIt, answers] = [[], [], [], 1, true, []];
     [deadlines, waitsMs, failsAfterLeaving] = [[], 0, false];
@@ -88,7 +90,7 @@ describe('A request', () => {
         },
         close: () => Promise.resolve(),
       },
-      redactor: createRedactor(),
+      redactor,
       clock,
       random: () => 0,
     });
@@ -220,9 +222,26 @@ describe('A request', () => {
       ['', 0],
     ] as const) {
       answers = [{ headers: { date } }];
-      const { receivedAt } = await requests.get(get);
+      const { receivedAt } = (await requests.get(get)).value;
       assert.deepEqual([requests.clockSkewMs, receivedAt], [skew, start]);
     }
+  });
+
+  it('parses an answer again only if it is another one, and removes a secret that was learned since', async () => {
+    const requests = requestsOf();
+    const last = { text: '', body: undefined };
+    const bodyOf = async (body: string, more: Partial<GetRequest> = { last }): Promise<unknown> => {
+      answers = [{ body }];
+      return (await requests.get({ ...get, ...more })).value.body;
+    };
+    const [closed, open] = ['{"state":"closed","note":"one-secret"}', '{"state":"open"}'];
+    const first = await bodyOf(closed);
+    assert.equal(await bodyOf(closed), first);
+    assert.notEqual(await bodyOf(closed, {}), first);
+    assert.deepEqual(await bodyOf(open), { state: 'open' });
+    assert.deepEqual(await bodyOf(closed), { state: 'closed', note: 'one-secret' });
+    redactor.learn('one-secret');
+    assert.deepEqual(await bodyOf(closed), { state: 'closed', note: '[secret]' });
   });
 
   it('is shared as long as its answer may be old, and while it is in progress', async () => {
