@@ -99,7 +99,8 @@ export class CarFacts {
   observe(vin: string, read: ReadName, payload: unknown, now = this.#clock.now()): Maybe<void> {
     return withCar(this.#of(vin), (car) => {
       const learned = equipmentOf(read, payload);
-      for (const name of warningsReportedIn(read, payload)) learned.push([name as `${string}.${string}`, true]); // With its read.
+      // Each name has that of its read in front.
+      for (const name of warningsReportedIn(read, payload)) learned.push([name as `${string}.${string}`, true]);
       const isLearned = learnEquipment(car.facts.equipment, learned);
       const isNewHour = addToHistory(car.facts.history, read, payload, now);
       return isLearned || isNewHour ? this.#save(vin, car) : undefined;

@@ -465,7 +465,10 @@ export class Requests {
   }
 }
 
-/** An answer as parsed JSON. Secrets are removed afterwards, because one may have been learned since the last answer. */
+/**
+ * An answer as parsed JSON. Its secrets are removed afterwards, because one may have been learned
+ * since the last answer.
+ */
 function bodyOf(text: string, last: LastBody | undefined): unknown {
   if (last?.text === text) return last.body;
   const body = parseJson(text);
