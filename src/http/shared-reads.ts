@@ -130,7 +130,7 @@ export class SharedReads<V> {
   }
 }
 
-/** Nobody can join the flight any more, and nobody waits for it. */
+/** Nobody can join the flight now, and nobody waits for it. */
 function end<V>(flights: Map<string, Flight<V>>, key: string, flight: Flight<V>): void {
   if (flights.get(key) === flight) flights.delete(key);
   flight.cancellation.abort();
