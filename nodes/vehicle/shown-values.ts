@@ -8,6 +8,7 @@ import {
   positionOf,
   type Reading,
   type ReadName,
+  unitInWords,
 } from '../../src/index';
 
 /** A value as a flow read it last. Times are ISO-8601. */
@@ -56,7 +57,7 @@ export function eachShownValue(
     if (member['reason'] === 'NOT_SUPPORTED') return call(name, absentAt(vehicle.receivedAt));
     call(name, {
       value: valueOf(name, member['value']),
-      unit: textOf(member['unit']),
+      unit: unitInWords(member['unit']),
       measuredAt: textOf(member['timestamp']),
       receivedAt: vehicle.receivedAt,
     });

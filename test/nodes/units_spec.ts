@@ -208,8 +208,10 @@ describe('The units of a vehicle configuration', () => {
   });
 
   it('are those of the tab "Cars": values, lines and logbook, while another configuration shows its own', async () => {
-    for (const units of unitSystems) {
-      await load({ read: 'several', reads: ['odometer', 'fuelAmount'] }, { units });
+    // The group `fuel` has the units of the service.
+    const all = unitSystems.flatMap((units) => ['fuelAmount', 'fuel'].map((read) => [units, read] as const));
+    for (const [units, read] of all) {
+      await load({ read: 'several', reads: ['odometer', read] }, { units });
       await flow.ask();
       const [car] = (await askEditor('cars', {}, { id: 'all' }))['cars'] as CarSummary[];
       const { odometer, fuelAmount } = car?.facts ?? {};

@@ -55,9 +55,6 @@ export const readFor = (name: ShownName): string =>
     ? 'accessibility'
     : ([`${name}Open`, name].find(isReadName) ?? (isOpening(name) ? openings[name].read : name));
 
-/** Other spellings of the units that the service uses. */
-const unitNames: Readonly<Record<string, string>> = { km: 'kilometers', mi: 'miles', percentage: 'percent' };
-
 /** A word or a unit of the service; one that the catalogue does not have is shown as it came. */
 const translated = (group: 'word' | 'unit', key: string): string => say(`${group}.${key}`, { defaultValue: key });
 
@@ -104,7 +101,7 @@ function meaningOf(name: ShownName, fact: ShownValue | undefined, facts: ShownVa
 
 /** `62 %` */
 export const measureText = (value: number, unit: string | null = null): string =>
-  `${numberText(value, 1)} ${unit === null ? '' : translated('unit', unitNames[unit] ?? unit)}`.trim();
+  `${numberText(value, 1)} ${unit === null ? '' : translated('unit', unit)}`.trim();
 
 /** `2 h 48 min`, which every language writes the same, on one line. */
 export function durationText(minutes: number): string {
