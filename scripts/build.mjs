@@ -277,7 +277,7 @@ async function buildForms() {
   await toResources('connected-vehicle.js', 'editor/index.ts', { format: 'iife', globalName: 'connectedVehicle' });
   await toResources('connected-vehicle-cars.mjs', 'cars/panel/cars-tab.ts', { plugins: [styleAsText] });
   for (const [type, folder] of Object.entries(folders)) {
-    // As an `iife`, esbuild adds what no script needs that loads a module later.
+    // Without `iife`, because esbuild then adds a wrapper for modules that are loaded later.
     const script = await bundleForBrowser(`nodes/${folder}/form.ts`, { minifySyntax: false, plugins: [apart(type)] });
     if (nodeTypes.includes(type)) await toResources(dialogOf(type), `${folder}/dialog.ts`, { plugins: [styleAsText] });
     const form = await minifyForm(wholeForm(type, await textOf(`nodes/${folder}/form.html`)));

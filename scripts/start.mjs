@@ -96,7 +96,7 @@ async function main() {
   console.log(`\n  Node-RED, with the pack and its demo car: http://${address}:${openPort}/`);
   if (demo !== null) console.log(`  The demo cars, to see and to click:       ${demo}/`);
   console.log('  More flows: menu Import, Examples, @connected-vehicle/node-red.');
-  console.log('  Flows are kept in .node-red; delete it to begin afresh. Ctrl-C ends.\n');
+  console.log('  Flows are kept in .node-red; delete it to start from the beginning. Ctrl-C ends.\n');
 }
 
 /**

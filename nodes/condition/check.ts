@@ -92,7 +92,10 @@ export function requireRows(rows: ConditionOptions['conditions']): void {
 /** More of them would make the sentence too long to read. */
 const maxFacts = 5;
 
-/** "Battery level: 24 %, Charging cable: not plugged in". Never with the position. */
+/**
+ * "Battery level: 24 %, Charging cable: not plugged in". Never with the position, because whoever
+ * gets a notification would see it.
+ */
 export function factsText(words: Words, judged: readonly Judged[], now: number): string {
   const texts = [...new Set(judged.map((one) => factText(words, one, now)))];
   const facts = texts.slice(0, maxFacts).join(', ');

@@ -38,7 +38,7 @@ const readsByType: Partial<Record<string, (node: FlowNode, poll: number) => Node
   ],
 };
 
-/** They show the effect of the commands. One that only a message names counts as a lock. */
+/** The reads that show the effect of commands. One that only a message names counts as a lock. */
 function proofReadsOf(vehicle: string | undefined): string[] {
   const commands = nodesOf(vehicle)
     .filter(({ type }) => type === 'connected-vehicle-command')

@@ -183,7 +183,7 @@ export class FlowNode implements NodeOfFlow {
    * Shows why this process does not do the work of the node, over anything that the node shows. If
    * it does, shows the obstacle of its vehicle, unless the node shows anything else. Removes both
    * when the node can work. After each deploy it is sent again, for new Status nodes.
-   * @param ofVehicle false for a node that polls: its first read shows the obstacle of its vehicle
+   * @param ofVehicle false if the obstacle of the vehicle is not shown before a read fails
    */
   showObstacle(ofVehicle = true): void {
     this.#showsObstacle = true;

@@ -217,7 +217,10 @@ export const resources = {
 
 export type ResourceName = keyof typeof resources;
 
-/** The set of words is open. A number without a unit is in `unit`, but for `mixedUnits`. */
+/**
+ * A member of a group. A service can send other words than these. A number whose unit the service
+ * does not name is in `unit`, but for `mixedUnits`.
+ */
 export type MemberKind =
   { kind: 'number'; unit: string; mixedUnits?: true } | { kind: 'word'; values: readonly string[] };
 
@@ -427,7 +430,7 @@ export const keptNames = ['journal', 'trips', 'charges'] as const;
 export type KeptName = (typeof keptNames)[number];
 export const isKeptName = (name: string): name is KeptName => keptNames.some((kept) => kept === name);
 
-/** Each is one request. The polls of `inOrder` use the schedule of the first one. */
+/** The reads of `inOrder`, one request each. Its polls use the schedule of the first one. */
 export const inOrderReads = ['diagnostics', 'warnings', 'tyres', 'brakes', 'engine', 'windows', 'doors'] as const;
 
 export type AnyReadName = ReadName | KeptName | 'inOrder';

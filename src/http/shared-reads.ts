@@ -67,7 +67,7 @@ export class SharedReads<V> {
   }
 
   /**
-   * @param key of the read and the vehicle; equal keys are the same read
+   * @param key the address, the media type and whose token is used; equal keys are the same read
    * @param load asks the service; its signal is aborted when the last caller has stopped waiting
    * @throws what `load` throws; CANCELLED, or the signal's own VehicleError, if
    * this caller gives up

@@ -31,10 +31,13 @@ interface Car {
 }
 
 const maxCars = 50;
-/** They are applied again to what another process has stored. Alone, one can be missing there. */
+/** The observations that are applied again to what another process has stored. */
 const maxPending = 200;
 
-/** One record of the state store for each car, made of every reading that a flow makes. */
+/**
+ * The trips and charges of each car, made of every reading that a flow makes: one record of the
+ * state store for each car.
+ */
 export class Logbook {
   readonly #options: Required<LogbookOptions>;
   readonly #cars = new Map<string, Car>();

@@ -24,7 +24,7 @@ export interface SignInStart {
   /** https, or http on a loopback address. */
   authorizeUrl: string;
   client: OAuthClient;
-  /** The portal has the same: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
+  /** As at the portal: https, or http on `localhost` (docs/internals/vendor-api.md 4.3). */
   redirectUrl: string;
   scopes: readonly string[];
   /** The scopes among them that a person can leave out, by the access that asks for them. */
@@ -42,7 +42,7 @@ interface SignInEnd {
   redirected: string;
   /** The config node that asks, if it is known: only the one that began the sign-in may end it. */
   configNodeId?: string;
-  /** The client as it is deployed at the moment of the call; null, the default: it is not. */
+  /** The client as it is deployed at the moment of the call; null, the default, if it is not. */
   deployedClient?: (configNodeId: string) => OAuthClient | null;
 }
 

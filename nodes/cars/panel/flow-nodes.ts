@@ -24,7 +24,7 @@ function statusNode(values: object): object {
   return nodeOf('connected-vehicle-status', { id: RED.nodes.id(), z, ...place, wires: [[]], ...values });
 }
 
-/** It can be undone. The editor marks flows as changed only when nodes are dragged. */
+/** Can be undone. The editor marks flows as changed only when imported nodes are dragged. */
 function addToFlow(nodes: object[]): void {
   RED.view.importNodes(nodes, { touchImport: true, notify: false });
   RED.nodes.dirty(true);
