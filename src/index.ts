@@ -15,7 +15,7 @@ export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
 export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, timeOf, type Clock } from './util/clock';
-export { isEmpty, isRecord, memberOf, parseJson } from './util/json';
+export { copyOfJson, isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.

@@ -1,6 +1,7 @@
 import {
   CarEvents,
   CarRunner,
+  copyOfJson,
   eventText,
   hasRecord,
   inUnit,
@@ -91,13 +92,14 @@ const messageOf = (
   { vin, text, record }: { vin: string; text: string; record: LogRecord | null | undefined },
 ) => ({
   topic: event.event,
-  payload: {
+  // A copy: the runner finds the event by what is in it, and a flow can change its message.
+  payload: copyOfJson({
     ...event,
     vin,
     car: own.carName(vin),
     text: own.withCar(text, vin),
     ...(record !== undefined && { record }),
-  },
+  }),
   vehicle: { vin },
 });
 

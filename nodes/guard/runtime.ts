@@ -1,5 +1,6 @@
 import {
   CarRunner,
+  copyOfJson,
   Guard,
   guardText,
   normalVin,
@@ -80,11 +81,9 @@ export function connectedVehicleGuard(own: FlowNode): void {
 
 const textOf = (own: FlowNode, event: GuardEvent): string => guardText(event, guardWordsOf(own.words));
 
-const payloadOf = (own: FlowNode, event: GuardEvent, vin: string) => ({
-  text: own.withCar(textOf(own, event), vin),
-  car: own.carName(vin),
-  ...event,
-});
+/** A copy: the runner finds the event by what is in it, and a flow can change its message. */
+const payloadOf = (own: FlowNode, event: GuardEvent, vin: string) =>
+  copyOfJson({ text: own.withCar(textOf(own, event), vin), car: own.carName(vin), ...event });
 
 async function openGuard(own: FlowNode, { options: runnerOptions, signal, wake }: RunnerContext<GuardRead>) {
   const options = own.options(guardOptions);

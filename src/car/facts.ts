@@ -228,6 +228,7 @@ export class CarFacts {
       for (const oldest of setNewest(await this.#stored, key, true, maxCars)) await this.#store.remove(oldest);
     } catch {
       this.#stored = null;
+      car.hasNewStates = true;
     }
   }
 

@@ -67,10 +67,14 @@ function wrongPart({ name, latitude, longitude, radius }: Place): keyof Place | 
 /**
  * A place as a form or a message has it: its parts, or the name of a place of the
  * vehicle configuration.
- * @returns null if a part is missing or wrong, or if there is none of this name
+ * @returns a copy, because a flow can change it; null if a part is missing or wrong, or if there is
+ * none of this name
  */
 export function parsePlace(input: unknown, named: readonly Place[] = []): Place | null {
-  if (typeof input === 'string') return named.find(({ name }) => name === input.trim()) ?? null;
+  if (typeof input === 'string') {
+    const known = named.find(({ name }) => name === input.trim());
+    return known === undefined ? null : { ...known };
+  }
   const place = readPlace(input);
   return wrongPart(place) === null ? place : null;
 }

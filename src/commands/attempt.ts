@@ -39,7 +39,7 @@ export class CommandAttempt {
   /** When it was sent; before that, when it was asked for. Milliseconds since 1970. */
   sentAt: number;
   readonly #clock: Clock;
-  readonly #askedAt: number;
+  readonly #askedAt: { monotonic: number; uptime: number };
   /** Aborted when its sender is closed. */
   readonly closing: Signal | undefined;
   readonly #own = new AbortController();
@@ -50,15 +50,17 @@ export class CommandAttempt {
 
   constructor({ clock, signal }: AttemptOptions) {
     this.#clock = clock;
-    this.#askedAt = clock.monotonic();
+    this.#askedAt = { monotonic: clock.monotonic(), uptime: clock.uptime() };
     this.closing = signal;
     ({ signal: this.signal, unlink: this.#unlink } = linkSignals(signal, this.#own.signal));
     this.sentAt = clock.now();
   }
 
-  /** Milliseconds since it was asked for, however long this process was paused meanwhile. */
+  /** Milliseconds since it was asked for, also if this process was paused or its machine slept. */
   get age(): number {
-    return this.#clock.monotonic() - this.#askedAt;
+    const { monotonic, uptime } = this.#askedAt;
+    // Monotonic time stops while a machine sleeps.
+    return Math.max(this.#clock.monotonic() - monotonic, this.#clock.uptime() - uptime);
   }
 
   /** Whether its sender was closed before it was sent. */

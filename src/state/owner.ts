@@ -176,6 +176,7 @@ export class DirectoryOwner {
   /** @throws if this process is ending, or has acted as the owner before */
   async #untilEnded(number: number): Promise<void> {
     let isOfThisMachine = false;
+    let wasClosed = false;
     for (;;) {
       this.#stopping.signal.throwIfAborted();
       const mark = await this.#readMark(number);
@@ -193,8 +194,9 @@ export class DirectoryOwner {
       } else {
         this.#seenAlive();
         isOfThisMachine = true;
-        if (found === 'busy') await this.#sleep(lookMs);
+        if (found === 'busy' || (found === 'closed' && wasClosed)) await this.#sleep(lookMs);
         else if (found !== 'closed') await this.#untilClosed(found);
+        wasClosed = found === 'closed';
       }
     }
   }

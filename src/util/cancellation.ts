@@ -54,8 +54,9 @@ export class Cancellation implements Signal {
     this.#isAborted = true;
     this.#reason = reason;
     const listeners = this.#listeners;
-    if (listeners instanceof Set) for (const listener of listeners) listener();
-    else listeners?.();
+    // As an AbortSignal: one that was removed meanwhile is not called, nor one that was added.
+    if (listeners instanceof Set) for (const one of Array.from(listeners)) if (listeners.has(one)) one();
+    if (typeof listeners === 'function') listeners();
     this.#listeners = undefined;
   }
 }

@@ -115,8 +115,8 @@ const descriptions = z.object({
   steering: descriptiveText,
   upholstery: z.optional(descriptiveText),
 });
-const noImages = { exteriorImageUrl: null, internalImageUrl: null };
-const noDescriptions = { model: null, steering: null };
+const noImages = () => ({ exteriorImageUrl: null, internalImageUrl: null });
+const noDescriptions = () => ({ model: null, steering: null });
 
 export const detailsShape = z.lazy(() =>
   z.object({

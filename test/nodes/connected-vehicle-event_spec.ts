@@ -127,6 +127,26 @@ describe(type, () => {
     assert.equal(texts()[1], 'Rear-right window is closed');
   });
 
+  it('sends the next event, and none twice, if the flow changes what is inside a message', async () => {
+    await load({ events: ['window-opened', 'window-closed'] });
+    flow.node('out0').on('input', (msg) => {
+      const { between } = msg.payload as { between: Record<string, unknown> };
+      Object.assign(between, { since: 'changed', msg });
+    });
+    await until(isListening);
+    for (const [index, state] of (['OPEN', 'CLOSED', 'OPEN'] as const).entries()) {
+      service.car().set({ windows: { rearRight: state } });
+      await until(() => payloads().length > index);
+    }
+    await pass(3);
+    assert.deepEqual(flow.caught, []);
+    await flow.endProcess();
+    await load({ events: ['window-opened', 'window-closed'] });
+    await until(isListening);
+    await pass(3);
+    assert.deepEqual(payloads(), []);
+  });
+
   it('reports after a restart what changed meanwhile, and nothing twice', async () => {
     await load({ events: ['unlocked', 'locked'] });
     await until(isListening);

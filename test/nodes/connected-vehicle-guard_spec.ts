@@ -75,6 +75,19 @@ describe(type, () => {
     assert.equal(said(0).length, 1);
   });
 
+  it('sends the all-clear also if the flow changes what is inside the alert', async () => {
+    await load();
+    flow.node('out0').on('input', (msg) => {
+      (msg.payload as { openings: unknown[] }).openings.push(msg);
+    });
+    service.car().set({ windows: { frontLeft: 'OPEN' } });
+    await until(() => said(0).length === 1);
+    service.car().set({ windows: { frontLeft: 'CLOSED' } });
+    await until(() => said(1).length === 1);
+    await pass(30);
+    assert.deepEqual([said(0).length, said(1).length, flow.caught.length], [1, 1, 0]);
+  });
+
   it('sends an alert on request, marked as a test, one for two at the same time, and continues as before', async () => {
     await load({ minutes: 5, watch: ['window'], poll: 0, quietHours: '00:00-23:59' });
     const test = () => askEditor('test', {}, { id: 'n' });

@@ -69,6 +69,13 @@ describe('The places of a vehicle configuration', () => {
     assert.equal((await check())[0], 2);
   });
 
+  it('stay as they are if a flow changes the place in a message', async () => {
+    await load(condition('Home'));
+    const [, operand] = await check();
+    Object.assign(operand as object, { radius: 1 });
+    assert.deepEqual(await check(), [1, { name: 'Home', ...here, radius: 200 }]);
+  });
+
   it('can be named by a message', async () => {
     await load(condition('place', 'msg'));
     assert.equal((await check({ place: 'Home' }))[0], 1);

@@ -392,15 +392,21 @@ describe('commands of several processes to one car', () => {
       assert.equal(posts().length, 5);
     });
 
-    it('are one if a process was paused for 40 seconds just after it got the message', async () => {
-      const paused = new CommandAttempt({ clock: all.clock });
-      const first = send(one, 'lock', { interface: 'v2' });
-      await all.clock.advance(40 * second);
-      const joined = send(other, 'lock', { interface: 'v2' }, paused);
-      await all.clock.advance(5 * second);
-      assert.equal((await joined).id, (await first).id);
-      assert.deepEqual(posts(), ['lock']);
-    });
+    const pauses: Record<string, () => Promise<void> | void> = {
+      'a process was paused for 40 seconds': () => all.clock.advance(40 * second),
+      'a machine slept for 40 seconds': () => all.clock.sleepMachine(40 * second),
+    };
+    for (const [what, pause] of Object.entries(pauses))
+      it(`are one if ${what} just after it got the message`, async () => {
+        const paused = new CommandAttempt({ clock: all.clock });
+        const first = send(one, 'lock', { interface: 'v2' });
+        await all.clock.advance(5 * second);
+        await pause();
+        const joined = send(other, 'lock', { interface: 'v2' }, paused);
+        await all.clock.advance(5 * second);
+        assert.equal((await joined).id, (await first).id);
+        assert.deepEqual(posts(), ['lock']);
+      });
 
     it('are sent by the second process if the first ended before it had sent its own', async () => {
       all.service.car.set(asleep);

@@ -33,6 +33,16 @@ describe('a cancellation', () => {
     assert.deepEqual(heard, []);
   });
 
+  it('calls no listener that another one adds meanwhile', () => {
+    const cancellation = new Cancellation();
+    const heard: string[] = [];
+    const late = (): void => void heard.push('late');
+    cancellation.addEventListener('abort', () => cancellation.addEventListener('abort', late));
+    cancellation.addEventListener('abort', () => void heard.push('second'));
+    cancellation.abort();
+    assert.deepEqual(heard, ['second']);
+  });
+
   it('throws its reason as soon as it is aborted', () => {
     const cancellation = new Cancellation();
     cancellation.throwIfAborted();

@@ -224,6 +224,15 @@ describe('details, lists and accessibility', () => {
     assert.deepEqual(images, { exteriorImageUrl: null, internalImageUrl: null, sides: {} });
   });
 
+  it('reads details that share nothing with those of another car, because a flow can change them', () => {
+    const [one, other] = [parseDetails({ data: {} }), parseDetails({ data: {} })];
+    Object.assign(one.payload.descriptions, { model: 'EX30' });
+    Object.assign(one.payload.images, { exteriorImageUrl: 'https://example.test' });
+    assert.equal(other.payload.descriptions.model, null);
+    assert.equal(other.payload.images.exteriorImageUrl, null);
+    assert.equal(parseDetails({ data: {} }).payload.descriptions.model, null);
+  });
+
   const sidesOf = (exteriorImageUrl: unknown) =>
     parseDetails({ data: { images: { exteriorImageUrl, internalImageUrl: '' } } }).payload.images.sides;
 
