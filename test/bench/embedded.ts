@@ -87,6 +87,8 @@ export async function embed(
 ): Promise<Embedded> {
   const userDir = mkdtempSync(join(tmpdir(), 'bench-'));
   process.on('exit', () => rmSync(userDir, { recursive: true, force: true }));
+  // How the benchmark ends this process.
+  process.once('SIGTERM', () => process.exit());
   mkdirSync(join(userDir, 'nodes'));
   for (const { type, code } of nodes) {
     writeFileSync(join(userDir, `nodes/${type}.js`), code);
