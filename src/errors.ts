@@ -169,4 +169,4 @@ export function asVehicleError(error: unknown): VehicleError {
 
 /** The error of work that is in progress when its owner is closed. */
 export const cancelledError = (): VehicleError =>
-  new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+  new VehicleError('CANCELLED', 'The request was canceled because the flow was stopped or redeployed.');

@@ -73,7 +73,7 @@ class ResultNode {
     } catch (error) {
       if (abort.aborted) {
         await this.#followed.end(id);
-        throw new VehicleError('CANCELLED', 'Following the command was cancelled by a message.');
+        throw new VehicleError('CANCELLED', 'Following the command was canceled by a message.');
       }
       // The node was closed: the command is followed further after the deploy. A link that must not
       // be followed ends it.

@@ -101,7 +101,7 @@ class Vehicle {
     const { RED, node, words, closing } = this.#own;
     // A node that asked late would open an account that is never closed.
     if (closing.aborted)
-      throw new VehicleError('CANCELLED', 'The request was cancelled because the flow was stopped or redeployed.');
+      throw new VehicleError('CANCELLED', 'The request was canceled because the flow was stopped or redeployed.');
     const options = this.#own.options(vehicleOptions);
     const isDemo = options.service === 'demo';
     const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});

@@ -129,7 +129,7 @@ class SignInRoutes {
     if (service.tokenUrl !== '') await session?.removeGrant(signInKey(clientOf(service, credentials), config.id));
   }
 
-  /** A grant goes after a day without a deploy, so that a form that was cancelled leaves none. */
+  /** A grant goes after a day without a deploy, so that a form that was canceled leaves none. */
   async #removeUndeployed(): Promise<void> {
     const { store } = packOf(this.#RED);
     const deployed = new Set(storedNodes(this.#RED).map(({ id }) => id));

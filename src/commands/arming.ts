@@ -112,7 +112,7 @@ export class Arming {
    * @throws VehicleError INPUT_INVALID if it is not armed; STORE_UNAVAILABLE
    */
   async take(seconds: number): Promise<ArmedCommand> {
-    // A command that needs no arming can also be cancelled: by a message to
+    // A command that needs no arming can also be canceled: by a message to
     // another copy of the flow.
     if (seconds === 0) return { check: () => undefined, confirm: this.#confirm(this.#read()) };
     const disarmsHere = this.#disarms;

@@ -125,12 +125,12 @@ export class CommandAttempt {
 }
 
 /**
- * A waiting command was cancelled by a message: a copy of the flow that waits with the same
+ * A waiting command was canceled by a message: a copy of the flow that waits with the same
  * one must not send it.
  */
 export class CancelledByMessage extends VehicleError {
   constructor() {
-    super('CANCELLED', 'The waiting command was cancelled by a message. It was not sent.');
+    super('CANCELLED', 'The waiting command was canceled by a message. It was not sent.');
   }
 }
 

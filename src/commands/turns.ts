@@ -566,7 +566,7 @@ export class Turns {
 
   /**
    * Writes the slot again if the store has lost it, cancels a waiting command that has lost the
-   * slot or that a message has cancelled, and ends the turn when the command is over.
+   * slot or that a message has canceled, and ends the turn when the command is over.
    */
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;

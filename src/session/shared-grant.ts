@@ -124,7 +124,7 @@ export class SharedGrant {
       if (!presence.isStill(grant.refreshing ?? ''))
         throw new VehicleError('TIMEOUT', 'The refresh of the sign-in took too long and was not sent.');
       isSent = true;
-      // From here on the request is not cancelled, because the service may have rotated the token.
+      // From here on the request is not canceled, because the service may have rotated the token.
       unsent.unlink();
     };
     // If that cannot be stored, the mark names this process, which repeats the refresh.

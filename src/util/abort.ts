@@ -4,12 +4,12 @@ import { Cancellation, type Signal } from './cancellation';
 
 /**
  * The error of a caller that gave up: a signal's own VehicleError (a time limit) is more
- * exact than "cancelled".
+ * exact than "canceled".
  */
 export const reasonOf = (signal: Pick<Signal, 'reason'>): VehicleError =>
   signal.reason instanceof VehicleError
     ? signal.reason
-    : new VehicleError('CANCELLED', 'The request was cancelled before it was answered.', { cause: signal.reason });
+    : new VehicleError('CANCELLED', 'The request was canceled before it was answered.', { cause: signal.reason });
 
 /**
  * Stops waiting for `work` when the signal is aborted; the work itself continues.

@@ -80,7 +80,7 @@ describe('The examples in trouble', function () {
       await press('Everybody left');
       await untilAsked(service, 1);
       await press('Somebody is home');
-      assert.match(String(await next('Notify')), /cancelled.*not sent/);
+      assert.match(String(await next('Notify')), /canceled.*not sent/);
       assert.deepEqual(all('Alarm'), []);
       assert.ok(service.requests.every(({ method }) => method === 'GET'));
     });

@@ -336,7 +336,7 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(second);
     await armingOf(other, 'a').cancel();
     await all.clock.advance(5 * second);
-    assert.match((await failure(waiting)).message, /cancelled by a message/);
+    assert.match((await failure(waiting)).message, /canceled by a message/);
     await all.clock.advance(160 * second);
     await ofAnother;
     assert.deepEqual(posts(), ['lock', 'flash']);
@@ -495,7 +495,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(second);
       await armingOf(other, 'lock').cancel();
       await all.clock.advance(10 * second);
-      for (const work of both) assert.match((await failure(work)).message, /cancelled by a message/);
+      for (const work of both) assert.match((await failure(work)).message, /canceled by a message/);
       assert.deepEqual(posts(), []);
     });
   });
