@@ -64,6 +64,15 @@ describe('The repository', () => {
     assert.match(readText('tsconfig.json'), /"lib": \["ES2023"\]/);
   });
 
+  it('names a kind of store only where it is made, chosen or checked', () => {
+    const kinds = /\b(?:Redis|File)(?:Presence|StateStore)\b|\bDirectory(?:InUse|Owner)\b|fault === 'unavailable'/;
+    const above = [...sources, ...nodes].filter((file) => !/^src\/(?:state|simulator)\//.test(file));
+    assert.deepEqual(
+      above.filter((file) => kinds.test(withoutComments(readText(file)))),
+      ['src/check.ts', 'src/index.ts', 'nodes/node-red/shared-store.ts', 'nodes/node-red/storage.ts'],
+    );
+  });
+
   it('keeps HTTP out of nodes/, and undici in one file', () => {
     assert.deepEqual(
       [...sources, ...nodes].filter(
