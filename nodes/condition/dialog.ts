@@ -175,7 +175,7 @@ function addRow(item: JQuery, row: Row, choices: JQuery[]): void {
   });
 }
 
-/** What is found goes into a row that has no operand yet, or into a new one. */
+/** Puts the value that was found into a row that has no operand yet, or into a new one. */
 function offerSearch(list: JQuery): void {
   const values = valuesByTheme().flatMap(({ heading, values: ofTheme }) =>
     ofTheme.map(({ value: name, text: title }) => ({

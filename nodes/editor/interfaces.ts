@@ -2,7 +2,7 @@ import { defaultAccess, services, type InterfaceName, type needsOfRead, type Ver
 import { nodeField, part, textOf } from './forms';
 import { sharedText } from './texts';
 
-/** What a read or a command needs, as the reader calls it. */
+/** The needs of a read or a command, with its name in the form. */
 type Needs = { title: string } & ReturnType<typeof needsOfRead>;
 
 /**

@@ -67,7 +67,7 @@ interface EditorDefinition<Options, Credentials> {
  */
 declare const connectedVehicle: typeof import('./index');
 
-/** What forms read of a vehicle configuration; a number can be a text. */
+/** The properties of a vehicle configuration that forms read. A number can be a text. */
 interface ConfigOptions {
   d?: boolean;
   valid?: boolean;

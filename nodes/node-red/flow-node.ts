@@ -38,7 +38,7 @@ export class FlowNode implements NodeOfFlow {
   readonly #vehicle: string;
   /** Whether, in a group, another copy of the flow does the work of the node. */
   #standsBy = false;
-  /** That of the last message. */
+  /** The account of the last message. */
   #account: Account | undefined;
   /** The car that the status is about. */
   #shownVin: unknown;

@@ -32,7 +32,7 @@ type Work = (task: Task) => Promise<void | typeof handedOver | typeof noNews | V
 class InputHandler {
   readonly #own: FlowNode;
   readonly #work: Work;
-  /** Of the first failure. */
+  /** Made at the first failure. */
   #errorLog: ErrorLog | undefined;
   #underWay = 0;
   #ended: (() => void) | undefined;

@@ -50,7 +50,8 @@ const outcomeStyles = {
 } as const satisfies Record<CommandRecord['outcome'], StatusStyle>;
 
 /**
- * What a node shows. Node-RED passes the whole object to Status nodes, but its types lack the code.
+ * The status that a node shows. Node-RED passes the whole object to Status nodes, but its types
+ * lack the code.
  */
 interface ShownStatus extends NodeStatusObject {
   code: string;

@@ -456,7 +456,7 @@ class Dialog {
     });
   }
 
-  /** It is shown once: each request returns it again, also after an address was pasted. */
+  /** Shows a result once: each request returns it again, also after an address was pasted. */
   #showWindowResult(result: SignInResult): void {
     if (!this.#isWaiting || result.at === this.#seen) return;
     this.#seen = result.at;

@@ -15,7 +15,10 @@ interface Group {
   scopes: readonly string[];
 }
 
-/** They can be read as a whole (docs/internals/vendor-api.md 14); `theme` is their heading. */
+/**
+ * The groups that can be read as a whole (docs/internals/vendor-api.md 14); `theme` is their
+ * heading.
+ */
 export const groupReads = {
   fuel: {
     scopes: ['conve:fuel_status', 'conve:battery_charge_level'],

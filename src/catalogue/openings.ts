@@ -102,7 +102,7 @@ export interface Openness {
   locked?: boolean | null;
 }
 
-/** It is one of the doors: it counts for `locked`, never for `open` and `allClosed`. */
+/** The lock is a member of the doors: it counts for `locked`, never for `open` and `allClosed`. */
 const lockName = openings.carLocked.name;
 const sunroofName = openings.sunroof.name;
 /** The car lacks the equipment, or the state is not known at the moment. */

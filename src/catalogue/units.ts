@@ -105,7 +105,7 @@ const scaleOf = (unit: string): Scale | undefined => (Object.hasOwn(scales, unit
 export const unitSystems = ['car', 'metric', 'uk', 'us'] as const;
 export type UnitSystem = (typeof unitSystems)[number];
 
-/** Fuel is sold in liters there too; electric cars show miles per kilowatt-hour. */
+/** Fuel is also sold in liters there, and electric cars show miles per kilowatt-hour. */
 const uk: typeof metric = {
   ...metric,
   distance: 'miles',
@@ -120,7 +120,10 @@ const systems: Readonly<Record<Exclude<UnitSystem, 'car'>, typeof metric>> = {
   us: { ...uk, volume: 'US gallons', temperature: 'degrees fahrenheit', fuelPerDistance: 'miles per US gallon' },
 };
 
-/** Units are in words. One that is unknown or that every country has stays the same. */
+/**
+ * The unit that a system has in place of another one, both in words. A unit that is unknown or that
+ * every country has stays the same.
+ */
 export function unitOf(system: UnitSystem, unit: string): string {
   const scale = scaleOf(unit);
   return system === 'car' || scale === undefined ? unit : systems[system][scale.of];
@@ -141,7 +144,10 @@ export function factorBetween(from: string, to: string): number | null {
   return one !== undefined && one.of === other?.of && isFactor ? one.factor / other.factor : null;
 }
 
-/** Units are in words. It is not rounded; null: a use of 0 gives no distance per liter. */
+/**
+ * A number in another unit, both in words, not rounded; null if there is none: a use of 0 gives no
+ * distance per liter.
+ */
 export function inUnit(value: number, from: string, to: string): number | null {
   const factor = factorBetween(from, to);
   const converted = factor === null ? throughFirst(value, scaleOf(from), scaleOf(to)) : value * factor;
@@ -159,14 +165,17 @@ function throughFirst(value: number, from: Scale | undefined, to: Scale | undefi
   return to.isReciprocal ? to.factor / inFirst : inFirst / to.factor + (to.zero ?? 0);
 }
 
-/** It drops digits that the car did not measure: from 100 on, a number is whole. */
+/** A converted number without digits that the car did not measure: from 100 on, it is whole. */
 export function roundedIn(unit: string, value: number): number {
   const decimals = Math.abs(value) >= 100 ? 0 : (scaleOf(unit)?.decimals ?? 1);
   // + 0: no minus zero.
   return Number(value.toFixed(decimals)) + 0;
 }
 
-/** A converted number is rounded; null: there is no number in that unit. */
+/**
+ * A number in the unit of a system, rounded if it was converted; null if that unit has no number
+ * for it.
+ */
 export function inSystem(system: UnitSystem, value: number, unit: string): { value: number | null; unit: string } {
   const to = unitOf(system, unit);
   if (to === unit) return { value, unit };

@@ -11,6 +11,7 @@ import { warningClasses } from './warnings';
  */
 export interface ValueClass {
   kind: 'number' | 'boolean' | 'word' | 'time';
+  /** The unit, in words. */
   unit: string | null;
   deviceClass: string | null;
   stateClass: 'measurement' | 'total_increasing' | null;
@@ -43,7 +44,10 @@ const unitClasses: Readonly<Record<string, readonly [symbol: string, deviceClass
 /** The symbol of a unit in words; the unit itself if it has none. */
 export const symbolOf = (unit: string): string => unitClasses[unit]?.[0] ?? unit;
 
-/** Numbers whose unit does not show it. The sum of 31 days can fall: it has no state class. */
+/**
+ * Numbers whose class does not follow from their unit. The sum of 31 days can also fall, so it has
+ * no state class.
+ */
 const numberClasses: Readonly<Record<string, Omit<ValueClass, 'kind' | 'unit'>>> = {
   odometer: { deviceClass: 'distance', stateClass: 'total_increasing' },
   batteryChargeLevel: { deviceClass: 'battery', stateClass: 'measurement' },
@@ -125,7 +129,10 @@ function classOfBoolean(name: string | undefined, row: GroupedResource | undefin
   return opening === undefined ? booleanOf(null) : classOfOpening(opening.kind);
 }
 
-/** Whether something is wrong, or the engine runs. Null for a word that states neither. */
+/**
+ * The boolean of a word of a group: whether something is wrong, or the engine runs. Null for a word
+ * that states neither.
+ */
 export function booleanOfWord(read: string, member: string, value: unknown): boolean | null {
   if (typeof value !== 'string') return typeof value === 'boolean' ? value : null;
   const row = rowOf(readOfMember(read, member));
@@ -135,6 +142,7 @@ export function booleanOfWord(read: string, member: string, value: unknown): boo
   return warning === undefined ? null : warning === 'on';
 }
 
+/** Questions that words answer: whether the cable is plugged in, and whether the car charges. */
 export const questionsOfWords = {
   chargerConnectionStatus: { id: 'pluggedIn', deviceClass: 'plug', answer: isPluggedInWord },
   chargingStatus: { id: 'isCharging', deviceClass: 'battery_charging', answer: isChargingWord },

@@ -38,7 +38,10 @@ const windowPaths = {
 const leaf = (length: number): string =>
   `M0 2 C-5 2 -6 8 -6 14 L-6 ${length - 6} Q-6 ${length} 0 ${length} L6 ${length} L6 2 Z`;
 
-/** It reaches beyond a narrow part, for a finger; its frame in two tones shows the focus. */
+/**
+ * The area to click reaches beyond a narrow part, for a finger. Its frame in two tones shows the
+ * focus.
+ */
 const hit = (x: number, y: number, width: number, height: number): string =>
   ['hit', 'ring']
     .map((kind) => `<rect class="cv-${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="6"/>`)

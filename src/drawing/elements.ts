@@ -29,7 +29,9 @@ export function button(label: string, icon: string, onClick: () => void): HTMLBu
 
 export const iconOf = (name: string): HTMLElement => element('i', { class: `fa ${name}`, 'aria-hidden': 'true' });
 
-/** It is redrawn only when its data changes: keyboard focus and scroll position are kept. */
+/**
+ * A section is redrawn only when its data changes, so it keeps keyboard focus and scroll position.
+ */
 export class Section<Data> {
   readonly root: HTMLElement;
   #shown = '';

@@ -334,7 +334,9 @@ export class RateLimiter {
     return true;
   }
 
-  /** As many as this process has sent, if others need not see each request. */
+  /**
+   * Plans to reserve as many requests as this process has sent, if others need not see each one.
+   */
   #planNext(api: ApiName, time: number): void {
     const reservation = this.#reservations[api];
     if (reservation.next > 0) return;

@@ -10,7 +10,10 @@ const kinds: Readonly<Record<string, 'trips' | 'charges'>> = {
 
 export const hasRecord = (event: string): boolean => Object.hasOwn(kinds, event);
 
-/** Null if the logbook has none: the readings of other nodes can show it later than the event. */
+/**
+ * The record of an event; null if the logbook has none: the readings of other nodes can show it
+ * later than the event.
+ */
 export function recordOfEvent(
   { event, between: { since } }: { event: string; between: { since: string | null } },
   log: Readonly<Record<'trips' | 'charges', readonly LogRecord[]>>,

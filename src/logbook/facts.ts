@@ -9,7 +9,7 @@ export type LogValue = number | boolean | Position;
 
 type ValueOf = (content: unknown) => LogValue | null;
 
-/** It is null for a unit that cannot be converted, and for a number that no car has. */
+/** The number is null if its unit cannot be converted, or if no car has such a number. */
 const numberIn =
   (unit: string, most: number): ValueOf =>
   (content) => {

@@ -70,7 +70,9 @@ interface RequestContext {
   mayLeave?: (() => void) | undefined;
 }
 
-/** It counts from the first byte on. An answer that is given up may have rotated the token. */
+/**
+ * The limit counts from the first byte on. An answer that is given up may have rotated the token.
+ */
 const answerTimeoutMs = 50_000;
 
 const tokensSchema = z.lazy(() =>

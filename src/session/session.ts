@@ -86,7 +86,9 @@ export function openSession(options: GrantStoreOptions & Pick<SessionOptions, 'c
   return new Session({ ...options, store: new GrantStore(options), send });
 }
 
-/** One connection for each request: a wrong proxy address fails the request, not the start. */
+/**
+ * Makes one connection for each request: a wrong proxy address fails the request, not the start.
+ */
 const sendOverOwnConnection =
   (clock: Clock): Send =>
   async (request) => {

@@ -165,7 +165,7 @@ export class SharedGrant {
 const isOlder = (stored: Grant, known: Grant): boolean =>
   stored.signedInAt === known.signedInAt && stored.generation < known.generation;
 
-/** It is later also if the store had lost its values before a sign-in, which counts from 1. */
+/** A grant is later also if the store had lost its values before a sign-in, which counts from 1. */
 const isLater = (stored: Grant, next: Grant): boolean =>
   stored.generation >= next.generation || stored.signedInAt > next.signedInAt;
 

@@ -32,7 +32,10 @@ export function parseCharging(body: unknown): Parsed<Charging> {
   return { payload, measuredAt: oldest([...members.values()].map(({ timestamp }) => timestamp)) };
 }
 
-/** It is worked out from the same answer: ISO-8601, null while the car does not charge. */
+/**
+ * The time of the end is worked out from the same answer: ISO-8601, null while the car does not
+ * charge.
+ */
 export function parseChargingDoneAt(body: unknown): Parsed<ChargingMember> {
   const payload = doneAt(parseCharging(body).payload);
   return { payload, measuredAt: payload.timestamp };

@@ -63,7 +63,10 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
-/** It has the type of docs/internals/service.md 2.8; exact: it contains all that was reported. */
+/**
+ * A value with the type of docs/internals/service.md 2.8. It is exact if it contains all that was
+ * reported.
+ */
 interface Converted {
   value: Scalar | null;
   isExact: boolean;
@@ -107,7 +110,10 @@ function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted 
   return resource.kind === 'enum' && resource.values.includes(word) ? { value: word, isExact: true } : unconverted;
 }
 
-/** One word for all that have failed; docs/internals/service.md 2.8 has none for no failure. */
+/**
+ * Gives one word for all bulbs that have failed; docs/internals/service.md 2.8 has none for no
+ * failure.
+ */
 function bulbReading({ bulbs, failed, several }: GroupedBulbs, data: Data): ResourceReading {
   const lights = Object.entries(bulbs)
     .filter(([member]) => Object.hasOwn(data, member))

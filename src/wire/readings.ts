@@ -207,7 +207,10 @@ const sidesByPath = {
   left: 'left',
 } as const satisfies Record<string, CarSide>;
 
-/** They follow from the address of one. Only a request shows whether a picture is there. */
+/**
+ * The addresses of all sides follow from that of one. Only a request shows whether a picture is
+ * there.
+ */
 function sidesOf(address: string | null): Partial<Record<CarSide, string>> {
   const url = address !== null && URL.canParse(address) ? new URL(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return {};

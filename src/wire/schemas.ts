@@ -90,7 +90,10 @@ export function toNumber(input: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number + 0 : null;
 }
 
-/** Null if it is not reported (docs/internals/service.md 2.2); v1 sends `modelYear` as text. */
+/**
+ * A number, null if it is not reported (docs/internals/service.md 2.2); v1 sends `modelYear` as
+ * text.
+ */
 const number = z.catch(z.pipe(z.unknown(), z.transform(toNumber)), null);
 
 /** docs/internals/vendor-api.md 1.4: a car can send the word "null" if it has no upholstery. */

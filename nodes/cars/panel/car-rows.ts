@@ -49,7 +49,7 @@ const groups: readonly (readonly [title: string, names: readonly ShownName[]])[]
 const isAlwaysShown = (name: ShownName): boolean =>
   name === 'carLocked' || (isOpening(name) && !('ifFitted' in openings[name]));
 
-/** What a *car status* node reads for a line; a door is read with the others. */
+/** The read of a *car status* node that has the value of a line. A door is read with the others. */
 export const readFor = (name: ShownName): string =>
   name === 'availability'
     ? 'accessibility'

@@ -39,7 +39,9 @@ export class CarsPanel {
   readonly #demo: DemoControls;
   readonly #demoPage = new Section('page', pageOf);
   readonly #more = element('details', { class: 'cars-more' }, element('summary', {}, say('demo.more')));
-  /** They are closed until a person opens them: the browser loads them from another host. */
+  /**
+   * The pictures are closed until a person opens them: the browser loads them from another host.
+   */
   readonly #pictures = element('details', { class: 'cars-pictures' });
   readonly #shownPictures = element('div', { role: 'status' });
   readonly #list: Section<CarSummary['facts']>;

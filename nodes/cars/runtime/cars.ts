@@ -155,7 +155,10 @@ export async function clickCarOfTab(RED: NodeAPI, key: string, click: unknown): 
   await clickDemoCar(RED, car.vin, click);
 }
 
-/** It reads the tank or the battery that the car has, or both as long as that is unknown. */
+/**
+ * The reads of *Read now*: the tank or the battery that the car has, or both as long as that is
+ * unknown.
+ */
 function readsFor({ fuelAmount, batteryChargeLevel }: ShownValues): ReadName[] {
   const isUnknown = fuelAmount === undefined && batteryChargeLevel === undefined;
   return [

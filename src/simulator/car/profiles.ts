@@ -91,7 +91,7 @@ export const milesCar: CarOptions = {
   },
 };
 
-/** It has three of the ten members of the energy state (docs/internals/vendor-api.md 12.5). */
+/** A car with three of the ten members of the energy state (docs/internals/vendor-api.md 12.5). */
 export const classicHybridCar: CarOptions = {
   ...hybridCar,
   vin: 'YV1CLASS1CPLUGDM5',
@@ -122,7 +122,10 @@ export const quirkyCar: CarOptions = {
   ignoresClimatizationStop: true,
 };
 
-/** It has no `lock-reduced-guard` (docs/internals/service.md 4.1 rule 1), and no drive battery. */
+/**
+ * A car without `lock-reduced-guard` (docs/internals/service.md 4.1 rule 1) and without a drive
+ * battery.
+ */
 export const classicCar: CarOptions = {
   vin: 'YV1CT9551B1570982',
   classic: true,

@@ -151,14 +151,18 @@ export const values = {
   plugIn: first(flag, false),
   /** The id of its wallbox; null: it has none. */
   wallbox: first(text, null),
-  /** It answers with success and continues (docs/internals/vendor-api.md 15.1). */
+  /**
+   * The car answers with success, and its climate continues (docs/internals/vendor-api.md 15.1).
+   */
   ignoresClimatizationStop: first(flag, false),
   inUse: first(flag, false),
   asleep: first(flag, false),
   /** False: no internet. */
   reachable: first(flag, true),
   powerSaving: first(flag, false),
-  /** It lacks the platform-based infotainment system (docs/internals/service.md 4.1 rule 1). */
+  /**
+   * The car lacks the platform-based infotainment system (docs/internals/service.md 4.1 rule 1).
+   */
   classic: first(flag, false),
   /** `climatization-start`, which the specification lacks (docs/internals/vendor-api.md 1.7). */
   extraCommands: first(

@@ -1,6 +1,6 @@
 import type { FaultOptions } from '../service/faults';
 
-/** It stands for the 150 s of the real service (docs/internals/vendor-api.md 1.9). */
+/** The limit stands for the 150 s of the real service (docs/internals/vendor-api.md 1.9). */
 const limitMs = 7_500;
 const nextCommand = { method: 'POST' };
 const nextOfWallbox = { path: '/energy-device/' };

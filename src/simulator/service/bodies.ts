@@ -94,7 +94,9 @@ export function detailsBody(car: Car, context: ViewContext): Body {
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => context.isReal || value !== null));
 }
 
-/** It is valid for 15 minutes; there are several sides (docs/internals/vendor-api.md 14.8). */
+/**
+ * An address is valid for 15 minutes; there are several sides (docs/internals/vendor-api.md 14.8).
+ */
 const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
   `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
