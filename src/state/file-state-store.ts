@@ -22,19 +22,23 @@ import {
 } from './state-store';
 
 /**
- * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,
- * which cost more CPU than the steps.
+ * The parts of the file system in use. The steps that force a file to disk do without the objects
+ * of `node:fs/promises` for open files, which cost more CPU than the steps.
  */
-export const durableFiles = {
+export const stateFiles = {
+  mkdir: diskFiles.mkdir,
+  readFile: diskFiles.readFile,
+  readdir: diskFiles.readdir,
+  rename: diskFiles.rename,
+  unlink: diskFiles.unlink,
   writeFile: promisify(writeFile),
   open: promisify(open),
   fsync: promisify(fsync),
   closeSync,
 };
 
-/** The parts of the file system in use; a parameter so that a test can make any step fail. */
-export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'readFile' | 'readdir' | 'rename' | 'unlink'> &
-  typeof durableFiles;
+/** A parameter, so that a test can make any step fail. */
+export type StateFiles = typeof stateFiles;
 
 export interface FileStateStoreOptions {
   /**
@@ -86,8 +90,7 @@ interface Collection {
  */
 export class FileStateStore implements StateStore {
   readonly #options: FileStateStoreOptions;
-  readonly #files: Omit<StateFiles, keyof typeof durableFiles>;
-  readonly #durable: typeof durableFiles;
+  readonly #files: StateFiles;
   readonly #collections = new Map<string, Promise<Collection>>();
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -103,8 +106,7 @@ export class FileStateStore implements StateStore {
 
   constructor(options: FileStateStoreOptions) {
     this.#options = options;
-    this.#files = options.files ?? diskFiles;
-    this.#durable = options.files ?? durableFiles;
+    this.#files = options.files ?? stateFiles;
   }
 
   async read(key: string): Promise<Stored | null> {
@@ -247,11 +249,11 @@ export class FileStateStore implements StateStore {
   async #create(folder: string, draft: string, text: string): Promise<void> {
     const options = { flag: 'wx', mode: 0o600, flush: true };
     try {
-      await this.#durable.writeFile(draft, text, options);
+      await this.#files.writeFile(draft, text, options);
     } catch (error) {
       if (systemCodeOf(error) !== 'ENOENT') throw error;
       await this.#files.mkdir(folder, { recursive: true, mode: 0o700 });
-      await this.#durable.writeFile(draft, text, options);
+      await this.#files.writeFile(draft, text, options);
     }
   }
 
@@ -277,7 +279,7 @@ export class FileStateStore implements StateStore {
    * do that and need not.
    */
   async #syncFolder(folder: string): Promise<void> {
-    const { open, fsync, closeSync } = this.#durable;
+    const { open, fsync, closeSync } = this.#files;
     try {
       const opened = await open(folder, 'r');
       // Closing a folder needs no access to the disk.

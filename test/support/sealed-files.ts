@@ -1,6 +1,6 @@
 import * as diskFiles from 'node:fs/promises';
 import { FileStateStore, SealedStateStore, type Seal } from '../../src/index';
-import { durableFiles, type FileStateStoreOptions } from '../../src/state/file-state-store';
+import { stateFiles, type FileStateStoreOptions } from '../../src/state/file-state-store';
 
 /** The store of the sign-ins, as the nodes open it. */
 export const sealedFiles = (seals: readonly Seal[], options: FileStateStoreOptions): SealedStateStore =>
@@ -15,8 +15,7 @@ export const unsyncedFiles = (seals: readonly Seal[], directory: string): Sealed
   sealedFiles(seals, {
     directory,
     files: {
-      ...diskFiles,
-      ...durableFiles,
+      ...stateFiles,
       writeFile: (path, text) => diskFiles.writeFile(String(path), text, { flag: 'wx' }),
       fsync: () => Promise.resolve(),
     },
