@@ -22,23 +22,19 @@ import {
 } from './state-store';
 
 /**
- * The parts of the file system in use. The steps that force a file to disk do without the objects
- * of `node:fs/promises` for open files, which cost more CPU than the steps.
+ * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,
+ * which cost more CPU than the steps.
  */
-export const stateFiles = {
-  mkdir: diskFiles.mkdir,
-  readFile: diskFiles.readFile,
-  readdir: diskFiles.readdir,
-  rename: diskFiles.rename,
-  unlink: diskFiles.unlink,
+export const durableFiles = {
   writeFile: promisify(writeFile),
   open: promisify(open),
   fsync: promisify(fsync),
   closeSync,
 };
 
-/** A parameter, so that a test can make any step fail. */
-export type StateFiles = typeof stateFiles;
+/** The parts of the file system in use; a parameter so that a test can make any step fail. */
+export type StateFiles = Pick<typeof diskFiles, 'mkdir' | 'readFile' | 'readdir' | 'rename' | 'unlink'> &
+  typeof durableFiles;
 
 export interface FileStateStoreOptions {
   /**
@@ -90,7 +86,8 @@ interface Collection {
  */
 export class FileStateStore implements StateStore {
   readonly #options: FileStateStoreOptions;
-  readonly #files: StateFiles;
+  readonly #files: Omit<StateFiles, keyof typeof durableFiles>;
+  readonly #durable: typeof durableFiles;
   readonly #collections = new Map<string, Promise<Collection>>();
   /** The last change of each file: changes of one file never overlap. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -106,7 +103,8 @@ export class FileStateStore implements StateStore {
 
   constructor(options: FileStateStoreOptions) {
     this.#options = options;
-    this.#files = options.files ?? stateFiles;
+    this.#files = options.files ?? diskFiles;
+    this.#durable = options.files ?? durableFiles;
   }
 
   async read(key: string): Promise<Stored | null> {
@@ -249,11 +247,11 @@ export class FileStateStore implements StateStore {
   async #create(folder: string, draft: string, text: string): Promise<void> {
     const options = { flag: 'wx', mode: 0o600, flush: true };
     try {
-      await this.#files.writeFile(draft, text, options);
+      await this.#durable.writeFile(draft, text, options);
     } catch (error) {
       if (systemCodeOf(error) !== 'ENOENT') throw error;
       await this.#files.mkdir(folder, { recursive: true, mode: 0o700 });
-      await this.#files.writeFile(draft, text, options);
+      await this.#durable.writeFile(draft, text, options);
     }
   }
 
@@ -279,7 +277,7 @@ export class FileStateStore implements StateStore {
    * do that and need not.
    */
   async #syncFolder(folder: string): Promise<void> {
-    const { open, fsync, closeSync } = this.#files;
+    const { open, fsync, closeSync } = this.#durable;
     try {
       const opened = await open(folder, 'r');
       // Closing a folder needs no access to the disk.

@@ -12,7 +12,7 @@ import {
   SealedStateStore,
   type StateStore,
 } from '../../src/index';
-import { stateFiles, type StateFiles } from '../../src/state/file-state-store';
+import { durableFiles, type StateFiles } from '../../src/state/file-state-store';
 import { DirectoryInUse } from '../../src/state/owner';
 import { tried } from '../support/property';
 import { removeFolder } from '../support/remove-folder';
@@ -159,9 +159,9 @@ function filesOf(scheduler: fc.Scheduler): StateFiles {
     return async (...given: Arguments): Promise<Result> => (await turn(...given))();
   };
   const { mkdir, readFile, readdir, rename, unlink } = diskFiles;
-  const { writeFile, open, fsync } = stateFiles;
+  const { writeFile, open, fsync } = durableFiles;
   return Object.assign(
-    { ...stateFiles },
+    { ...diskFiles, ...durableFiles },
     Object.fromEntries(
       Object.entries({ mkdir, readFile, readdir, rename, unlink, writeFile, open, fsync }).map(([name, work]) => [
         name,

@@ -1,6 +1,6 @@
 import * as diskFiles from 'node:fs/promises';
 import { FileStateStore, SealedStateStore, type Seal } from '../../src/index';
-import { stateFiles, type FileStateStoreOptions } from '../../src/state/file-state-store';
+import { durableFiles, type FileStateStoreOptions } from '../../src/state/file-state-store';
 
 /** The store of the sign-ins, as the nodes open it. */
 export const sealedFiles = (seals: readonly Seal[], options: FileStateStoreOptions): SealedStateStore =>
@@ -15,7 +15,8 @@ export const unsyncedFiles = (seals: readonly Seal[], directory: string): Sealed
   sealedFiles(seals, {
     directory,
     files: {
-      ...stateFiles,
+      ...diskFiles,
+      ...durableFiles,
       writeFile: (path, text) => diskFiles.writeFile(String(path), text, { flag: 'wx' }),
       fsync: () => Promise.resolve(),
     },

@@ -13,7 +13,7 @@ import * as diskFiles from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { FileStateStore, MemoryStateStore, Seal, type StateStore } from '../../../src/index';
-import { stateFiles, type StateFiles } from '../../../src/state/file-state-store';
+import { durableFiles, type StateFiles } from '../../../src/state/file-state-store';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { removeFolder } from '../../support/remove-folder';
@@ -171,7 +171,7 @@ describe('the state store', () => {
       const full = (): never => {
         throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       };
-      const store = new FileStateStore({ directory, files: { ...stateFiles, [step]: full } });
+      const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, [step]: full } });
       await assert.rejects(
         store.write('guard/a', 'new'),
         (error) => error instanceof StateFault && error.systemCode === 'ENOSPC',
@@ -193,7 +193,7 @@ describe('the state store', () => {
         if (clock.now() < since + heldForMs) throw Object.assign(new Error(code), { code });
         await diskFiles.rename(from, to);
       };
-      const store = new FileStateStore({ directory, files: { ...stateFiles, rename }, clock });
+      const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, rename }, clock });
       const write = watched(store.write('guard/a', 'held for a moment'));
       await clock.advanceUntil(() => write.done);
       assert.equal((await open().read('guard/a'))?.value, 'held for a moment');
@@ -287,7 +287,7 @@ describe('the state store', () => {
       isReadable || !path.endsWith(name)
         ? diskFiles.readFile(path, encoding)
         : Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }))) as typeof diskFiles.readFile;
-    const store = new FileStateStore({ directory, files: { ...stateFiles, readFile } });
+    const store = new FileStateStore({ directory, files: { ...diskFiles, ...durableFiles, readFile } });
     await assert.rejects(store.read('guard/a'), isFault('inaccessible'));
     await assert.rejects(store.write('guard/a', 'lost'), isFault('inaccessible'));
     await assert.rejects(store.entries('guard/'), isFault('inaccessible'));

@@ -1,6 +1,6 @@
 import * as diskFiles from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { stateFiles, type StateFiles } from '../../../src/state/file-state-store';
+import { durableFiles, type StateFiles } from '../../../src/state/file-state-store';
 
 interface Replaced {
   file: string;
@@ -21,13 +21,14 @@ export class VolatileFiles {
   readonly #opened = new Map<number, string>();
 
   readonly files: StateFiles = {
-    ...stateFiles,
+    ...diskFiles,
+    ...durableFiles,
     writeFile: async (path, text, options) => {
-      await stateFiles.writeFile(path, text, options);
+      await durableFiles.writeFile(path, text, options);
       if (typeof options === 'object' && options?.flush === true) this.#synced.add(String(path));
     },
     open: async (path, flags) => {
-      const descriptor = await stateFiles.open(path, flags);
+      const descriptor = await durableFiles.open(path, flags);
       this.#opened.set(descriptor, String(path));
       return descriptor;
     },
@@ -35,7 +36,7 @@ export class VolatileFiles {
       const place = this.#opened.get(descriptor);
       // A name that comes meanwhile may be lost.
       const named = this.#replaced.filter(({ file }) => dirname(file) === place);
-      await stateFiles.fsync(descriptor);
+      await durableFiles.fsync(descriptor);
       for (const one of named) one.isNameKept = true;
     },
     rename: async (from, to) => {
