@@ -605,7 +605,7 @@ class RealFleet {
       const received = (sent.get(asked) ?? []).map(
         ({ receivedAt, timeline }) => `${time(receivedAt)}-${time(timeline.at(-1)?.at ?? receivedAt)}`,
       );
-      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${codesOf(asked).join(', ') || 'none'}`;
+      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${codesOf(asked).join(', ') || 'none'}; the store forgot at ${this.#losses.map(time).join(', ') || 'no time'}`;
     };
     const sent = this.#sent();
     const hasForgotten = (asked: Asked, until: number): boolean =>
@@ -654,6 +654,8 @@ class RealFleet {
           else if (more.every(({ at }) => hasForgotten(asked, at))) count('results twice, because the store forgot');
           else doubled.push(asked);
       } else if (isSent && asked.codes.length > 0) wrong.push(asked);
+      else if (isSent && [...asked.lives.keys()].every(({ diedAt }) => diedAt !== null && hasForgotten(asked, diedAt)))
+        count('no result: the store forgot it, and then its process was killed');
       else if (open.has(asked)) late.push(asked);
       else if (asked.codes.length > 0) count(`not sent: ${codesOf(asked).join(' and ')}`);
       else if (!isSent) count('not sent: it waited in a process that was killed');
