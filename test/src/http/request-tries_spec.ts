@@ -324,6 +324,7 @@ describe('A request', () => {
     ['a status with an error', { status: 503, body: '{"invokeStatus":"REJECTED"}' }, 'ok'],
     ['a refusal of its form', { status: 400 }, 'COMMAND_REFUSED'],
     ['a refusal', { status: 404 }, 'NOT_SUPPORTED'],
+    ['too many requests', { status: 429 }, 'RATE_LIMITED'],
     ['no answer of a gateway', { status: 504 }, 'unconfirmed false'],
     ['a fault', { status: 500 }, 'unconfirmed false'],
     ['a time-out', { status: 408 }, 'unconfirmed false'],
