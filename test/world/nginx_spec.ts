@@ -10,6 +10,7 @@ import { issueCertificate, makeAuthority, type Certificate } from './support/cer
 import { startNginx, type Nginx } from './support/nginx';
 import { endWithLogs, freePort, newFolder } from './support/program';
 import * as requests from './support/requests';
+import { failureOf } from '../support/failure';
 
 describe('nginx as the TLS front of the service', () => {
   let service: Simulator;
@@ -117,7 +118,7 @@ describe('nginx as the TLS front of the service', () => {
       await startSites();
       const account = open({ settings: { baseUrl: `https://unknown.test:${nginx.port}` } });
       for (const work of [readOdometer, lock]) {
-        const { code, message } = await requests.failureOf(work(account));
+        const { code, message } = await failureOf(work(account));
         assert.equal(code, 'NETWORK');
         assert.match(message, /certificate .* another host/);
       }
@@ -153,7 +154,7 @@ describe('nginx as the TLS front of the service', () => {
       nginx = await startNginx((port) => site(port, own));
       const account = open();
       for (const work of [readOdometer, lock]) {
-        const { code, message } = await requests.failureOf(work(account));
+        const { code, message } = await failureOf(work(account));
         assert.equal(code, 'NETWORK');
         assert.match(message, says);
       }
@@ -173,7 +174,7 @@ describe('nginx as the TLS front of the service', () => {
   it('says that no connection is possible if only TLS 1.1 is allowed, and sends nothing', async () => {
     await startSite('ssl_protocols TLSv1.1; ssl_ciphers DEFAULT:@SECLEVEL=0;');
     const account = open();
-    for (const work of [readOdometer, lock]) assert.equal((await requests.failureOf(work(account))).code, 'NETWORK');
+    for (const work of [readOdometer, lock]) assert.equal((await failureOf(work(account))).code, 'NETWORK');
     assert.equal(service.requests.length, 0);
   });
 
@@ -266,7 +267,7 @@ describe('nginx as the TLS front of the service', () => {
     await startSite('', 'return 302 https://other.test:$server_port/login;');
     const account = open();
     for (const work of [readOdometer, lock]) {
-      const { code, message } = await requests.failureOf(work(account));
+      const { code, message } = await failureOf(work(account));
       assert.equal(code, 'SERVICE_ERROR');
       assert.match(message, /redirected/);
     }

@@ -12,6 +12,7 @@ import { endWithLogs, newFolder } from './support/program';
 import * as requests from './support/requests';
 import { startSquid, type Squid, type SquidOptions } from './support/squid';
 import { printTable } from './support/table';
+import { failureOf } from '../support/failure';
 
 /** Names that only squid can resolve. */
 const hosts = ['service.example', 'identity.example'];
@@ -115,7 +116,7 @@ describe('squid as the proxy', function () {
         await start({ user }, text === '' ? undefined : login(text));
         const account = open();
         for (const work of [readOdometer, lock]) {
-          const { code, message } = await requests.failureOf(work(account));
+          const { code, message } = await failureOf(work(account));
           assert.equal(code, 'NETWORK');
           assert.match(message, /^The proxy 127.* password .*407.*HTTPS_PROXY/);
         }
@@ -132,7 +133,7 @@ describe('squid as the proxy', function () {
     await squid.stop();
     const account = open();
     for (const work of [readOdometer, lock]) {
-      const { code, message } = await requests.failureOf(work(account));
+      const { code, message } = await failureOf(work(account));
       assert.equal(code, 'NETWORK');
       assert.match(message, /proxy .*HTTPS_PROXY/);
     }
@@ -163,11 +164,7 @@ describe('squid as the proxy', function () {
     const read = readOdometer(account);
     while (service.requests.length < 2) await sleep(5);
     await squid.restart('SIGKILL');
-    let isOver = false;
-    const over = (): void => void (isOver = true);
-    void read.then(over, over);
-    await clock.advanceUntil(() => isOver, 100);
-    assert.equal(await read, 51_234);
+    assert.equal(await clock.until(read, 100), 51_234);
   });
 
   it('sends a command once while squid is killed at each of 10 moments, and its result is never wrong', async () => {

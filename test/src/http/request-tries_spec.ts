@@ -13,6 +13,7 @@ import type { TokenSource } from '../../../src/http/token-source';
 import type { TransportRequest } from '../../../src/http/transport';
 import { createRedactor, type Redactor } from '../../../src/redact';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const url = new URL('https://car.example/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors');
@@ -386,11 +387,6 @@ describe('A request', () => {
   });
 
   it('has the operation of its answer, and a failed one also the status', async () => {
-    const failureOf = (work: Promise<unknown>): Promise<VehicleError> =>
-      work.then(
-        () => assert.fail(),
-        (error: VehicleError) => error,
-      );
     answers = [{ status: 422, headers: { 'x-operationid': 'op' } }];
     const refused = await failureOf(command());
     assert.deepEqual([refused.httpStatus, refused.operationId], [422, 'op']);

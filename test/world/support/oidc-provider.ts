@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { Simulator } from '../../support/simulator';
 import { freePort, newFolder, startProgram, type Program } from './program';
+import { listen } from '../../support/listening';
 
 /** The module is not compiled: its package has no types, and only this part needs it. */
 const script = resolve(__dirname, '../../../../test/world/support/oidc-provider.mjs');
@@ -164,9 +164,8 @@ export async function startResourceService(service: Simulator, provider: Identit
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     requests,
     async close() {
       server.closeAllConnections();
