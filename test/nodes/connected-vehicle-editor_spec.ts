@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { classicCar, demoCar, demoCars, startSimulator, type Simulator } from '../support/simulator';
 import { useClock } from '../../nodes/runtime';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import type { Flow } from '../support/flow';
+import { customVehicle, demoCredentials, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
 import { withEnvironment } from '../support/environment';
@@ -24,15 +25,8 @@ const user = (label: string, reads: string[], commands: string[] = []): object =
 describe('What the dialogs ask of the runtime', () => {
   let service: Simulator;
   let flow: Flow;
-  beforeEach(async () => {
-    service = await startSimulator({ cars: [classicCar, demoCar] });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    useClock(undefined);
-    await flow.end();
-    await service.close();
-  });
+
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp), { cars: [classicCar, demoCar] });
 
   const vehicle = (changes: object = {}): Record<string, unknown> =>
     customVehicle(service, changes as Record<string, unknown>);

@@ -14,7 +14,7 @@ import { useClock } from '../../nodes/runtime';
 import { everyScope, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { startConnectProxy } from '../support/connect-proxy';
-import { customVehicle, Flow } from '../support/flow';
+import { customVehicle, Flow, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
 import { withEnvironment } from '../support/environment';
@@ -25,15 +25,11 @@ const callback = 'http://localhost:1880/connected-vehicle/callback';
 describe('Signing in from the editor', () => {
   let service: Simulator;
   let flow: Flow;
-  beforeEach(async () => {
-    service = await startSimulator();
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    useClock(undefined);
-    await flow.end();
-    await service.close();
-  });
+
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp));
+  // A test replaces the service that was set up.
+  afterEach(() => service.close());
+  afterEach(() => flow.end());
 
   const vehicle = (changes: Record<string, unknown> = {}): Record<string, unknown> =>
     customVehicle(service, {

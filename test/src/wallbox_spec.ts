@@ -1,7 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type Server } from 'node:http';
-import type { VehicleError } from '../../src/index';
-import { openAccount, Pack, pastedToken, resolveService, type Account, type AccountOptions } from '../../src/index';
+import {
+  type VehicleError,
+  openAccount,
+  Pack,
+  pastedToken,
+  resolveService,
+  type Account,
+  type AccountOptions,
+} from '../../src/index';
 import { wallboxMemberNames } from '../../src/catalogue/reads';
 import { readSeveral } from '../support/account';
 import { ManualClock } from '../support/manual-clock';

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../../support/simulator';
-import { customVehicle, demoCredentials, Flow } from '../../support/flow';
+import { classicCar, demoCar, type Simulator } from '../../support/simulator';
+import type { Flow } from '../../support/flow';
+import { customVehicle, demoCredentials, setUpRealTimeFlow } from '../../support/flow';
 import { withEnvironment } from '../../support/environment';
 
 const status = 'connected-vehicle-status';
@@ -10,14 +11,7 @@ describe('A property that can come from another source', () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    service = await startSimulator({ cars: [demoCar, classicCar] });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-  });
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp), { cars: [demoCar, classicCar] });
 
   const load = (config: Record<string, unknown>): Promise<void> =>
     flow.load(config, customVehicle(service, { vin: demoCar.vin }), demoCredentials);

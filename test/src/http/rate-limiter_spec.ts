@@ -121,15 +121,6 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('the reserve', () => {
-    it('reserves a share of the minute for commands and their watches', async () => {
-      const limiter = limiterOf({ reserveForCommands: 0.04 });
-      for (let i = 0; i < 96; i += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });
-      await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
-      for (let i = 0; i < 3; i += 1) await acquire(limiter, 'follow', { maxWaitMs: 0 });
-      await acquire(limiter, 'command', { maxWaitMs: 0 });
-      await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
-    });
-
     it('leaves reads at least half of a tiny limit', async () => {
       const limiter = limiterOf({ requestsPerDay: 1, reserveForCommands: 0.9 });
       await acquire(limiter, 'read', { maxWaitMs: 0 });

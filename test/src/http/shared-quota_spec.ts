@@ -76,19 +76,6 @@ describe('the quota of a key that several processes share', () => {
     assert.deepEqual(await used(), [0, 0]);
   });
 
-  it('is exceeded on no day', async () => {
-    const few = { ...limits, requestsPerDay: 20 };
-    const processes = [all.start('flows', few), all.start('flows', few)];
-    for (let hours = 0; hours < 27; hours += 1) {
-      for (const process of processes) void read(process).catch(() => undefined);
-      await all.clock.advance(minute);
-      all.clock.skip(59 * minute);
-    }
-    // 1 is kept for commands.
-    assert.equal(most(reads, 24 * 60 * minute), 19);
-    assert.ok(reads.length > 19, 'the day before frees its share');
-  });
-
   describe('while the store is unavailable', () => {
     it('reads nothing, and continues when it is back', async () => {
       const [one, other] = [all.start('flows', limits), all.start('flows', limits)];

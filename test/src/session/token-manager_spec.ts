@@ -215,16 +215,6 @@ describe('a refreshing access token', () => {
     ['an endless answer', { hugeBytes: 2 ** 21 }, 'SERVICE_ERROR'],
     ['too many requests', { error: 'rate-limited' }, 'SERVICE_ERROR'],
   ] as const) {
-    it('tries again at once when the client secret was corrected', async () => {
-      await signIn();
-      const wrong = source({ client: { ...identity.client, clientSecret: 'wrong' } });
-      await assert.rejects(
-        wrong.get(),
-        (error: VehicleError) => error.code === 'SIGN_IN_REQUIRED' && /client secret/.test(error.message),
-      );
-      assert.ok(await identity.accepts(await source().get()));
-    });
-
     it(`tries again after ${what}, with growing pauses and no loop`, async () => {
       const token = await signedIn();
       identity.fault(fault, 4);
