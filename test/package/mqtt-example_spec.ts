@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { checkedDiscovery, type Entity } from '../support/home-assistant';
 import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { deployExample, nodesOf, untilAsked } from './example-flow';
+import { listen } from '../support/listening';
 
 interface Published {
   topic: string;
@@ -32,9 +32,7 @@ describe('The example “Home Assistant through MQTT”', function () {
       waiting.splice(0).forEach((wake) => wake());
     });
     server = createServer((socket) => broker.handle(socket));
-    server.listen(at, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
+    return listen(server, at);
   };
   const closeBroker = async (): Promise<void> => {
     await new Promise<void>((resolve) => broker.close(resolve));

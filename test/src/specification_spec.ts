@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   interfaceNames,
   needsOfCommand,
@@ -15,6 +14,7 @@ import {
 import { commandNames, isCommandName, type CommandName } from '../../src/catalogue/commands';
 import { readNames, resources } from '../../src/catalogue/reads';
 import { endpoints, specifiedResources } from '../support/specification';
+import { listen } from '../support/listening';
 
 const vin = 'YV1CT9551B1570982';
 
@@ -30,6 +30,7 @@ interface Arrived {
 
 describe('The specification, typed by hand,', () => {
   let server: Server;
+  let port: number;
   let account: Account | undefined;
   const arrived: Arrived[] = [];
 
@@ -43,8 +44,8 @@ describe('The specification, typed by hand,', () => {
         arrived.push({ method: request.method ?? '', path: request.url ?? '', type, authorization, key, body });
         response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
       });
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
+    });
+    port = await listen(server);
   });
   after(() => new Promise((resolve) => server.close(resolve)));
   beforeEach(() => void (arrived.length = 0));
@@ -56,7 +57,7 @@ describe('The specification, typed by hand,', () => {
   const open = (interfaces: readonly InterfaceName[]): Account =>
     (account = openAccount({
       service: resolveService('custom', {
-        baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        baseUrl: `http://127.0.0.1:${port}`,
         interfaces,
       }),
       apiKey: 'the-key',

@@ -239,6 +239,23 @@ export function setUpFlow(begin: (setUp: FlowSetUp) => void, options: Omit<Simul
   });
 }
 
+/** The same in real time; a test may use a clock of its own. */
+export function setUpRealTimeFlow(
+  begin: (setUp: Omit<FlowSetUp, 'clock'>) => void,
+  options: SimulatorOptions = {},
+): void {
+  let setUp: Omit<FlowSetUp, 'clock'>;
+  beforeEach(async () => {
+    setUp = { service: await startSimulator(options), flow: new Flow() };
+    begin(setUp);
+  });
+  afterEach(async () => {
+    useClock(undefined);
+    await setUp.flow.end();
+    await setUp.service.close();
+  });
+}
+
 /** A vehicle configuration that points to a simulated service. */
 export const customVehicle = (service: Simulator, changes: Record<string, unknown> = {}): Record<string, unknown> => ({
   service: 'custom',

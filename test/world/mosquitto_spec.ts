@@ -103,15 +103,6 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
       await assertComplete();
     });
 
-  it('gets every entity once more when Home Assistant has started', async () => {
-    broker = await startMosquitto(port);
-    await deploy();
-    await assertComplete();
-    const before = announcedTo(home).length;
-    home?.publish('homeassistant/status', 'online');
-    await home?.until(() => announcedTo(home).length > before);
-  });
-
   it('gets an entity and a state for every value that the electric car reports', async () => {
     await service.close();
     service = await startSimulator({ cars: [electricCar], dialect: 'real' });
@@ -146,26 +137,5 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
     await home.until(() => home?.last('connected-vehicle/car/command')?.includes('what the broker kept') === true);
     await home.until(() => home?.last('connected-vehicle/car/online') === 'online');
     assert.ok(service.requests.every(({ method }) => method === 'GET'));
-  });
-
-  it('carries a command to the car once, and its result back', async () => {
-    service.car().set({ lock: 'UNLOCKED' });
-    broker = await startMosquitto(port);
-    await deploy();
-    home = await Subscriber.open(port);
-    await home.until(() => home?.last('connected-vehicle/car/online') === 'online');
-    home.publish('connected-vehicle/car/set', 'lock');
-    await home.until(() => home?.last('connected-vehicle/car/command')?.includes('succeeded') === true);
-    assert.equal(service.car().state.lock, 'LOCKED');
-    assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
-  });
-
-  it('says that the car is offline when Node-RED was ended without a word', async () => {
-    broker = await startMosquitto(port);
-    await deploy();
-    home = await Subscriber.open(port);
-    await home.until(() => home?.last('connected-vehicle/car/online') === 'online');
-    await nodeRed.stop();
-    await home.until(() => home?.last('connected-vehicle/car/online') === 'offline');
   });
 });

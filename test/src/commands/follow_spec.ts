@@ -128,13 +128,11 @@ describe('the watch', () => {
       measureLock(clock.now() - 60_000);
       const watch = async (): Promise<boolean | null | undefined> => {
         let verified: boolean | null | undefined;
-        let over = false;
         const following = (async () => {
           for await (const { report } of watchCommand({ ...record, sentAt }, { client, clock: own }))
             verified = report.verified;
-        })().finally(() => (over = true));
-        await own.advanceUntil(() => over);
-        await following;
+        })();
+        await own.until(following);
         return verified;
       };
       assert.equal(await watch(), null);

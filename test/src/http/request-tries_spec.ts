@@ -13,6 +13,7 @@ import type { TokenSource } from '../../../src/http/token-source';
 import type { TransportRequest } from '../../../src/http/transport';
 import { createRedactor, type Redactor } from '../../../src/redact';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const url = new URL('https://car.example/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors');
@@ -324,6 +325,7 @@ describe('A request', () => {
     ['a status with an error', { status: 503, body: '{"invokeStatus":"REJECTED"}' }, 'ok'],
     ['a refusal of its form', { status: 400 }, 'COMMAND_REFUSED'],
     ['a refusal', { status: 404 }, 'NOT_SUPPORTED'],
+    ['too many requests', { status: 429 }, 'RATE_LIMITED'],
     ['no answer of a gateway', { status: 504 }, 'unconfirmed false'],
     ['a fault', { status: 500 }, 'unconfirmed false'],
     ['a time-out', { status: 408 }, 'unconfirmed false'],
@@ -385,11 +387,6 @@ describe('A request', () => {
   });
 
   it('has the operation of its answer, and a failed one also the status', async () => {
-    const failureOf = (work: Promise<unknown>): Promise<VehicleError> =>
-      work.then(
-        () => assert.fail(),
-        (error: VehicleError) => error,
-      );
     answers = [{ status: 422, headers: { 'x-operationid': 'op' } }];
     const refused = await failureOf(command());
     assert.deepEqual([refused.httpStatus, refused.operationId], [422, 'op']);

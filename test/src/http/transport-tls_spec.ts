@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { removeFolder } from '../../support/remove-folder';
 import { otherCertificate, testCertificate } from '../../support/test-certificate';
+import { listen } from '../../support/listening';
 
 const vin = 'YV1TEST0000000000';
 
@@ -48,8 +49,7 @@ describe('TLS connections of an account', () => {
       request.resume().on('end', () => response.end(JSON.stringify(body)));
     });
     service.on('connection', () => (connections += 1));
-    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-    const { port } = service.address() as AddressInfo;
+    const port = await listen(service);
     proxy = await startConnectProxy({ 'service.test:443': port });
   };
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStateStore, VehicleError } from '../../../src/index';
+import { MemoryStateStore, type VehicleError } from '../../../src/index';
 import { wordSentence } from '../../../src/sentence';
 import type { TokenSource } from '../../../src/http/token-source';
 import { createTokenSource } from '../../../src/session/create-token-source';
@@ -7,6 +7,7 @@ import { GrantStore, signInKey, type SavedSignIn } from '../../../src/session/gr
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { Session } from '../../../src/session/session';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const dayMs = 86_400_000;
@@ -66,11 +67,7 @@ describe('A sign-in', () => {
       ...changes,
     });
 
-  const failure = (): Promise<VehicleError> =>
-    source.get().then(
-      (token) => assert.fail(token),
-      (error: unknown) => (error instanceof VehicleError ? error : assert.fail(String(error))),
-    );
+  const failure = (): Promise<VehicleError> => failureOf(source.get());
 
   describe('without a refresh token', () => {
     it('works until its access token ends, and asks the service for nothing', async () => {

@@ -93,15 +93,7 @@ describe('a sign-in that several processes share', () => {
     });
     return tokens;
   };
-  const settled = async <T>(work: Promise<T>): Promise<T> => {
-    let isSettled = false;
-    work.then(
-      () => (isSettled = true),
-      () => (isSettled = true),
-    );
-    await clock.advanceUntil(() => isSettled, 100);
-    return work;
-  };
+  const settled = <T>(work: Promise<T>): Promise<T> => clock.until(work, 100);
 
   it('is refreshed once, and the others take what that gave', async () => {
     const all = Array.from({ length: 5 }, start);
