@@ -234,9 +234,9 @@ export class CarFacts {
 
   /** @throws StateFault if what is stored may be readable later */
   async #load(key: string, car: Car): Promise<Facts> {
-    const stored = await readForUpdate(this.#store, key);
-    car.version = stored?.version ?? null;
-    return factsShape.safeParse(stored?.value).data ?? nothingKnown();
+    const { value, version } = await readForUpdate(this.#store, key, factsShape);
+    car.version = version;
+    return value ?? nothingKnown();
   }
 
   #of(vin: string): Maybe<Car> {

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
@@ -92,11 +93,11 @@ export class CommandLog {
   }
 
   async #refresh(id: string, known = this.find(id)): Promise<void> {
-    const stored = await readForUpdate(this.store, `command/${id}`);
-    const command = stored && this.#parse(id, stored, known);
+    const { value, version } = await readForUpdate(this.store, `command/${id}`, z.unknown());
+    const command = version === null ? null : this.#parse(id, { value, version }, known);
     if (command) this.#commands.set(id, command);
     // What cannot be read is overwritten.
-    else if (known !== undefined) known.version = stored?.version ?? null;
+    else if (known !== undefined) known.version = version;
   }
 
   find(id: string): Command | undefined {

@@ -6,7 +6,7 @@ import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import type { Presence } from '../state/presence';
-import { hashed, readForUpdate, StateFault, retryOnConflict, type Stored } from '../state/state-store';
+import { hashed, readForUpdate, StateFault, retryOnConflict } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
@@ -233,8 +233,8 @@ export class Turns {
 
   async #noteSlots(): Promise<void> {
     // Read again: a command of this process may have taken the slot meanwhile.
-    for (const { key, ...stored } of await this.#presence.slots.entries('turn/'))
-      if (parseSlot(stored)?.holder) await this.#read(this.#carAt(key));
+    for (const { key, value } of await this.#presence.slots.entries('turn/'))
+      if (slotShape.safeParse(value).data?.holder) await this.#read(this.#carAt(key));
   }
 
   /**
@@ -639,9 +639,9 @@ export class Turns {
 
   async #read(car: Car): Promise<Known> {
     const { known } = car;
-    const stored = await readForUpdate(this.#presence.slots, car.key);
+    const { value, version } = await readForUpdate(this.#presence.slots, car.key, slotShape);
     // This process has written or read the slot meanwhile, and what was read here may be older.
-    return car.known === known ? this.#accept(car, stored && parseSlot(stored), stored?.version ?? null) : car.known;
+    return car.known === known ? this.#accept(car, value, version) : car.known;
   }
 
   /** @returns null if another process was faster */
@@ -736,8 +736,6 @@ export class Turns {
     return `turn/${hashed(`${this.#baseUrl}\n${wallbox}`)}`;
   }
 }
-
-const parseSlot = ({ value }: Stored): Slot | null => slotShape.safeParse(value).data ?? null;
 
 const isSent = (holder: Holder | null): boolean => holder !== null && holder.status !== 'waiting';
 

@@ -11,9 +11,9 @@ import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
 import { Serial } from '../util/serial';
 import {
-  parseRecord,
   QuotaCounts,
   quotaNames,
+  quotaShape,
   wayMs,
   type Quota,
   type QuotaRecord,
@@ -561,11 +561,10 @@ export class RateLimiter {
   async #load(): Promise<void> {
     const { presence, store, key } = this.#options;
     await presence.renew();
-    const stored = await readForUpdate(store, key);
-    const record = parseRecord(stored?.value);
+    const { value: record, version } = await readForUpdate(store, key, quotaShape);
     const time = this.#clock.monotonic();
     const epoch = record?.epoch ?? '';
-    if (record !== null && (stored?.version !== this.#version || epoch !== this.#epoch)) {
+    if (record !== null && (version !== this.#version || epoch !== this.#epoch)) {
       // A clock may have been set. The record is younger than what this process read before.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
       this.#counts.load(record, time, Math.min(presence.ageOf(record), longest));
@@ -578,8 +577,8 @@ export class RateLimiter {
       if (this.#epoch !== '') this.#settlesAt = time + recountMs;
     }
     this.#epoch = epoch;
-    this.#isContended = this.#isLoaded && stored?.version !== this.#version;
-    this.#version = stored?.version ?? null;
+    this.#isContended = this.#isLoaded && version !== this.#version;
+    this.#version = version;
     this.#isLoaded = true;
     this.#knownAt = time;
   }

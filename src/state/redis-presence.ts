@@ -276,9 +276,8 @@ export class RedisPresence implements Presence {
     await this.renew();
     const id = this.#id;
     this.#lead = await retryOnConflict(async () => {
-      const stored = await readForUpdate(this.#store, this.#leaderKey);
-      const expected = stored?.version ?? null;
-      const leader = leaderSchema.safeParse(stored?.value).data?.id ?? '';
+      const { value, version: expected } = await readForUpdate(this.#store, this.#leaderKey, leaderSchema);
+      const leader = value?.id ?? '';
       if (this.#lead.id === id && this.#lead.version === expected) return this.#lead;
       if (leader !== id && !(await this.hasEnded(leader))) return noLead;
       const version = await this.#store.write(this.#leaderKey, { id }, { expected });
