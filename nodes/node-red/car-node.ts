@@ -209,13 +209,12 @@ class CarNode<Read, Event, Opened> {
 
   #work({ runner, beginPolling }: OpenedCar<Read, Event>): () => void {
     const endPolling = beginPolling();
-    const ending = new AbortController();
     // This process may take over messages that another one has stored and not sent.
-    this.#pack.presence.onGone(() => this.#wake([]), ending.signal);
+    const endTakeOver = this.#pack.presence.onGone(() => this.#wake([]));
     this.#wake([]);
     this.#isWorking = true;
     return () => {
-      ending.abort();
+      endTakeOver();
       endPolling();
       // While the node closes, it is remembered for its end.
       if (this.#own.closing.aborted) return;

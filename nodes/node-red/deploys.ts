@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { partOf } from '../per-node-red';
-import { withSignals, type Signal } from '../../src/index';
+import { Listeners, withSignals, type Signal } from '../../src/index';
 import { clock } from './time';
 
 /**
@@ -30,8 +30,9 @@ export class Deploys {
   /** How many have begun. */
   #begun = 0;
   #over = new AbortController();
-  readonly #listeners = new Set<() => void>();
-
+  readonly #ended = new Listeners();
+  /** Calls back at the end of each deploy, until the returned function is called. */
+  readonly onEnd = this.#ended.add;
   readonly #events: NodeAPI['events'];
 
   constructor({ events }: NodeAPI) {
@@ -50,14 +51,8 @@ export class Deploys {
 
   readonly #onStarted = (): void => {
     this.#over.abort();
-    for (const listener of this.#listeners) listener();
+    this.#ended.call();
   };
-
-  /** Calls back at the end of each deploy, until the returned function is called. */
-  onEnd(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
 
   /**
    * Sends when all flows run, because a message to a node that is being replaced gets lost.

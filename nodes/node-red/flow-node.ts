@@ -295,14 +295,17 @@ export class FlowNode implements NodeOfFlow {
     // A listener that is added after the abort is never called.
     if (closing.aborted) return;
     let end: (() => void) | null = null;
-    closing.addEventListener('abort', () => end?.());
-    this.pack.presence.onLeading((isLeading) => {
+    const endLeading = this.pack.presence.onLeading((isLeading) => {
       end?.();
       end = isLeading && !closing.aborted ? begin() : null;
       this.#standsBy = end === null;
       // If this process begins the work, the status stays until the first read.
       if (this.#standsBy) this.#updateObstacle();
-    }, closing);
+    });
+    closing.addEventListener('abort', () => {
+      end?.();
+      endLeading();
+    });
   }
 
   /**

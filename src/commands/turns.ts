@@ -227,7 +227,7 @@ export class Turns {
     // The time for which a command of an ended process blocks its car counts from now, also if no
     // command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
-    presence.onGone(noteSlots, new AbortController().signal);
+    presence.onGone(noteSlots);
     noteSlots();
   }
 

@@ -83,12 +83,13 @@ export class TokenManager {
     // A process that has ended may have begun a refresh: this process repeats it.
     const takeOver = (): void => void (this.#shared.known !== null && this.#refresh().catch(ignore));
     const { presence } = this.#options;
-    presence.onGone(takeOver, this.#stopping.signal);
     // A shared store that was restarted may have lost the last grant: this process stores it again
     // before another one may refresh.
-    this.#stopListening = presence.onChange(() => {
+    const storeAgain = (): void => {
       if (presence.fault === null && this.#shared.known !== null) void this.read().catch(ignore);
-    });
+    };
+    const ends = [presence.onGone(takeOver), presence.onChange(storeAgain)];
+    this.#stopListening = () => ends.forEach((end) => end());
   }
 
   /** The last release cancels what waits, but for a refresh that has been sent. */

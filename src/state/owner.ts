@@ -9,6 +9,7 @@ import { systemCodeOf, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { SharedRuns } from '../util/serial';
+import { Listeners } from '../util/listeners';
 
 export interface DirectoryOwnerOptions {
   directory: string;
@@ -78,7 +79,9 @@ export class DirectoryOwner {
   readonly #options: DirectoryOwnerOptions;
   readonly #clock: Clock;
   readonly #stopping = new AbortController();
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Listeners();
+  /** Calls back when the role has changed. @returns ends the calls */
+  readonly onChange = this.#changed.add;
   readonly #connections = new Set<Socket>();
   readonly #decided: Promise<void>;
   readonly #running: Promise<void>;
@@ -100,12 +103,6 @@ export class DirectoryOwner {
 
   get role(): Role {
     return this.#role;
-  }
-
-  /** @returns ends the calls */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   /**
@@ -143,7 +140,7 @@ export class DirectoryOwner {
   #set(role: Role): void {
     if (role === this.#role) return;
     this.#role = role;
-    for (const listener of this.#listeners) listener();
+    this.#changed.call();
   }
 
   #lose(): void {

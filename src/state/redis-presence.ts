@@ -11,6 +11,7 @@ import {
   type StateFault,
   type StateStore,
 } from './state-store';
+import { Listeners } from '../util/listeners';
 
 interface RedisPresenceOptions {
   store: SharedStore;
@@ -77,9 +78,10 @@ export class RedisPresence implements Presence {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
-  readonly #onLeading = new Set<(isLeading: boolean) => void>();
-  readonly #onGone = new Set<() => void>();
-  readonly #onNewId = new Set<() => void>();
+  readonly #leading = new Listeners<[isLeading: boolean]>();
+  readonly #gone = new Listeners();
+  readonly onGone = this.#gone.add;
+  readonly #newId = new Listeners();
   readonly #owed = new Set<() => Promise<unknown>>();
   #users = 0;
   #ending = new AbortController();
@@ -158,12 +160,8 @@ export class RedisPresence implements Presence {
   }
 
   onChange(listener: () => void): () => void {
-    const end = this.#store.onChange(listener);
-    this.#onNewId.add(listener);
-    return () => {
-      end();
-      this.#onNewId.delete(listener);
-    };
+    const ends = [this.#store.onChange(listener), this.#newId.add(listener)];
+    return () => ends.forEach((end) => end());
   }
 
   /**
@@ -204,21 +202,15 @@ export class RedisPresence implements Presence {
     );
   }
 
-  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void {
-    if (signal.aborted) return;
+  onLeading(listener: (isLeading: boolean) => void): () => void {
     listener(this.#isLeading);
-    if (this.#group === null) return;
-    this.#onLeading.add(listener);
-    signal.addEventListener('abort', () => {
-      this.#onLeading.delete(listener);
-      if (this.#onLeading.size === 0) void this.#endLead();
-    });
+    if (this.#group === null) return nothing;
+    const end = this.#leading.add(listener);
     void this.#seekLead();
-  }
-
-  onGone(call: () => void, signal: Signal): void {
-    this.#onGone.add(call);
-    signal.addEventListener('abort', () => this.#onGone.delete(call));
+    return () => {
+      end();
+      if (this.#leading.isEmpty) void this.#endLead();
+    };
   }
 
   async hasEnded(id: string): Promise<boolean> {
@@ -255,7 +247,7 @@ export class RedisPresence implements Presence {
       this.#noteLeading();
       // Not awaited: a slow store must not delay the next beat.
       if (isDue || isAnyGone) void this.#seekLead();
-      if (isAnyGone) for (const call of this.#onGone) call();
+      if (isAnyGone) this.#gone.call();
       await this.#clock.sleep(tickMs, signal).catch(() => undefined);
     }
   }
@@ -265,7 +257,7 @@ export class RedisPresence implements Presence {
    * next beat tries again.
    */
   #seekLead(): Promise<void> {
-    if (this.#onLeading.size === 0) return Promise.resolve();
+    if (this.#leading.isEmpty) return Promise.resolve();
     this.#seekingLead ??= this.#seekLeadOnce()
       .catch(() => undefined)
       .finally(() => (this.#seekingLead = null));
@@ -283,7 +275,7 @@ export class RedisPresence implements Presence {
       const version = await this.#store.write(this.#leaderKey, { id }, { expected });
       return version === null ? null : { id, version };
     });
-    if (this.#onLeading.size === 0) await this.#endLead();
+    if (this.#leading.isEmpty) await this.#endLead();
     else this.#noteLeading();
   }
 
@@ -300,7 +292,7 @@ export class RedisPresence implements Presence {
     const isLeading = this.isStill(this.#lead.id);
     if (isLeading === this.#isLeading) return;
     this.#isLeading = isLeading;
-    for (const listener of this.#onLeading) listener(isLeading);
+    this.#leading.call(isLeading);
   }
 
   get #leaderKey(): string {
@@ -326,7 +318,7 @@ export class RedisPresence implements Presence {
       this.#beatAt = [];
       [this.#id, this.#version] = [newId(), null];
       version = await write(null);
-      for (const call of this.#onNewId) call();
+      this.#newId.call();
     }
     this.#version = version;
     this.#ahead = (await this.#store.now()) - this.#clock.monotonic();

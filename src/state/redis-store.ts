@@ -15,6 +15,7 @@ import {
   type Stored,
   type StoredEntry,
 } from './state-store';
+import { Listeners } from '../util/listeners';
 
 /**
  * The part of `@redis/client` in use: the package is optional, so nothing else of it is known
@@ -130,7 +131,8 @@ export class RedisStateStore implements SharedStore {
   readonly #options: RedisStateStoreOptions;
   readonly #clock: Clock;
   readonly #prefix: string;
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Listeners();
+  readonly onChange = this.#changed.add;
   #connecting: Promise<RedisClient> | null = null;
   #fault: StateFault | null = null;
   #failedAt = -Infinity;
@@ -159,11 +161,6 @@ export class RedisStateStore implements SharedStore {
 
   get settlesInMs(): number {
     return Math.max(0, this.#settledAt - this.#clock.monotonic());
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   async read(key: string): Promise<Stored | null> {
@@ -377,7 +374,7 @@ export class RedisStateStore implements SharedStore {
     // After a fault, the end of the fault calls them.
     const mayHaveLost = this.#run !== '' && text !== this.#run && this.#fault === null;
     this.#run = text;
-    if (mayHaveLost) for (const listener of this.#listeners) listener();
+    if (mayHaveLost) this.#changed.call();
   }
 
   /**
@@ -425,7 +422,7 @@ export class RedisStateStore implements SharedStore {
   #set(fault: StateFault | null): void {
     const isNew = this.#fault?.message !== fault?.message;
     this.#fault = fault;
-    if (isNew) for (const listener of this.#listeners) listener();
+    if (isNew) this.#changed.call();
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {

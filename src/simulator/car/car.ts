@@ -9,6 +9,7 @@ import { parseChanges, parseTrip, type CarChanges, type CarOptions, type Trip } 
 import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 import { Wallbox } from './wallbox';
+import { Listeners } from '../../util/listeners';
 
 /** The service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
@@ -30,7 +31,9 @@ export class Car {
   readonly #state = newState();
   readonly #measured = new Map<string, number>();
   readonly #invocations = new Map<string, Invocation>();
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Listeners();
+  /** Calls back after every change of the car, until the returned function is called. */
+  readonly onChange = this.#changed.add;
   #reportedAt: number;
   #events: { at: number; act: (at: number) => void }[] = [];
   /** The unlock commands whose time to open the tailgate runs. */
@@ -87,12 +90,6 @@ export class Car {
     return this.#events[0]?.at ?? null;
   }
 
-  /** Calls back after every change of the car, until the returned function is called. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
   /**
    * Changes parts of the car; what is not named stays. The times of what differs become now.
    * @throws VehicleError INPUT_INVALID
@@ -101,7 +98,7 @@ export class Car {
     const changes = parseChanges(input);
     this.#runDue();
     this.#merge(changes, this.#clock.now());
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -122,7 +119,7 @@ export class Car {
     this.#runDue();
     this.#measured.clear();
     this.#reportedAt = this.#clock.now();
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -131,7 +128,7 @@ export class Car {
     this.#runDue();
     if (on) this.#startClimate(this.#clock.now());
     else this.#climateUntil = null;
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -165,7 +162,7 @@ export class Car {
       });
     };
     drive(now, 0);
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -217,7 +214,7 @@ export class Car {
     this.#invocations.set(invocation.id, invocation);
     if (this.#invocations.size > logLength) this.#invocations.delete(this.#invocations.keys().next().value ?? '');
     for (const step of invocation.timeline) this.#at(step.at, (at) => this.#reach(invocation, step.acts, at));
-    this.#notify();
+    this.#changed.call();
     return invocation;
   }
 
@@ -232,7 +229,7 @@ export class Car {
 
   plan(at: number, act: () => void): void {
     this.#at(at, act);
-    this.#notify();
+    this.#changed.call();
   }
 
   #reach(invocation: Invocation, acts: boolean | undefined, at: number): void {
@@ -381,11 +378,7 @@ export class Car {
       next.act(next.at);
       happened = true;
     }
-    if (happened) this.#notify();
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
+    if (happened) this.#changed.call();
   }
 }
 

@@ -81,7 +81,7 @@ describe('the results of commands, of several processes with the same flows', ()
     const resumes = async (): Promise<void> => {
       for (const open of await commands.open(assert.fail)) void follow(process, commands, open);
     };
-    process.presence.onGone(() => void resumes(), new AbortController().signal);
+    process.presence.onGone(() => void resumes());
     return {
       resumes,
       async gets(record) {
