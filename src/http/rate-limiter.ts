@@ -369,7 +369,7 @@ export class RateLimiter {
       return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#clock);
     });
     // Another request has taken the room that was left.
-    if (!isCounted) await this.#wait(kind, options, true);
+    if (!isCounted) await this.#wait(kind, options);
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
@@ -390,8 +390,7 @@ export class RateLimiter {
     return { at: pause.until, code: pause.code, reason: asSentence(pauseReasons[pause.code]) };
   }
 
-  /** @param callerRaces the caller itself stops waiting when the signal is aborted */
-  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, callerRaces = false): Promise<void> {
+  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
@@ -406,7 +405,7 @@ export class RateLimiter {
           if (!this.#waits) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
-          else resolve(callerRaces ? result : raceAbort(result, signal));
+          else resolve(raceAbort(result, signal));
         },
       };
       signal?.addEventListener('abort', cancel);
