@@ -17,7 +17,7 @@ export interface SharedGrantOptions {
 }
 
 /** How often a process looks whether another one has refreshed. */
-const lookAgainMs = 1_000;
+const lookAtGrantMs = 1_000;
 
 /**
  * The grant of a sign-in in the store, which one process at a time refreshes: the one that the mark
@@ -104,7 +104,7 @@ export class SharedGrant {
     const { id } = presence;
     const holder = grant.refreshing;
     if (holder !== null && holder !== id && !(await presence.hasEnded(holder))) {
-      await clock.sleep(lookAgainMs, signal);
+      await clock.sleep(lookAtGrantMs, signal);
       return null;
     }
     // This write also proves that the store can be written to before a token is rotated.

@@ -45,7 +45,8 @@ export class DirectoryInUse extends VehicleError {
 const beatMs = 5_000;
 const silentMs = 20_000;
 const emptyMs = 2_000;
-const lookMs = 1_000;
+/** How often a process that waits looks whether the owner still lives. */
+const lookAtOwnerMs = 1_000;
 const retryMs = 10_000;
 
 /** How an owner shows that it lives. */
@@ -191,7 +192,7 @@ export class DirectoryOwner {
       } else {
         this.#seenAlive();
         isOfThisMachine = true;
-        if (found === 'busy' || (found === 'closed' && wasClosed)) await this.#sleep(lookMs);
+        if (found === 'busy' || (found === 'closed' && wasClosed)) await this.#sleep(lookAtOwnerMs);
         else if (found !== 'closed') await this.#untilClosed(found);
         wasClosed = found === 'closed';
       }
@@ -237,7 +238,7 @@ export class DirectoryOwner {
     const before = await timeOf();
     const since = this.#clock.monotonic();
     while (this.#clock.monotonic() - since < silentMs) {
-      await this.#sleep(lookMs);
+      await this.#sleep(lookAtOwnerMs);
       if ((await timeOf()) !== before) return true;
     }
     return false;

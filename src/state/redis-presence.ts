@@ -28,7 +28,7 @@ interface RedisPresenceOptions {
 }
 
 const tickMs = 1_000;
-const lookMs = 3_000;
+const lookAtStoreMs = 3_000;
 const beatMs = 5_000;
 const doubtMs = 10_000;
 const silentMs = 15_000;
@@ -155,7 +155,7 @@ export class RedisPresence implements Presence {
   async settled(signal?: Signal): Promise<boolean> {
     let hasWaited = false;
     for (let ms; (ms = this.#store.settlesInMs) > 0; hasWaited = true)
-      await this.#clock.sleep(Math.min(ms, lookMs), signal);
+      await this.#clock.sleep(Math.min(ms, lookAtStoreMs), signal);
     return hasWaited;
   }
 
@@ -242,7 +242,7 @@ export class RedisPresence implements Presence {
       if (isDue || !this.#isSure) await this.#beat().catch(() => undefined);
       if (isDue && this.#isSure) for (const change of this.#owed) await this.eventually(change);
       const isAnySilent = [...this.#seen.values()].some(({ since }) => now - since >= silentMs);
-      const isLookDue = isAnySilent || now - this.#lookedAt > lookMs - tickMs / 2;
+      const isLookDue = isAnySilent || now - this.#lookedAt > lookAtStoreMs - tickMs / 2;
       const isAnyGone = isLookDue && (await this.#endSilent().catch(() => false));
       this.#noteLeading();
       // Not awaited: a slow store must not delay the next beat.
