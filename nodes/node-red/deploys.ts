@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { Listeners, withSignals, type Signal } from '../../src/index';
 import { clock } from './time';
 
@@ -96,4 +96,4 @@ export class Deploys {
 }
 
 /** First called while a node is constructed, so that its `flows:started` is still to come. */
-export const deploysOf = (RED: NodeAPI): Deploys => partOf(RED, Deploys);
+export const deploysOf = (RED: NodeAPI): Deploys => perNodeRed(RED, Deploys);

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { Listeners } from '../../src/index';
 
 /** The least time between two signals to the editors. */
@@ -34,4 +34,4 @@ class Editors {
   };
 }
 
-export const editorsOf = (RED: NodeAPI): Editors => partOf(RED, Editors);
+export const editorsOf = (RED: NodeAPI): Editors => perNodeRed(RED, Editors);

@@ -19,7 +19,7 @@ import {
 import { editorsOf } from './editors';
 import { logWarning } from './i18n';
 import { clock } from './time';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { redactor } from './redaction';
 import { chooseSharedStore } from './shared-store';
 import { storeSecrets } from './store-secret';
@@ -87,7 +87,7 @@ class Storage {
   }
 }
 
-const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
+const storageOf = (RED: NodeAPI): Storage => perNodeRed(RED, Storage);
 
 /**
  * The parts that all accounts of this Node-RED share.

@@ -5,7 +5,7 @@ import { settingsOf } from './account-options';
 import type { VehicleOptions } from './options';
 import { clock } from '../node-red/time';
 import { editorsOf } from '../node-red/editors';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 
 /** The build keeps this code in its own file, which only demo vehicles load. */
 export const simulator = (): typeof import('../../src/simulator/index') =>
@@ -52,7 +52,7 @@ export async function demoAccountOptions(
   RED: NodeAPI,
   options: VehicleOptions,
 ): Promise<AccountOptions & { vin: string }> {
-  const demo = partOf(RED, DemoService);
+  const demo = perNodeRed(RED, DemoService);
   const { url: baseUrl } = await demo.start();
   const { demoCars } = simulator();
   const { vin } = demoCars[options.demoCar];
@@ -75,7 +75,7 @@ export async function demoAccountOptions(
  * The simulated service, to show and to change its cars. Null if no demo vehicle was opened yet.
  */
 export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
-  partOf(RED, DemoService).running ?? Promise.resolve(null);
+  perNodeRed(RED, DemoService).running ?? Promise.resolve(null);
 
 /** The simulated state of a demo car, without its VIN, which the browser gets of no car. */
 export interface DemoView extends Omit<SimulatedCarView, 'vin'> {
@@ -90,7 +90,7 @@ export async function followDemoCar(RED: NodeAPI, vin: string): Promise<DemoView
   const service = await demoService(RED);
   const car = service?.cars.get(vin);
   if (service === null || car === undefined) return null;
-  partOf(RED, DemoSignals).follow(service);
+  perNodeRed(RED, DemoSignals).follow(service);
   const { demoFaultOf, viewOf } = simulator();
   const { vin: _vin, ...view } = viewOf(car);
   const faults = service.faults.list.map(demoFaultOf).filter((name) => name !== undefined);

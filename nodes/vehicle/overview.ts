@@ -13,7 +13,7 @@ import {
 } from '../../src/index';
 import { clock } from '../node-red/time';
 import { eachShownValue, type ShownValue, type ShownValues } from './shown-values';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
 interface KnownCar {
@@ -153,4 +153,4 @@ class Overviews {
   }
 }
 
-export const overviewsOf = (RED: NodeAPI): Overviews => partOf(RED, Overviews);
+export const overviewsOf = (RED: NodeAPI): Overviews => perNodeRed(RED, Overviews);
