@@ -19,7 +19,7 @@ import type { Words } from '../node-red/i18n';
 import { onInput, noNews } from '../node-red/input-handler';
 import { eventOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
-import { textOf as textOfValue } from '../node-red/reading-text';
+import { textOfValue } from '../node-red/reading-text';
 import { clock } from '../node-red/time';
 import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 

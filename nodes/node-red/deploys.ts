@@ -64,7 +64,7 @@ export class Deploys {
     let begun: number;
     do {
       if ((await message.isDelivered?.()) === true) return 'sent';
-      await this.whenOver(signal);
+      await this.untilFlowsRun(signal);
       if (signal.aborted) return 'closed';
       begun = this.#begun;
       if (message.mayBeSent?.() === false) return 'unsure';
@@ -78,13 +78,13 @@ export class Deploys {
   }
 
   /** Whether all flows run. */
-  get areOver(): boolean {
+  get allFlowsRun(): boolean {
     return this.#over.signal.aborted;
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */
-  async whenOver(signal: Signal): Promise<void> {
-    while (!this.areOver && !signal.aborted) {
+  async untilFlowsRun(signal: Signal): Promise<void> {
+    while (!this.allFlowsRun && !signal.aborted) {
       try {
         await withSignals([signal, this.#over.signal], (either) => clock().sleep(maxWaitMs, either));
         return;

@@ -10,7 +10,7 @@ import {
 } from '../car/known-values';
 import type { ReadName } from '../catalogue/reads';
 import { isOlder, isTripEnd, timesOf, type ValueTimes } from '../car/times';
-import { signals, type Change, type FactValue, type Signal } from './signals';
+import { signals, type Change, type FactValue, type EventSignal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import { setNewest } from '../util/bounded';
 import { iso } from '../util/clock';
@@ -144,7 +144,7 @@ export function sampleEvent(event: VehicleEvent['event'], settings: EventSetting
   return { event, from: 12_000, to: 12_012, name: null, place: null, between };
 }
 
-const keyOf = ({ read, fact }: Signal, member: string | null): string =>
+const keyOf = ({ read, fact }: EventSignal, member: string | null): string =>
   [read, member, fact].filter((part) => part != null).join('.');
 
 /**
@@ -207,7 +207,7 @@ const maxMembers = 100;
 const maxFacts = 300;
 
 function* membersOf(
-  { members }: Signal,
+  { members }: EventSignal,
   payload: unknown,
 ): Generator<[member: string | null, content: Readonly<Record<string, unknown>>]> {
   if (!isRecord(payload)) return;

@@ -72,12 +72,12 @@ export class Discovery {
     const { data } = documentSchema.safeParse(status === 200 ? parseJson(body) : null);
     if (data?.issuer !== issuer.url) return null;
     const addresses = { authorizeUrl: data.authorization_endpoint, tokenUrl: data.token_endpoint };
-    return Object.values(addresses).every((address) => isOf(issuer, address)) ? addresses : null;
+    return Object.values(addresses).every((address) => isOfDomain(issuer, address)) ? addresses : null;
   }
 }
 
 /** Passwords, client secrets and refresh tokens go to no other domain, and not in the clear. */
-function isOf({ url, domain }: Issuer, address: string): boolean {
+function isOfDomain({ url, domain }: Issuer, address: string): boolean {
   if (addressFault(address, { mayHaveQuery: true }) !== null) return false;
   const { protocol, hostname } = new URL(address);
   return protocol === new URL(url).protocol && (hostname === domain || hostname.endsWith(`.${domain}`));

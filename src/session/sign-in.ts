@@ -250,7 +250,7 @@ export class SignIns {
       );
     throwIfOutdated(pending, start, deployedClient);
     if (start === null) throw invalid(usedAlready);
-    if (!answer.getAll('iss').every((issuer) => isOf(start, issuer)))
+    if (!answer.getAll('iss').every((issuer) => isOfService(start, issuer)))
       throw invalid(
         'This answer comes from a different sign-in service. Start the sign-in again, and finish it in the window that opens.',
       );
@@ -383,7 +383,7 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
  * profile has an issuer, so its origin is compared with those of the sign-in address and the token
  * address, which the issuer itself may have sent.
  */
-function isOf({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
+function isOfService({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
   return [authorizeUrl, tokenUrl ?? '', client.tokenUrl].some(
     (address) => URL.canParse(address) && new URL(address).origin === origin,

@@ -124,7 +124,7 @@ export class TokenManager {
   get state(): GrantState {
     const now = this.#options.clock.now();
     const grant = this.#shared.known;
-    const ended = grant === null ? null : endOf(grant, now);
+    const ended = grant === null ? null : endedGrant(grant, now);
     const warning = grant?.refreshToken === '' ? briefSignIn(grant.expiresAt, now) : null;
     const failure = this.#refusal ?? ended ?? this.#failure;
     return {
@@ -335,7 +335,7 @@ export class TokenManager {
 }
 
 /** Why and since when it ended without a refresh token; null if it has not, or may not have. */
-const endOf = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
+const endedGrant = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
   refreshToken === '' && expiresAt !== null && expiresAt <= now
     ? { since: expiresAt, error: endedSignIn(expiresAt, now) }
     : null;

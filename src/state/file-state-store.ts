@@ -210,7 +210,7 @@ export class FileStateStore implements StateStore {
   async #readRecord(collection: Collection, name: string): Promise<void> {
     const { records, folder } = collection;
     try {
-      const record = parseRecord(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
+      const record = parseFile(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
       if (record === null) return void records.delete(name);
       records.set(name, record);
       if (!(record instanceof StateFault)) this.#version = Math.max(this.#version, record.version);
@@ -350,7 +350,7 @@ function isEarlier(json: unknown): boolean {
 }
 
 /** @returns null for one of an earlier version, which could not be removed */
-function parseRecord(text: string, name: string, collection: string): FileRecord | StateFault | null {
+function parseFile(text: string, name: string, collection: string): FileRecord | StateFault | null {
   const json = parseJson(text);
   if (isEarlier(json)) return null;
   const head = headSchema.safeParse(json);

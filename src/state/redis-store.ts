@@ -223,7 +223,7 @@ export class RedisStateStore implements SharedStore {
   async now(): Promise<number> {
     const reply = listOf(await this.#call('EVAL', scripts.now, '0'));
     const fault = evictionOf(this.place, infoOf(String(reply[2])));
-    if (fault === null) return timeOf(reply);
+    if (fault === null) return serverTimeOf(reply);
     if (this.#connecting !== null) this.#lose(this.#connecting, fault);
     throw fault;
   }
@@ -355,7 +355,7 @@ export class RedisStateStore implements SharedStore {
       return { text, record: runSchema.safeParse(parseJson(text)).data };
     };
     const before = await read();
-    const now = timeOf(await send('TIME'));
+    const now = serverTimeOf(await send('TIME'));
     const isNew = before.record?.runId !== runId;
     if (isNew)
       await send(
@@ -592,7 +592,7 @@ function parseSealed(json: string, collection: string): z.infer<typeof sealedSch
 const conditionOf = (expected: string | null | undefined): string => (expected === undefined ? '*' : (expected ?? ''));
 const listOf = (reply: unknown): unknown[] => (Array.isArray(reply) ? (reply as unknown[]) : []);
 /** Milliseconds since 1970, of a reply with seconds and microseconds. */
-const timeOf = (reply: unknown): number => {
+const serverTimeOf = (reply: unknown): number => {
   const [seconds, microseconds] = listOf(reply).map(Number);
   return (seconds ?? 0) * 1000 + Math.floor((microseconds ?? 0) / 1000);
 };
