@@ -12,6 +12,7 @@ import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
 import { isClockKnown, timesOf, type ValueTimes } from './times';
+import { hourMs } from '../util/durations';
 
 /**
  * Something that a flow reported about the car, as a sentence in the language of the
@@ -42,10 +43,9 @@ export type SeenValue = [name: string, value: StateValue, timestamp: string | nu
 
 /** More cars than any account has, although a message can name any VIN. */
 const maxCars = 1_000;
-const fuelTypeRetryMs = 60 * 60_000;
+const fuelTypeRetryMs = hourMs;
 const maxEvents = 20;
 const maxEventText = 100;
-const hourMs = 60 * 60_000;
 
 interface Car {
   /** What was learned, and what is stored as soon as that was read. */

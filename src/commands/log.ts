@@ -5,6 +5,7 @@ import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
 import { Serial } from '../util/serial';
 import { Command, maxActingMs, type Follower, type JournalEntry } from './command';
+import { iso } from '../util/clock';
 
 export interface CommandLogOptions {
   store: StateStore;
@@ -252,7 +253,7 @@ export class CommandLog {
    */
   async markForwarded(command: Command, at: number | null): Promise<void> {
     if (command.origin === null) return;
-    command.origin = at === null ? null : { ...command.origin, forwardedAt: new Date(at).toISOString() };
+    command.origin = at === null ? null : { ...command.origin, forwardedAt: iso(at) };
     await this.save(command).catch(async (error: unknown) => {
       await this.presence.eventually(() => this.save(command));
       throw error;
@@ -309,7 +310,7 @@ export class CommandLog {
  */
 export function journalReading(
   entries: readonly JournalEntry[],
-  now: Date,
+  now: number,
   redact: (text: string) => string,
 ): Reading<(Omit<JournalEntry, 'reason'> & { reason: string | null })[]> {
   const payload = entries.map((entry) => ({ ...entry, reason: entry.reason && redact(wordSentence(entry.reason)) }));
@@ -319,7 +320,7 @@ export function journalReading(
       vin: null,
       read: 'journal',
       interface: null,
-      receivedAt: now.toISOString(),
+      receivedAt: iso(now),
       measuredAt: null,
       source: 'live',
     },

@@ -3,6 +3,7 @@ import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { iso } from '../util/clock';
 import { isRecord } from '../util/json';
+import { dayMs } from '../util/durations';
 
 /** Three phases of 230 volts at the highest current. */
 const maxWatt = ampereLimits.maximum * 690;
@@ -14,7 +15,6 @@ const maxPeriods = 96;
  * seconds for milliseconds.
  */
 const maxAheadDays = 366;
-const dayMs = 24 * 60 * 60_000;
 
 /** A part of a schedule as a person wrote it, checked; times in milliseconds since 1970. */
 interface Period {

@@ -5,6 +5,7 @@ import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { addressFault } from '../util/loopback';
 import type { Send } from './oauth';
+import { dayMs, hourMs } from '../util/durations';
 
 export interface Addresses {
   authorizeUrl: string;
@@ -19,8 +20,8 @@ const documentSchema = z.lazy(() =>
 /** From the name lookup to the last byte: a person may wait for it. */
 const timeLimitMs = 3_000;
 /** How long an answer is used, and how long none is asked for after one that cannot be used. */
-const usedForMs = 24 * 3_600_000;
-const pauseMs = 3_600_000;
+const usedForMs = dayMs;
+const pauseMs = hourMs;
 /** The same if the addresses may be wrong, or if a person signs in. */
 const freshForMs = 5 * 60_000;
 

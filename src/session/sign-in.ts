@@ -17,7 +17,7 @@ import {
 } from './oauth';
 import { isoTime } from '../http/token-source';
 import { hashed, storedSentence, unlessAway, type StoredEntry } from '../state/state-store';
-import type { Clock } from '../util/clock';
+import { iso, type Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 
 export interface SignInStart {
@@ -295,7 +295,7 @@ export class SignIns {
 
   /** The dialog goes without it if the store is away. */
   async #note(pending: Pending, result: Omit<SignInResult, 'at'>): Promise<void> {
-    const at = new Date(this.#options.clock.now()).toISOString();
+    const at = iso(this.#options.clock.now());
     await this.#write({ ...pending, result: { at, ...result } }).catch(() => undefined);
   }
 

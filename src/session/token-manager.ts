@@ -7,6 +7,7 @@ import type { Discovery } from './discovery';
 import { briefSignIn, type Grant } from './grant-store';
 import { checkInputs, refusalSentence, type OAuthClient, type Refusal } from './oauth';
 import { SharedGrant, type SharedGrantOptions } from './shared-grant';
+import { dayMs } from '../util/durations';
 
 /** State of a grant. Times in milliseconds since 1970. */
 interface GrantState {
@@ -32,7 +33,7 @@ interface Failure {
 }
 
 /** An unused refresh token expires after seven days (docs/internals/vendor-api.md 4.2). */
-const keepAliveIntervalMs = 3 * 86_400_000;
+const keepAliveIntervalMs = 3 * dayMs;
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
 /** The store is read again, because the user may have repaired it; that costs no request. */
 const reloadIntervalMs = 15 * 60_000;
@@ -345,8 +346,6 @@ const endedSignIn = (at: number, now: number): VehicleError =>
     'SIGN_IN_REQUIRED',
     sentence`The sign-in has ended (${clockTime(at, now)}), because the service returned no refresh token. Sign in again in the vehicle configuration. If the new sign-in is as short, enter offline_access under “More scopes” and sign in once more.`,
   );
-
-const dayMs = 86_400_000;
 
 /**
  * Whether a sign-in ended about seven days after it was made, although it was in use: an

@@ -10,11 +10,11 @@ import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 import { Wallbox } from './wallbox';
 import { Listeners } from '../../util/listeners';
+import { minuteMs } from '../../util/durations';
 
 /** The service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
 
-const minute = 60_000;
 const climateMinutes = 30;
 
 /**
@@ -148,9 +148,9 @@ export class Car {
     this.#touch(reportedOnTrips, now);
     const { odometer = 0, tripMeter1 = 0, tripMeter2 = 0 } = this.#state.resources;
     const metersAtStart = { odometer, tripMeter1, tripMeter2 };
-    const end = now + trip.minutes * minute;
+    const end = now + trip.minutes * minuteMs;
     const drive = (from: number, since: number): void => {
-      const next = Math.min(from + minute, end);
+      const next = Math.min(from + minuteMs, end);
       this.#at(next, (at) => {
         if (this.#trip !== trip) return;
         const share = (at - now) / (end - now);
@@ -269,7 +269,7 @@ export class Car {
    * The climatization ends after its time, when the engine starts, or when the driver's door opens.
    */
   #startClimate(at: number): void {
-    const until = at + climateMinutes * minute;
+    const until = at + climateMinutes * minuteMs;
     this.#climateUntil = until;
     this.#at(until, () => {
       if (this.#climateUntil === until) this.#climateUntil = null;
@@ -279,7 +279,7 @@ export class Car {
   #startEngine(invocation: Invocation, at: number): void {
     this.#engineStart = invocation;
     this.#merge({ engineRunning: true }, at);
-    this.#at(at + invocation.runtimeMinutes * minute, (then) => {
+    this.#at(at + invocation.runtimeMinutes * minuteMs, (then) => {
       if (this.#engineStart === invocation && this.#trip === null) this.#merge({ engineRunning: false }, then);
     });
   }
