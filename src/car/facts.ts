@@ -11,7 +11,7 @@ import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
-import { isClockKnown, timesOf, type ValueTimes } from './times';
+import { isClockKnown, timesOf } from './times';
 import { hourMs } from '../util/durations';
 
 /**
@@ -125,19 +125,13 @@ export class CarFacts {
     const at = now + skewMs;
     const receivedAt = times.receivedAt + skewMs;
     const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
-    // The values of an answer mostly have one time.
-    let last: { timestamp: string | null; times: ValueTimes } | null = null;
-    const timesIn = (timestamp: string | null): ValueTimes => {
-      if (last === null || last.timestamp !== timestamp)
-        last = { timestamp, times: timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt }) };
-      return last.times;
-    };
     return withCar(this.#of(vin), (car) => {
       const { states } = car.facts;
       let isNews = Math.abs(now - car.statesStoredAt) >= hourMs;
       for (const [name, value, timestamp] of values) {
         const before = states[name] ?? [];
-        const runs = withValue(before, value, timesIn(timestamp), at);
+        const seen = timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
+        const runs = withValue(before, value, seen, at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
         if (runs !== before) car.hasNewStates = true;
         states[name] = runs;

@@ -1,23 +1,13 @@
 import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
-import { clockTime, sentence, type Sentence } from '../sentence';
+import { clockTime, sentence } from '../sentence';
 import { raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
-import { nobodySignedIn, secondTries } from '../http/token-source';
+import { isoTime, nobodySignedIn, secondTries, type TokenDescription } from '../http/token-source';
 import type { Discovery } from './discovery';
 import { briefSignIn, type Grant } from './grant-store';
 import { checkInputs, refusalSentence, type OAuthClient, type Refusal } from './oauth';
 import { SharedGrant, type SharedGrantOptions } from './shared-grant';
 import { dayMs } from '../util/durations';
-
-/** State of a grant. Times in milliseconds since 1970. */
-interface GrantState {
-  grant: Grant | null;
-  retryAt: number | null;
-  signInRequiredSince: number | null;
-  /** The last refresh failed because nobody has signed in. */
-  isMissing: boolean;
-  problem: Sentence | null;
-}
 
 interface TokenManagerOptions extends SharedGrantOptions {
   discovery: Discovery;
@@ -122,17 +112,22 @@ export class TokenManager {
     this.#shared.forget();
   }
 
-  get state(): GrantState {
+  describe(): TokenDescription {
     const now = this.#options.clock.now();
     const grant = this.#shared.known;
     const ended = grant === null ? null : endedGrant(grant, now);
     const warning = grant?.refreshToken === '' ? briefSignIn(grant.expiresAt, now) : null;
     const failure = this.#refusal ?? ended ?? this.#failure;
+    const isMissing = this.#failure?.error.code === 'TOKEN_MISSING';
     return {
-      grant,
-      retryAt: this.#failure?.retryAt ?? null,
-      signInRequiredSince: (this.#refusal ?? ended)?.since ?? null,
-      isMissing: this.#failure?.error.code === 'TOKEN_MISSING',
+      kind: isMissing ? 'none' : grant?.refreshToken === '' ? 'ending' : 'refreshing',
+      expiresAt: isoTime(grant?.expiresAt ?? null),
+      scopes: grant?.scopes ?? null,
+      signInRequiredSince: isoTime((this.#refusal ?? ended)?.since ?? null),
+      signedInAt: isoTime(grant?.signedInAt ?? null),
+      endsAt: isoTime(grant === null ? null : lastMomentOf(grant)),
+      lastRefreshAt: isoTime(grant?.refreshedAt ?? null),
+      retryAt: isoTime(this.#failure?.retryAt ?? null),
       problem: failure?.error.sentence ?? warning,
     };
   }
@@ -333,6 +328,13 @@ export class TokenManager {
     await Promise.race([work, this.#options.clock.sleep(ms, settled.signal)]).catch(ignore);
     settled.abort();
   }
+}
+
+/** A grant ends after six months (docs/internals/vendor-api.md 4.2), or with its access token. */
+function lastMomentOf({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
+  if (refreshToken === '') return expiresAt;
+  const date = new Date(signedInAt);
+  return date.setUTCMonth(date.getUTCMonth() + 6);
 }
 
 /** Why and since when it ended without a refresh token; null if it has not, or may not have. */

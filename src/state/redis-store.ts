@@ -55,7 +55,6 @@ export interface RedisStateStoreOptions {
 
 /** What *Check* shows of the store. */
 interface RedisReport {
-  version: string;
   /** Null if the server does not report it. */
   appendonly: boolean | null;
   appendfsync: string | null;
@@ -248,7 +247,6 @@ export class RedisStateStore implements SharedStore {
     }
     const isAppending = (await config('appendonly')) ?? info('aof_enabled');
     return {
-      version: info('valkey_version') ?? info('redis_version') ?? '',
       appendonly: isAppending === null ? null : ['yes', '1'].includes(isAppending),
       appendfsync: await config('appendfsync'),
       maxmemoryPolicy: (await config('maxmemory-policy')) ?? info('maxmemory_policy'),
