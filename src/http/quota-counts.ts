@@ -72,11 +72,8 @@ function endOfBucket(at: number, bucket: number): number {
   return Math.abs(at - nearest) < sameBucketMs ? nearest : Math.ceil(at / bucket) * bucket;
 }
 
-/** A pause of an API; `until` in the time of the counts. */
-interface Pause {
-  code: RateLimitCode;
-  until: number;
-}
+/** A pause of an API; here `until` is in the time of the counts. */
+type Pause = z.infer<typeof pauseShape>;
 
 /**
  * What was sent with one API key, what the service has ordered, and the limits of other processes.

@@ -70,7 +70,7 @@ describe('the results of commands, of several processes with the same flows', ()
         await beforeSending(process);
         if (!commands.mayBeSent(followed)) continue;
         sent.push(`${nameOf(process)}: ${update.report.outcome}`);
-        if (!process.line.isCut) await commands.delivered(followed);
+        if (!process.line.isCut) await commands.markSent(followed);
         return;
       }
     }
