@@ -200,7 +200,7 @@ export class Account {
       return logReading({ vin, read: name }, (await logbook.records(vin))[name], { from, to }, clock.now());
     }
     if (clear) await log.clear(this.#id);
-    return journalReading(await this.journal(), new Date(clock.now()), redactor.text);
+    return journalReading(await this.journal(), clock.now(), redactor.text);
   }
 
   #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): void | Promise<void> {

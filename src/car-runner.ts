@@ -177,10 +177,9 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   async #load(): Promise<void> {
     const { store, vin, clock } = this.#options;
-    const read = await readForUpdate(store, this.key);
-    this.#version = read?.version ?? null;
-    const parsed = recordShape.safeParse(read?.value);
-    const { state, unsent } = parsed.success && parsed.data.vin === vin ? parsed.data : {};
+    const { value, version } = await readForUpdate(store, this.key, recordShape);
+    this.#version = version;
+    const { state, unsent } = value?.vin === vin ? value : {};
     this.#state = this.#reducer.resume(state, clock.now());
     this.#outbox = Outbox.parse(unsent, (event) => this.#reducer.parseEvent(event));
     this.#stored = this.#textOf(this.#state, this.#outbox);

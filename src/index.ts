@@ -16,6 +16,7 @@ export { endingAt, withSignals } from './util/abort';
 export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, timeOf, type Clock } from './util/clock';
 export { copyOfJson, isEmpty, isRecord, memberOf, parseJson } from './util/json';
+export { Listeners } from './util/listeners';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
 import { isRecord, wordSentence, type Sentence } from '../../src/index';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 
 /** The values of a text, by the names of their placeholders. */
 export type Values = Record<string, string | number>;
@@ -116,7 +116,7 @@ function translationsOf(language: string): ReadonlyMap<string, string> {
 export function wordsOf(RED: NodeAPI, vehicle = '', other?: string): Words {
   // Null for a config node that is deleted or disabled; any node has other properties.
   const node = RED.nodes.getNode(vehicle) as { config?: { language?: unknown } } | null;
-  return partOf(RED, Texts).in(node?.config?.language || other);
+  return perNodeRed(RED, Texts).in(node?.config?.language || other);
 }
 
 /** The texts in the language of the pack that a browser prefers. */

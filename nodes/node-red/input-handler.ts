@@ -6,7 +6,7 @@ import { editorsOf } from './editors';
 import { safeError } from './redaction';
 import { reportedError } from './failures';
 import { isFromItself } from './self-messages';
-import { isInUse, throwIfInUse } from './storage';
+import { faultOfUse, throwIfInUse } from './storage';
 
 /** The work that one message started. */
 export interface Task {
@@ -81,7 +81,7 @@ class InputHandler {
     const own = this.#own;
     const failure = reportedError(own.RED, own.node.type, error, own.node);
     addError(msg, errorOf(own, failure));
-    if (!isShown && !signal.aborted && !isInUse(own.RED)) own.status.showFailure(failure);
+    if (!isShown && !signal.aborted && faultOfUse(own.RED) === null) own.status.showFailure(failure);
     // It can be news about the session or the quota.
     editorsOf(own.RED).notify();
     this.#errorLog ??= new ErrorLog(own);

@@ -81,7 +81,7 @@ export class NodeStatus {
       withShownCar(text: string): string;
       readonly node: Node;
       readonly words: Words;
-      readonly deploys: Pick<ReturnType<typeof deploysOf>, 'areOver' | 'whenOver'>;
+      readonly deploys: Pick<ReturnType<typeof deploysOf>, 'allFlowsRun' | 'untilFlowsRun'>;
       readonly closing: Signal;
     },
   ) {}
@@ -155,8 +155,8 @@ export class NodeStatus {
   #tell(status: ShownStatus | Record<string, never>): void {
     this.#told = status;
     const { node, deploys, closing } = this.own;
-    if ((this.#hasStarted ||= deploys.areOver)) return node.status(status);
-    void deploys.whenOver(closing).then(() => {
+    if ((this.#hasStarted ||= deploys.allFlowsRun)) return node.status(status);
+    void deploys.untilFlowsRun(closing).then(() => {
       this.#hasStarted = true;
       if (status === this.#told) node.status(status);
     });

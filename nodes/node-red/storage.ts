@@ -12,7 +12,6 @@ import {
   Seal,
   SealedStateStore,
   type Finding,
-  type Presence,
   type Sentence,
   type Session,
   type VehicleError,
@@ -20,7 +19,7 @@ import {
 import { editorsOf } from './editors';
 import { logWarning } from './i18n';
 import { clock } from './time';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { redactor } from './redaction';
 import { chooseSharedStore } from './shared-store';
 import { storeSecrets } from './store-secret';
@@ -88,7 +87,7 @@ class Storage {
   }
 }
 
-const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
+const storageOf = (RED: NodeAPI): Storage => perNodeRed(RED, Storage);
 
 /**
  * The parts that all accounts of this Node-RED share.
@@ -102,15 +101,10 @@ export const checkStorage = (RED: NodeAPI): Promise<Finding[]> => storageOf(RED)
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 
-/** Whether another Node-RED uses the folder of the pack; false while that is not decided. */
-export const isInUse = (RED: NodeAPI): boolean => isElsewhere(packOf(RED).presence);
-
-const isElsewhere = ({ role }: Presence): boolean => role === 'standby' || role === 'lost';
-
-/** CONFIG while another Node-RED uses the folder of the pack, otherwise null. */
+/** CONFIG while another Node-RED uses the folder of the pack; null also while that is not decided. */
 export function faultOfUse(RED: NodeAPI): VehicleError | null {
-  const { presence } = packOf(RED);
-  return isElsewhere(presence) ? presence.fault : null;
+  const { role, fault } = packOf(RED).presence;
+  return role === 'standby' || role === 'lost' ? fault : null;
 }
 
 /** @throws VehicleError CONFIG while another Node-RED uses the folder of the pack */

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { positionShape, sameValue, time } from './known-values';
 import type { Position } from './places';
 import { isOlder, type ValueTimes } from './times';
+import { hourMs } from '../util/durations';
 
 /** A value of the car whose changes are kept. */
 export type StateValue = string | boolean | number | Position;
@@ -34,7 +35,7 @@ export const stateRunShape: z.ZodMiniType<StateRun> = z.lazy(() =>
 );
 
 /** If two answers are further apart, it is not known what happened between them. */
-const maxGapMs = 60 * 60_000;
+const maxGapMs = hourMs;
 /** Numbers that change within this time are one run. */
 const numbersMs = 20 * 60_000;
 const maxRuns = 30;

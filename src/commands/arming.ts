@@ -155,13 +155,12 @@ export class Arming {
     const { armings } = presence;
     const key = `arming/${node}`;
     const attempt = async (): Promise<Stored | null> => {
-      const found = await readForUpdate(armings, key);
-      const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0, cancels: 0 };
+      const { value, version: expected } = await readForUpdate(armings, key, stored);
+      const before = value ?? { armed: null, disarms: 0, cancels: 0 };
       const after = change(before);
       const isSame =
         after === before || (before.armed === null && after.armed === null && after.disarms === before.disarms);
-      const condition = { expected: found?.version ?? null };
-      return isSame || (await armings.write(key, after, condition)) !== null ? before : null;
+      return isSame || (await armings.write(key, after, { expected })) !== null ? before : null;
     };
     return this.#changes.run(() => retryOnConflict(attempt));
   }

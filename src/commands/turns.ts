@@ -6,7 +6,7 @@ import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import type { Presence } from '../state/presence';
-import { hashed, readForUpdate, StateFault, retryOnConflict, type Stored } from '../state/state-store';
+import { hashed, readForUpdate, StateFault, retryOnConflict } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
@@ -21,7 +21,7 @@ import type { CommandRoute } from './route';
  * How often a waiting command looks at the slot and at the link of its holder, and how often a
  * holder makes sure that it has the slot.
  */
-const lookMs = 3_000;
+const lookAtSlotMs = 3_000;
 /**
  * A slot that the store has lost is written again by its holder in this time: a look, and
  * the store's answers.
@@ -227,14 +227,14 @@ export class Turns {
     // The time for which a command of an ended process blocks its car counts from now, also if no
     // command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
-    presence.onGone(noteSlots, new AbortController().signal);
+    presence.onGone(noteSlots);
     noteSlots();
   }
 
   async #noteSlots(): Promise<void> {
     // Read again: a command of this process may have taken the slot meanwhile.
-    for (const { key, ...stored } of await this.#presence.slots.entries('turn/'))
-      if (parseSlot(stored)?.holder) await this.#read(this.#carAt(key));
+    for (const { key, value } of await this.#presence.slots.entries('turn/'))
+      if (slotShape.safeParse(value).data?.holder) await this.#read(this.#carAt(key));
   }
 
   /**
@@ -256,7 +256,7 @@ export class Turns {
       find().catch((error: unknown) => (error instanceof StateFault ? null : []));
     let found = await look();
     while (found === null && this.#clock.monotonic() < this.#restoresUntil) {
-      await this.#clock.sleep(lookMs);
+      await this.#clock.sleep(lookAtSlotMs);
       found = await look();
     }
     for (const one of found ?? []) await this.#restore(one);
@@ -370,7 +370,7 @@ export class Turns {
   ): Promise<CommandRecord> {
     // The armed copy may wait for its turn, and has none yet if both got the
     // message at the same moment.
-    let looks = lookMs / joinEveryMs;
+    let looks = lookAtSlotMs / joinEveryMs;
     for (let found = first; ; found = await this.#look(turn)) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
@@ -462,7 +462,7 @@ export class Turns {
     const woken = new AbortController();
     turn.wake = () => woken.abort();
     // Only the first one in line looks; each other one is woken when it is the first.
-    const pauseMs = car.line[0] === turn ? lookMs : maxActingMs;
+    const pauseMs = car.line[0] === turn ? lookAtSlotMs : maxActingMs;
     await withSignals([signal, woken.signal], (either) => this.#clock.sleep(pauseMs, either)).catch(() =>
       signal.throwIfAborted(),
     );
@@ -571,7 +571,7 @@ export class Turns {
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
     for (;;) {
-      const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
+      const pause = Math.min(lookAtSlotMs, Math.max(0, this.#actsForMs(turn)));
       const isOver = await this.#clock.sleep(pause, over).then(
         () => over.aborted,
         () => true,
@@ -639,9 +639,9 @@ export class Turns {
 
   async #read(car: Car): Promise<Known> {
     const { known } = car;
-    const stored = await readForUpdate(this.#presence.slots, car.key);
+    const { value, version } = await readForUpdate(this.#presence.slots, car.key, slotShape);
     // This process has written or read the slot meanwhile, and what was read here may be older.
-    return car.known === known ? this.#accept(car, stored && parseSlot(stored), stored?.version ?? null) : car.known;
+    return car.known === known ? this.#accept(car, value, version) : car.known;
   }
 
   /** @returns null if another process was faster */
@@ -717,7 +717,7 @@ export class Turns {
       const { holder, recent } = known.slot;
       const polledAt = this.#presence.now();
       // A timer can fire early.
-      if (holder?.id !== id || Math.abs(polledAt - holder.polledAt) < lookMs - joinEveryMs / 2) return false;
+      if (holder?.id !== id || Math.abs(polledAt - holder.polledAt) < lookAtSlotMs - joinEveryMs / 2) return false;
       return (await this.#write(car, known, { holder: { ...holder, polledAt }, recent })) && true;
     }, this.#clock);
   }
@@ -736,8 +736,6 @@ export class Turns {
     return `turn/${hashed(`${this.#baseUrl}\n${wallbox}`)}`;
   }
 }
-
-const parseSlot = ({ value }: Stored): Slot | null => slotShape.safeParse(value).data ?? null;
 
 const isSent = (holder: Holder | null): boolean => holder !== null && holder.status !== 'waiting';
 

@@ -11,9 +11,9 @@ import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
 import { Serial } from '../util/serial';
 import {
-  parseRecord,
   QuotaCounts,
   quotaNames,
+  quotaShape,
   wayMs,
   type Quota,
   type QuotaRecord,
@@ -369,7 +369,7 @@ export class RateLimiter {
       return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#clock);
     });
     // Another request has taken the room that was left.
-    if (!isCounted) await this.#wait(kind, options, true);
+    if (!isCounted) await this.#wait(kind, options);
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
@@ -390,8 +390,7 @@ export class RateLimiter {
     return { at: pause.until, code: pause.code, reason: asSentence(pauseReasons[pause.code]) };
   }
 
-  /** @param callerRaces the caller itself stops waiting when the signal is aborted */
-  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, callerRaces = false): Promise<void> {
+  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
@@ -406,7 +405,7 @@ export class RateLimiter {
           if (!this.#waits) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
-          else resolve(callerRaces ? result : raceAbort(result, signal));
+          else resolve(raceAbort(result, signal));
         },
       };
       signal?.addEventListener('abort', cancel);
@@ -561,11 +560,10 @@ export class RateLimiter {
   async #load(): Promise<void> {
     const { presence, store, key } = this.#options;
     await presence.renew();
-    const stored = await readForUpdate(store, key);
-    const record = parseRecord(stored?.value);
+    const { value: record, version } = await readForUpdate(store, key, quotaShape);
     const time = this.#clock.monotonic();
     const epoch = record?.epoch ?? '';
-    if (record !== null && (stored?.version !== this.#version || epoch !== this.#epoch)) {
+    if (record !== null && (version !== this.#version || epoch !== this.#epoch)) {
       // A clock may have been set. The record is younger than what this process read before.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
       this.#counts.load(record, time, Math.min(presence.ageOf(record), longest));
@@ -578,8 +576,8 @@ export class RateLimiter {
       if (this.#epoch !== '') this.#settlesAt = time + recountMs;
     }
     this.#epoch = epoch;
-    this.#isContended = this.#isLoaded && stored?.version !== this.#version;
-    this.#version = stored?.version ?? null;
+    this.#isContended = this.#isLoaded && version !== this.#version;
+    this.#version = version;
     this.#isLoaded = true;
     this.#knownAt = time;
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
-import { systemClock, type Clock } from '../util/clock';
+import { iso, systemClock, type Clock } from '../util/clock';
 import type { Signal } from '../util/cancellation';
 import { parseJson } from '../util/json';
 
@@ -141,7 +141,7 @@ export const unusable = (what: string): Sentence =>
   sentence`The ${asSentence(what)} contains a space, a line break or a non-ASCII character. Copy it again, in one piece, into the vehicle configuration.`;
 
 /** Milliseconds since 1970 as ISO-8601. */
-export const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+export const isoTime = (at: number | null): string | null => (at === null ? null : iso(at));
 
 /** `scope` is one string of words (RFC 9068) or, from some servers, a list. */
 export const scopesSchema = z.union([

@@ -75,7 +75,7 @@ export interface Terms {
   places?: readonly Place[];
 }
 
-export function recordOf(known: Facts, { tariff, places = [] }: Terms): LogRecord {
+export function logRecordOf(known: Facts, { tariff, places = [] }: Terms): LogRecord {
   const sources: Record<string, string> = {};
   const reasons: Record<string, string> = {};
   const put = (name: string, found: Known, digits = 2): number | null => {

@@ -8,7 +8,7 @@ import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
-import { SharedRuns } from '../util/serial';
+import { Serial, SharedRuns } from '../util/serial';
 import { removeEarlier } from './earlier-files';
 import type { DirectoryOwner } from './owner';
 import {
@@ -89,8 +89,8 @@ export class FileStateStore implements StateStore {
   readonly #files: Omit<StateFiles, keyof typeof durableFiles>;
   readonly #durable: typeof durableFiles;
   readonly #collections = new Map<string, Promise<Collection>>();
-  /** The last change of each file: changes of one file never overlap. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  /** By file, whose changes never overlap. */
+  readonly #changes = new Map<string, Serial>();
   #earlier: Promise<number | null> | null = null;
   /**
    * The highest version that was used, of any key: one that was removed and comes back
@@ -210,7 +210,7 @@ export class FileStateStore implements StateStore {
   async #readRecord(collection: Collection, name: string): Promise<void> {
     const { records, folder } = collection;
     try {
-      const record = parseRecord(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
+      const record = parseFile(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
       if (record === null) return void records.delete(name);
       records.set(name, record);
       if (!(record instanceof StateFault)) this.#version = Math.max(this.#version, record.version);
@@ -316,11 +316,9 @@ export class FileStateStore implements StateStore {
       const opened = await this.#open(collection);
       return this.#try(collection, () => change(opened, name));
     };
-    const next = (this.#last.get(file) ?? Promise.resolve()).then(work);
-    const settled = next.catch(() => undefined);
-    this.#last.set(file, settled);
-    void settled.then(() => this.#last.get(file) === settled && this.#last.delete(file));
-    return next;
+    const changes = this.#changes.get(file) ?? new Serial();
+    this.#changes.set(file, changes);
+    return changes.run(work).finally(() => changes.isIdle && this.#changes.delete(file));
   }
 
   async #try<T>(collection: string, work: () => Promise<T>): Promise<T> {
@@ -350,7 +348,7 @@ function isEarlier(json: unknown): boolean {
 }
 
 /** @returns null for one of an earlier version, which could not be removed */
-function parseRecord(text: string, name: string, collection: string): FileRecord | StateFault | null {
+function parseFile(text: string, name: string, collection: string): FileRecord | StateFault | null {
   const json = parseJson(text);
   if (isEarlier(json)) return null;
   const head = headSchema.safeParse(json);

@@ -1,3 +1,5 @@
+import { hourMs } from './durations';
+
 /** The last key of each map, which is most often also the next one: then its order stays. */
 const newestKeys = new WeakMap<object, unknown>();
 
@@ -20,8 +22,6 @@ export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): 
   }
   return removed;
 }
-
-const hourMs = 60 * 60_000;
 
 /**
  * The newest items, in the order of time. One with a time that is still to come, or with none, is

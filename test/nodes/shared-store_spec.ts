@@ -80,9 +80,8 @@ describeOnRedis('A Node-RED with a shared store', () => {
     it(`says in a group that another copy reads the car, and reads it when that copy has ended: ${config.type}`, async () => {
       const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
       const presence = new RedisPresence({ store, group: 'copies', clock });
-      const leading = new AbortController();
       await new Promise<void>((resolve) => {
-        presence.onLeading((isLeading) => (isLeading ? resolve() : undefined), leading.signal);
+        presence.onLeading((isLeading) => (isLeading ? resolve() : undefined));
       });
       flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
       await load({ ...config, poll: 60 });
