@@ -359,12 +359,15 @@ await rewrite('README.md', withReleasedLinks);
  */
 const generated = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
+const config = { ...(await resolveConfig(`${root}docs`)), parser: 'markdown' };
+
 for (const file of filesBelow('docs', '.md').filter((name) => !name.includes('node_modules')))
   await rewrite(file, async (text) => {
-    const written = [...text.matchAll(generated)].map(([, , name, given]) =>
-      parts[name](...[...given.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain)),
-    );
+    // Only these: formatting the rest as well would be most of the work, and `npm run lint` checks it.
+    const written = [...text.matchAll(generated)].map(async ([, , name, given]) => {
+      const names = [...given.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain);
+      return (await format(await parts[name](...names), config)).trimEnd();
+    });
     const found = await Promise.all(written);
-    const whole = text.replace(generated, (_, begin, _name, _given, end) => [begin, found.shift(), end].join('\n\n'));
-    return format(whole, { ...(await resolveConfig(`${root}docs`)), parser: 'markdown' });
+    return text.replace(generated, (_, begin, _name, _given, end) => [begin, found.shift(), end].join('\n\n'));
   });
