@@ -235,6 +235,24 @@ async function message(file, ...path) {
 /** The error code that a source names beside a sentence. */
 const codeOf = new Map(said.flatMap((source) => [...source.codes]));
 
+/** The sentences whose code a source names apart from them, by the words with which they begin. */
+const codesApart = {
+  CONFIG: ['The saved sign-in ', 'The {0} contains a space'],
+  INPUT_INVALID: [
+    'The address contains no sign-in code',
+    'The client ID or an address of the service was changed',
+    'The sign-in took longer',
+    'The vehicle configuration that this sign-in was started from',
+    'This answer ',
+  ],
+  NETWORK: ['The sign-in service: {0}'],
+  SCOPE_MISSING: ['The application was published without a scope'],
+  SERVICE_ERROR: ['{0} The pack tries again automatically.'],
+};
+for (const [errorCode, beginnings] of Object.entries(codesApart))
+  for (const template of said.flatMap(({ templates }) => templates))
+    if (beginnings.some((beginning) => template.startsWith(beginning))) codeOf.set(template, errorCode);
+
 /**
  * The sentences of error codes and of sources whose path begins so, each as a driver sees it: …
  * is what is filled in.
