@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsync, open, writeFile } from 'node:fs';
+import { closeSync, fsync, open, openSync, writeFile } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,11 +23,14 @@ import {
 
 /**
  * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,
- * which cost more CPU than the steps.
+ * which cost more CPU than the steps. A step that may wait for the disk goes through another
+ * thread, which also costs more than the step: a folder in which a file was just renamed is opened
+ * without it, and what is on disk is closed without it.
  */
 export const durableFiles = {
   writeFile: promisify(writeFile),
   open: promisify(open),
+  openSync,
   fsync: promisify(fsync),
   closeSync,
 };
@@ -245,14 +248,14 @@ export class FileStateStore implements StateStore {
 
   /** Also creates the folder if it is missing. Fulfilled when the text is on disk. */
   async #create(folder: string, draft: string, text: string): Promise<void> {
-    const options = { flag: 'wx', mode: 0o600, flush: true };
-    try {
-      await this.#durable.writeFile(draft, text, options);
-    } catch (error) {
+    const { open, writeFile, closeSync } = this.#durable;
+    const create = (): Promise<number> => open(draft, 'wx', 0o600);
+    const opened = await create().catch(async (error: unknown) => {
       if (systemCodeOf(error) !== 'ENOENT') throw error;
       await this.#files.mkdir(folder, { recursive: true, mode: 0o700 });
-      await this.#durable.writeFile(draft, text, options);
-    }
+      return create();
+    });
+    await writeFile(opened, text, { flush: true }).finally(() => closeSync(opened));
   }
 
   /**
@@ -277,10 +280,9 @@ export class FileStateStore implements StateStore {
    * do that and need not.
    */
   async #syncFolder(folder: string): Promise<void> {
-    const { open, fsync, closeSync } = this.#durable;
+    const { openSync, fsync, closeSync } = this.#durable;
     try {
-      const opened = await open(folder, 'r');
-      // Closing a folder needs no access to the disk.
+      const opened = openSync(folder, 'r');
       await fsync(opened).finally(() => closeSync(opened));
     } catch {
       // The file itself is on disk.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
@@ -121,13 +121,23 @@ export class DirectoryOwner {
    * @throws DirectoryInUse
    */
   async confirm(): Promise<void> {
-    if (this.#role === 'active' && this.#number > 0) {
+    if (this.#role === 'active' && this.#number > 0 && !this.#isSurelyLast()) {
       const last = await this.#looks.run(() => this.#lastNumber()).catch(() => this.#number);
       // A person has emptied the folder.
       if (last === 0) await this.#writeMark(this.#number).catch(() => undefined);
       else if (last !== this.#number) this.#lose();
     }
     if (this.#role !== 'active') throw new DirectoryInUse(this.#role);
+  }
+
+  /**
+   * Whether the own number is still the highest one, as far as two names show, which the system of
+   * this machine has in memory: reading the folder goes through another thread, which costs more.
+   * The next owner takes the next number, and one after that removes the own file first.
+   */
+  #isSurelyLast(): boolean {
+    if (this.#mark?.beats !== false) return false;
+    return existsSync(this.#pathOf(this.#number)) && !existsSync(this.#pathOf(this.#number + 1));
   }
 
   /** The next process can use the directory at once; this one has lost it. */
@@ -304,12 +314,12 @@ export class DirectoryOwner {
     return Math.max(0, ...own.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
   }
 
-  /** Removes what former owners left. */
+  /** Removes what former owners left, the oldest first: `#isSurelyLast` relies on it. */
   async #sweep(): Promise<void> {
-    for (const name of await diskFiles.readdir(this.#folder)) {
-      const number = Number(/^owner-(\d{1,15})(\.[0-9a-f]{12})?$/.exec(name)?.[1]);
-      if (number < this.#number) await diskFiles.unlink(join(this.#folder, name)).catch(() => undefined);
-    }
+    const numberOf = (name: string): number => Number(/^owner-(\d{1,15})(\.[0-9a-f]{12})?$/.exec(name)?.[1]);
+    const left = (await diskFiles.readdir(this.#folder)).filter((name) => numberOf(name) < this.#number);
+    for (const name of left.toSorted((a, b) => numberOf(a) - numberOf(b)))
+      await diskFiles.unlink(join(this.#folder, name)).catch(() => undefined);
   }
 
   async #listen(number: number): Promise<string> {

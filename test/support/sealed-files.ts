@@ -17,7 +17,7 @@ export const unsyncedFiles = (seals: readonly Seal[], directory: string): Sealed
     files: {
       ...diskFiles,
       ...durableFiles,
-      writeFile: (path, text) => diskFiles.writeFile(String(path), text, { flag: 'wx' }),
+      writeFile: (file, text) => durableFiles.writeFile(file, text),
       fsync: () => Promise.resolve(),
     },
   });

@@ -138,6 +138,20 @@ describe('The use of a directory', () => {
     assert.match(files().join(), /^owner-4,owner-4\.[0-9a-f]{12}$/);
   });
 
+  it('is lost to the processes that took over after a person has removed its socket', async () => {
+    const first = await owned();
+    await first.confirm();
+    for (const name of files()) if (name.startsWith('owner-1.')) rmSync(join(directory, 'state', name));
+    const second = await owned();
+    const third = claim();
+    await second.end();
+    await until(third, 'active');
+    assert.match(files().join(), /^owner-3,owner-3\.[0-9a-f]{12}$/);
+    await assert.rejects(first.confirm(), DirectoryInUse);
+    assert.equal(first.role, 'lost');
+    await third.confirm();
+  });
+
   it('waits for the end of another process with one connection, and closes it with its own end', async () => {
     const { connections, ...options } = listening();
     await owned(options);

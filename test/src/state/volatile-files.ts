@@ -23,14 +23,20 @@ export class VolatileFiles {
   readonly files: StateFiles = {
     ...diskFiles,
     ...durableFiles,
-    writeFile: async (path, text, options) => {
-      await durableFiles.writeFile(path, text, options);
-      if (typeof options === 'object' && options?.flush === true) this.#synced.add(String(path));
-    },
-    open: async (path, flags) => {
-      const descriptor = await durableFiles.open(path, flags);
+    open: async (path, flags, mode) => {
+      const descriptor = await durableFiles.open(path, flags, mode);
       this.#opened.set(descriptor, String(path));
       return descriptor;
+    },
+    openSync: (path, flags) => {
+      const descriptor = durableFiles.openSync(path, flags);
+      this.#opened.set(descriptor, String(path));
+      return descriptor;
+    },
+    writeFile: async (file, text, options) => {
+      await durableFiles.writeFile(file, text, options);
+      const path = this.#opened.get(Number(file));
+      if (path !== undefined && typeof options === 'object' && options?.flush === true) this.#synced.add(path);
     },
     fsync: async (descriptor) => {
       const place = this.#opened.get(descriptor);
