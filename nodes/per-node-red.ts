@@ -4,8 +4,8 @@ type ClassOf<Made> = new (RED: NodeAPI) => Made;
 
 /**
  * The objects of each Node-RED by their classes, as several instances of Node-RED in one process
- * share the modules of the pack. Each node type gets its own `RED`; the emitter of events is the same
- * for all of them.
+ * share the modules of the pack. Each node type gets its own `RED`; the emitter of events is the
+ * same for all of them.
  */
 const objects = new WeakMap<NodeAPI['events'], Map<ClassOf<unknown>, unknown>>();
 

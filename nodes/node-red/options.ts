@@ -90,7 +90,10 @@ export const parseOptions = parserWith(
     ),
 );
 
-/** Checks what the editor sent. @throws VehicleError INPUT_INVALID, with the name of what is wrong */
+/**
+ * Checks what the editor sent.
+ * @throws VehicleError INPUT_INVALID, with the name of what is wrong
+ */
 export const parseBody = parserWith(
   (member) =>
     new VehicleError(

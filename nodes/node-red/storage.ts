@@ -101,7 +101,9 @@ export const checkStorage = (RED: NodeAPI): Promise<Finding[]> => storageOf(RED)
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 
-/** CONFIG while another Node-RED uses the folder of the pack; null also while that is not decided. */
+/**
+ * CONFIG while another Node-RED uses the folder of the pack; null also while that is not decided.
+ */
 export function faultOfUse(RED: NodeAPI): VehicleError | null {
   const { role, fault } = packOf(RED).presence;
   return role === 'standby' || role === 'lost' ? fault : null;
