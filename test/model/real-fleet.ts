@@ -514,13 +514,13 @@ class RealFleet {
   }
 
   /**
-   * Whether the only process was killed before it can have stored a refresh, and its next life has
-   * not repeated it: the service accepts the refresh token for a minute, and a pause of 40 s more
-   * would leave too little of it.
+   * Whether the only process was killed so soon after a refresh that the store may not have it,
+   * because it was away or forgot it, and its next life has not refreshed: the service accepts the
+   * former refresh token for a minute, and a pause of 40 s more would leave too little of it.
    */
   #isRefreshOpen(): boolean {
     const last = this.#requests.findLast(({ path }) => path === '/as/token.oauth2');
-    return last !== undefined && this.#killedAt >= last.at && this.#killedAt < last.at + second;
+    return last !== undefined && this.#killedAt >= last.at && this.#killedAt < last.at + takeOverMs;
   }
 
   /** As a machine that lost its power does with `appendfsync everysec`. */
