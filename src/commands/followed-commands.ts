@@ -56,7 +56,8 @@ export class FollowedCommands {
     const { log, node, clock } = this.#options;
     await this.#try(async () => {
       await log.presence.renew();
-      await log.fetch(record.id);
+      // What this process has stored, another one may have changed: `assign` would find that out.
+      if (log.find(record.id)?.isStored !== true) await log.fetch(record.id);
     });
     const known = log.find(record.id);
     if (known !== undefined && known.record.vin !== record.vin) throw otherCar();

@@ -119,6 +119,13 @@ interface Waiter {
   end(result: VehicleError | Promise<void>): void;
 }
 
+/** A request that waits until it is counted in the store. */
+interface Asking extends Pick<AcquireOptions, 'api' | 'signal'> {
+  kind: RequestKind;
+  /** By the write for an earlier one. */
+  isCounted: boolean;
+}
+
 /** The earliest moment at which a request can be sent, and what delays it. */
 interface Moment {
   at: number;
@@ -139,8 +146,9 @@ const pauseReasons = {
  * order, commands first.
  *
  * A request is counted in the store before it is sent, on condition that no other process has
- * counted one since. In a store that other processes also use, each one is counted alone, so the
- * counts are exact; without that store, nothing is sent. On files, reads are reserved ahead, so
+ * counted one since. Commands that wait for the same write are counted together. In a store that
+ * other processes also use, nothing is reserved, so the counts are exact; without that store,
+ * nothing is sent. On files, reads are reserved ahead, so
  * that a memory card is rarely written: the first one of a process alone, then as many as it has
  * sent, at most 20 or 1 % of what is left of the day. The next ones are stored while the last ones
  * are used. A process that crashes again and again is charged for what it sent, at most twice. A
@@ -162,6 +170,10 @@ export class RateLimiter {
   #isLoaded = false;
   #timer: { at: number; cancel: () => void } | null = null;
   readonly #changes = new Serial();
+  /** In their order. */
+  readonly #asking = new Set<Asking>();
+  /** How many commands this process has counted. */
+  #commandsSent = 0;
   /** The version of the stored record. */
   #version: string | null = null;
   /** Whether another process also changes it: then it is read before it is written. */
@@ -311,7 +323,7 @@ export class RateLimiter {
   }
 
   /**
-   * A command is stored alone, because it counts for more than a reserved read.
+   * A command is not reserved, because it counts for more than a reserved read.
    * @returns false if none is reserved
    */
   #useReserved(kind: RequestKind, api: ApiName, time: number): boolean {
@@ -364,9 +376,13 @@ export class RateLimiter {
    * what the one before has counted.
    */
   async #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
+    const asking: Asking = { kind, api: options.api, signal: options.signal, isCounted: false };
+    this.#asking.add(asking);
     const isCounted = await this.#changes.run(async () => {
+      this.#asking.delete(asking);
+      if (asking.isCounted) return true;
       await this.#options.presence.renew();
-      return retryOnConflict((isAgain) => this.#take(kind, options, isAgain), this.#clock);
+      return retryOnConflict((isAgain) => this.#take(asking, isAgain), this.#clock);
     });
     // Another request has taken the room that was left.
     if (!isCounted) await this.#wait(kind, options);
@@ -465,11 +481,12 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request in the store.
+   * Counts a request in the store, and commands that wait behind it.
    * @returns false if there is no room for it; null if another process was faster
    * @throws StateFault of a shared store; the reason of the signal, of a caller that has given up
    */
-  async #take(kind: RequestKind, { api, signal }: AcquireOptions, isAgain: boolean): Promise<boolean | null> {
+  async #take(asking: Asking, isAgain: boolean): Promise<boolean | null> {
+    const { kind, api, signal } = asking;
     if (signal?.aborted === true) throw reasonOf(signal);
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
     const isMissing = !this.#isLoaded && (kind === 'command' || this.#reservations[api].left === 0);
@@ -480,6 +497,8 @@ export class RateLimiter {
     const isCommand = kind === 'command';
     const at = begun + this.#writeMs;
     this.#counts.add(api, isCommand, at);
+    const others = isCommand ? this.#countOthers(api, begun, at) : [];
+    const count = 1 + others.length;
     // Other processes must keep to the limits of this one.
     this.#options.presence.forOthers(() =>
       this.#counts.sign(
@@ -492,20 +511,37 @@ export class RateLimiter {
     try {
       isStored = await this.#storeNext(api);
     } finally {
-      if (!isStored) this.#counts.add(api, isCommand, at, -1);
+      if (!isStored) this.#counts.add(api, isCommand, at, -count);
     }
     if (!isStored) return null;
+    for (const one of others) one.isCounted = true;
     const sentAt = this.#clock.monotonic();
     this.#writeMs = sentAt - begun;
     if (Math.abs(sentAt - at) > wayMs) {
       // The store took longer or less long than expected: with others that waited for it, this one
       // could be one too many.
-      this.#counts.add(api, isCommand, at, -1);
-      this.#counts.add(api, isCommand, sentAt);
+      this.#counts.add(api, isCommand, at, -count);
+      this.#counts.add(api, isCommand, sentAt, count);
     }
-    this.#own.add(api, isCommand, sentAt);
-    if (!isCommand) this.#reservations[api].sent += 1;
+    this.#own.add(api, isCommand, sentAt, count);
+    if (isCommand) this.#commandsSent += count;
+    else this.#reservations[api].sent += 1;
     return true;
+  }
+
+  /**
+   * Counts the commands that wait for the same write, so that commands to many cars need few
+   * writes: no more than this process has sent before, as with reads that are reserved.
+   */
+  #countOthers(api: ApiName, time: number, at: number): Asking[] {
+    const others: Asking[] = [];
+    for (const one of this.#asking) {
+      if (others.length + 1 >= this.#commandsSent || this.#nextMoment('command', api, time).at > time) break;
+      if (one.isCounted || one.kind !== 'command' || one.api !== api || one.signal?.aborted === true) continue;
+      this.#counts.add(api, true, at);
+      others.push(one);
+    }
+    return others;
   }
 
   /** A full or missing disk must not stop requests: the next ones are stored again. */

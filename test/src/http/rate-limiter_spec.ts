@@ -326,6 +326,42 @@ describe('the rate limiter of an API key', () => {
       assert.ok(size < 2_000, `${size} characters`);
     });
 
+    it('counts commands that wait for the same write together, within the limits, and no more than it has sent', async () => {
+      const limiter = limiterOf({ store, commandsPerMinute: 55 });
+      const send = (count: number): Promise<unknown>[] =>
+        Array.from({ length: count }, () => acquire(limiter, 'command'));
+      await Promise.all(send(20));
+      assert.ok(writes <= 6, `${writes} writes for 20 commands`);
+      const before = writes;
+      const givesUp = new AbortController();
+      const canceled = acquire(limiter, 'command', { signal: givesUp.signal });
+      const read = acquire(limiter, 'read');
+      const sent = send(19);
+      givesUp.abort();
+      await refused(canceled, 'CANCELLED');
+      await Promise.all([read, ...sent]);
+      assert.equal(writes - before, 2, 'one for the read');
+      const { usedToday, commandsThisMinute } = limiter.snapshot();
+      assert.deepEqual([usedToday, commandsThisMinute], [40, 39]);
+      const results = await Promise.allSettled(send(20));
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 16);
+      assert.equal(limiter.snapshot().commandsThisMinute, 55);
+    });
+
+    it('counts no command again that another one has counted, if the write has failed once', async () => {
+      const limiter = limiterOf({ store });
+      for (let i = 0; i < 3; i += 1) await acquire(limiter, 'command');
+      const write = store.write.bind(store);
+      store.write = () => {
+        store.write = write;
+        return Promise.reject(new DirectoryInUse('lost'));
+      };
+      const asked = Array.from({ length: 3 }, () => acquire(limiter, 'command'));
+      const [first, ...others] = await Promise.allSettled(asked);
+      assert.deepEqual([first?.status, ...others.map(({ status }) => status)], ['rejected', 'fulfilled', 'fulfilled']);
+      assert.equal(limiter.snapshot().commandsThisMinute, 5);
+    });
+
     it('continues if the store fails, and tries again later, not with every request', async () => {
       let tries = 0;
       store.write = () => Promise.reject(new Error(`no disk ${(tries += 1)}`));
