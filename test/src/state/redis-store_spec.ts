@@ -9,16 +9,7 @@ import { checkStore, LocalPresence, RedisPresence, wordSentence, type RedisState
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
 import { keepsTheContract } from './state-store-contract';
-
-const isUnavailable =
-  (words: RegExp) =>
-  (error: unknown): boolean => {
-    assert.ok(error instanceof StateFault, String(error));
-    assert.equal(error.fault, 'unavailable');
-    assert.equal(error.code, 'STORE_UNAVAILABLE');
-    assert.match(error.message, words);
-    return true;
-  };
+import { isUnavailable } from '../../support/failure';
 
 describeOnRedis('the store on Redis', () => {
   let server: RedisServer;
