@@ -4,7 +4,7 @@ import type { CarSummary } from '../../nodes/cars/runtime/cars';
 import { editorsOf, useClock } from '../../nodes/runtime';
 import { classicCar, demoCar, demoCars, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, type EditorAnswer } from '../support/editor-client';
-import { type Flow, customVehicle, demoCredentials, type NodeConfig, setUpRealTimeFlow } from '../support/flow';
+import { customVehicle, demoCredentials, type Flow, type NodeConfig, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 describe('What the tab "Cars" asks of the runtime', () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { useClock } from '../../nodes/runtime';
-import { type Simulator } from '../support/simulator';
-import { type Flow, customVehicle, demoCredentials, type Received, setUpRealTimeFlow } from '../support/flow';
+import type { Simulator } from '../support/simulator';
+import { customVehicle, demoCredentials, type Flow, type Received, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-command';
