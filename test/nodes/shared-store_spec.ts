@@ -38,8 +38,9 @@ describeOnRedis('A Node-RED with a shared store', () => {
   const failure = ({ vehicle }: Received): string =>
     `${String(vehicle?.error?.['code'])} ${String(vehicle?.error?.['message'])}`;
 
-  it('keeps everything there, and nothing in its user directory', async () => {
-    await load({ type: 'connected-vehicle-guard', minutes: 5, poll: 60 });
+  it('keeps everything there, also the state of a guard over a restart, and nothing in its user directory', async () => {
+    const config = { type: 'connected-vehicle-guard', minutes: 5, poll: 60 };
+    await load(config);
     service.car().set({ windows: { frontLeft: 'OPEN' } });
     await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
     await flow.endProcess();
@@ -50,14 +51,6 @@ describeOnRedis('A Node-RED with a shared store', () => {
       String(keys),
     );
     assert.ok(!keys.includes('connected-vehicle:process'), 'the record is removed when Node-RED stops');
-  });
-
-  it('keeps the state of a guard over a restart', async () => {
-    const config = { type: 'connected-vehicle-guard', minutes: 5, poll: 60 };
-    await load(config);
-    service.car().set({ windows: { frontLeft: 'OPEN' } });
-    await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
-    await flow.endProcess();
     flow.outputs = [[], []];
     await load(config);
     service.car().set({ windows: { frontLeft: 'CLOSED' } });

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
 import { checkedDiscovery, type Entity } from '../support/home-assistant';
 import { readNames, reads, routeOf } from '../../src/catalogue/reads';
-import { deployExample } from '../package/example-flow';
+import { deployHomeAssistant } from '../package/example-flow';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startMosquitto } from './support/mosquitto';
 import { endWithLogs, freePort, type Program } from './support/program';
@@ -40,15 +40,7 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
 
   const deploy = async (): Promise<void> => {
     nodeRed = await startNodeRed([], undefined, { mqttReconnectTime: 200 });
-    const changes: Record<string, object> = {
-      'mqtt-broker': { broker: '127.0.0.1', port: String(port), autoConnect: true },
-      'connected-vehicle': { requestsPerMinute: 1000 },
-      'connected-vehicle-status': { poll: 1 },
-    };
-    await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({
-      ...node,
-      ...changes[node.type],
-    }));
+    await deployHomeAssistant(nodeRed, service, port);
   };
 
   /** A subscriber that comes later must also find everything. */

@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTokenSource, MemoryStateStore, openSession, type Account, type CommandRecord } from '../../src/index';
-import { saveSignIn } from '../support/saved-sign-in';
+import { type Account, type CommandRecord } from '../../src/index';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { manyCars, vinOf } from './support/cars';
@@ -90,15 +89,11 @@ describe('nginx as the TLS front of the service', () => {
 
     it('answers a read, a command and the token endpoint, each by its name', async () => {
       await startSites();
-      const session = openSession({ state: new MemoryStateStore() });
-      const client = {
-        audience: `https://service.test:${nginx.port}`,
-        tokenUrl: `https://identity.test:${nginx.port}/as/token.oauth2`,
-        clientId: 'demo-client',
-        clientSecret: 'demo-secret',
-      };
-      await saveSignIn(session, client, 'owner', service.issueRefreshToken());
-      const tokens = createTokenSource({ client, configNodeId: 'owner', session });
+      const [audience, identity] = ['service.test', 'identity.test'].map((host) => `https://${host}:${nginx.port}`) as [
+        string,
+        string,
+      ];
+      const tokens = await requests.tokensOf(service, audience, identity);
       const account = open({ tokens });
       assert.equal(await readOdometer(account), 51_234);
       assert.equal((await lock(account)).outcome, 'succeeded');

@@ -1,7 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTokenSource, MemoryStateStore, openSession, type Account, type CommandRecord } from '../../src/index';
-import { saveSignIn } from '../support/saved-sign-in';
+import { type Account, type CommandRecord } from '../../src/index';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
@@ -73,15 +72,10 @@ describe('squid as the proxy', function () {
 
   it('takes a read, a command and the token endpoint to hosts that squid alone can find', async () => {
     await start();
-    const session = openSession({ state: new MemoryStateStore() });
-    const client = {
-      audience: `https://service.example:${nginx.port}`,
-      tokenUrl: `https://identity.example:${nginx.port}/as/token.oauth2`,
-      clientId: 'demo-client',
-      clientSecret: 'demo-secret',
-    };
-    await saveSignIn(session, client, 'owner', service.issueRefreshToken());
-    const tokens = createTokenSource({ client, configNodeId: 'owner', session });
+    const [audience, identity] = ['service.example', 'identity.example'].map(
+      (host) => `https://${host}:${nginx.port}`,
+    ) as [string, string];
+    const tokens = await requests.tokensOf(service, audience, identity);
     const account = open({ tokens });
     for (let read = 0; read < 5; read += 1) assert.equal(await readOdometer(account), 51_234);
     assert.equal((await lock(account)).outcome, 'succeeded');

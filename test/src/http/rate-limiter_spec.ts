@@ -6,6 +6,7 @@ import type { Quota, RateLimitCode } from '../../../src/http/quota-counts';
 import type { ApiName } from '../../../src/catalogue/reads';
 import { DirectoryInUse } from '../../../src/state/owner';
 import { MemoryStateStore } from '../../../src/state/state-store';
+import { countWrites } from '../../support/count-writes';
 import { ManualClock } from '../../support/manual-clock';
 import { firstSeed, Random, times } from '../../support/random';
 import { watched } from '../../support/watched';
@@ -140,16 +141,11 @@ describe('the rate limiter of an API key', () => {
 
   describe('over restarts', () => {
     let store: MemoryStateStore;
-    let writes: number;
+    let writes: () => number;
 
     beforeEach(() => {
       store = new MemoryStateStore();
-      writes = 0;
-      const write = store.write.bind(store);
-      store.write = (...given) => {
-        writes += 1;
-        return write(...given);
-      };
+      writes = countWrites(store);
     });
 
     it('knows after a clean end exactly what was used, the stop included', async () => {
@@ -303,7 +299,7 @@ describe('the rate limiter of an API key', () => {
       const write = store.write.bind(store);
       let finishWrite = (): unknown => undefined;
       store.write = (...given) => new Promise((resolve) => (finishWrite = () => resolve(write(...given))));
-      const before = writes;
+      const before = writes();
       for (let i = 0; i < 60; i += 1) {
         const read = watched(acquire(limiter, 'read'));
         await clock.advance(0);
@@ -311,7 +307,7 @@ describe('the rate limiter of an API key', () => {
         finishWrite();
         await clock.advance(0);
       }
-      assert.ok(writes > before);
+      assert.ok(writes() > before);
       store.write = write;
     });
 
@@ -321,7 +317,7 @@ describe('the rate limiter of an API key', () => {
         for (let j = 0; j < 100; j += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });
         await clock.advance(nextMinute);
       }
-      assert.ok(writes <= 5 + 1_000 / 20, `${writes} writes for 1,000 requests`);
+      assert.ok(writes() <= 5 + 1_000 / 20, `${writes()} writes for 1,000 requests`);
       const size = JSON.stringify(await store.read('quota/key')).length;
       assert.ok(size < 2_000, `${size} characters`);
     });

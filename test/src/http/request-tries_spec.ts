@@ -9,7 +9,7 @@ import {
 } from '../../../src/http/requests';
 import type { RateLimiter } from '../../../src/http/rate-limiter';
 import { SharedReads } from '../../../src/http/shared-reads';
-import type { TokenSource } from '../../../src/http/token-source';
+import { pastedToken, type TokenSource } from '../../../src/http/token-source';
 import type { TransportRequest } from '../../../src/http/transport';
 import { createRedactor, type Redactor } from '../../../src/redact';
 import { ManualClock } from '../../support/manual-clock';
@@ -57,7 +57,7 @@ describe('A request', () => {
         if (isWorthIt) token += 1;
         return Promise.resolve(isWorthIt);
       },
-      describe: () => ({ ...nothingKnown, scopes: ['openid', 'conve:lock'] }),
+      describe: () => ({ ...pastedToken('opaque').describe(), scopes: ['openid', 'conve:lock'] }),
       close: () => Promise.resolve(),
     };
     const started = clock.monotonic();
@@ -95,16 +95,6 @@ describe('A request', () => {
       clock,
       random: () => 0,
     });
-  };
-  const nothingKnown = {
-    kind: 'pasted' as const,
-    expiresAt: null,
-    signInRequiredSince: null,
-    signedInAt: null,
-    endsAt: null,
-    lastRefreshAt: null,
-    retryAt: null,
-    problem: null,
   };
   /**
    * The result of a request, the number of tries, and the seconds that the

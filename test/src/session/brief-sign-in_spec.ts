@@ -8,6 +8,7 @@ import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { Session } from '../../../src/session/session';
 import { ManualClock } from '../../support/manual-clock';
 import { failureOf } from '../../support/failure';
+import { signInWith } from '../../support/saved-sign-in';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const dayMs = 86_400_000;
@@ -56,16 +57,15 @@ describe('A sign-in', () => {
   }
 
   const save = (changes: Partial<SavedSignIn> = {}): Promise<void> =>
-    session.save(key, {
-      refreshToken: '',
-      accessToken: 'brief',
-      expiresAt: start + 3_600_000,
-      scopes: ['openid'],
-      refreshedAt: clock.now(),
-      signedInAt: clock.now(),
-      pastedBefore: '',
-      ...changes,
-    });
+    session.save(
+      key,
+      signInWith('', clock.now(), {
+        accessToken: 'brief',
+        expiresAt: start + 3_600_000,
+        scopes: ['openid'],
+        ...changes,
+      }),
+    );
 
   const failure = (): Promise<VehicleError> => failureOf(source.get());
 

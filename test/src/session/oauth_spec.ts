@@ -4,6 +4,7 @@ import { GrantStore, type Grant } from '../../../src/session/grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Send } from '../../../src/session/oauth';
 import { ManualClock } from '../../support/manual-clock';
 import { failureOf } from '../../support/failure';
+import { grantWith } from '../../support/saved-sign-in';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const client: OAuthClient = {
@@ -149,17 +150,7 @@ describe('A request for tokens', () => {
 });
 
 describe('A saved sign-in', () => {
-  const grant = (accessToken: string): Grant => ({
-    generation: 1,
-    refreshToken: 'r',
-    accessToken,
-    expiresAt: null,
-    scopes: null,
-    refreshedAt: 0,
-    signedInAt: 0,
-    pastedBefore: '',
-    refreshing: null,
-  });
+  const grant = (accessToken: string): Grant => grantWith('r', 0, { accessToken });
 
   it('is of one scope of a shared store, and can be removed', async () => {
     const state = new MemoryStateStore();

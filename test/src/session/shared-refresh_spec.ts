@@ -8,6 +8,7 @@ import { asSentence } from '../../../src/sentence';
 import { StateFault } from '../../../src/state/state-store';
 import type { TokenSource } from '../../../src/http/token-source';
 import { ManualClock } from '../../support/manual-clock';
+import { grantWith } from '../../support/saved-sign-in';
 import { SharedMemory } from '../../support/shared-memory';
 
 const client: OAuthClient = {
@@ -56,17 +57,7 @@ describe('a sign-in that several processes share', () => {
     store = new SharedMemory(clock);
     service = new TokenService();
     ends = [];
-    await new GrantStore({ state: store }).write(key, {
-      generation: 1,
-      refreshToken: '1',
-      accessToken: '',
-      expiresAt: null,
-      scopes: null,
-      refreshedAt: clock.now(),
-      signedInAt: clock.now(),
-      pastedBefore: '',
-      refreshing: null,
-    });
+    await new GrantStore({ state: store }).write(key, grantWith('1', clock.now()));
   });
   afterEach(async () => {
     for (const end of ends) await end();

@@ -298,6 +298,16 @@ describe('a sign-in from the editor', () => {
     assert.ok(await identity.accepts(await source().get()));
   });
 
+  it('accepts an answer once', async () => {
+    const redirected = await decide((await begin()).url);
+    await signIns.finish({ redirected });
+    await assert.rejects(
+      signIns.finish({ redirected }),
+      (error: VehicleError) => error.code === 'INPUT_INVALID' && /used already/.test(error.message),
+    );
+    assert.ok(await identity.accepts(await source().get()), 'what was saved stays');
+  });
+
   it('is ended by any process with the store, once, and each of them knows the result', async () => {
     const { signIns: others } = new Session({ store, send: identity.send, clock });
     const redirected = await decide((await begin()).url);

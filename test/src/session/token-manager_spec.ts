@@ -15,7 +15,7 @@ import { SealedStateStore } from '../../../src/state/sealed-store';
 import type { SimulatorOptions } from '../../support/simulator';
 import { closeAccounts } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
-import { saveSignIn } from '../../support/saved-sign-in';
+import { grantWith, saveSignIn } from '../../support/saved-sign-in';
 import { Identity } from './identity';
 import { removeFolder } from '../../support/remove-folder';
 
@@ -359,17 +359,7 @@ describe('a refreshing access token', () => {
     const token = source();
     await token.get();
     const other = newStore(new Seal('another secret'));
-    await other.write(ownKey(), {
-      generation: 9,
-      refreshToken: 'x',
-      accessToken: '',
-      expiresAt: null,
-      scopes: null,
-      refreshedAt: 0,
-      signedInAt: 0,
-      pastedBefore: '',
-      refreshing: null,
-    });
+    await other.write(ownKey(), grantWith('x', 0, { generation: 9 }));
     await clock.advance(5 * minute);
     await assert.rejects(token.get(), { code: 'CONFIG', message: /previous credentialSecret/ });
     assert.equal(identity.requests.length, 1);
