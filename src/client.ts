@@ -125,7 +125,7 @@ export class VehicleClient {
     const fuel = needsFuelType && vin !== null ? burnsFuel(await this.fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
-      const kind = forCommand ? 'follow' : 'read';
+      const kind = forCommand ? 'forCommand' : 'read';
       const last = keep ? target.last : undefined;
       const answer = await requests.get({ api, url, accept, scopes, keep, last, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
@@ -198,7 +198,7 @@ export class VehicleClient {
       url: followLink(this.service, href),
       accept: mediaType(this.service, requestDetails.accept),
       scopes: requestDetails.scopes,
-      kind: 'follow',
+      kind: 'forCommand',
       maxAgeMs: options.maxAgeMs ?? 0,
       signal: options.signal,
     });

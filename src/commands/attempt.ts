@@ -31,9 +31,9 @@ export class CommandAttempt {
    * Why the command may not be sent, but only join the same one of another copy of the flow
    * (docs/several-node-reds.md); null if it may be sent.
    */
-  unarmed: VehicleError | null = null;
+  whyUnarmed: VehicleError | null = null;
   /** Why the car accepts no command now: the error if the deadline passes meanwhile. */
-  unavailable: VehicleError | null = null;
+  whyUnavailable: VehicleError | null = null;
   /** Whether its first byte may have left this machine. */
   isSent = false;
   /** When it was sent; before that, when it was asked for. Milliseconds since 1970. */
@@ -90,7 +90,7 @@ export class CommandAttempt {
     const { ms } = this.#limit;
     this.pauseDeadline();
     this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#remainingMs()), () =>
-      this.#own.abort(this.unavailable ?? late(ms)),
+      this.#own.abort(this.whyUnavailable ?? late(ms)),
     );
   }
 

@@ -92,7 +92,7 @@ describe('the rate limiter of an API key', () => {
       ask('read', 'read 1');
       ask('read', 'read 2');
       ask('command', 'command 1');
-      ask('follow', 'follow 1');
+      ask('forCommand', 'follow 1');
       ask('command', 'command 2');
       await clock.advance(10 * minute);
       assert.deepEqual(served, ['command 1', 'command 2', 'follow 1', 'read 1', 'read 2']);
@@ -124,7 +124,7 @@ describe('the rate limiter of an API key', () => {
       const limiter = limiterOf({ reserveForCommands: 0.04 });
       for (let i = 0; i < 96; i += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });
       await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
-      for (let i = 0; i < 3; i += 1) await acquire(limiter, 'follow', { maxWaitMs: 0 });
+      for (let i = 0; i < 3; i += 1) await acquire(limiter, 'forCommand', { maxWaitMs: 0 });
       await acquire(limiter, 'command', { maxWaitMs: 0 });
       await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
     });
@@ -236,7 +236,7 @@ describe('the rate limiter of an API key', () => {
             await clock.advance(random.pick([0, second, 20 * second, 5 * minute]));
             limiter = limiterOf({ store, ...limits });
           }
-          const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
+          const kind = random.pick<RequestKind>(['read', 'read', 'read', 'forCommand', 'command']);
           const sent = await acquire(limiter, kind, { maxWaitMs: 0 }).then(
             () => true,
             () => false,
@@ -248,7 +248,7 @@ describe('the rate limiter of an API key', () => {
           const of = arrived.filter((one) => kinds.includes(one.kind));
           return Math.max(0, ...of.map(({ at }) => of.filter((one) => one.at >= at && one.at < at + spanMs).length));
         };
-        const all: RequestKind[] = ['read', 'follow', 'command'];
+        const all: RequestKind[] = ['read', 'forCommand', 'command'];
         assert.ok(most(minute, all) <= limits.requestsPerMinute, `seed ${seed}: ${most(minute, all)} in a minute`);
         assert.ok(most(24 * hour, all) <= limits.requestsPerDay, `seed ${seed}: ${most(24 * hour, all)} in a day`);
         const commands = most(minute, ['command']);
@@ -418,7 +418,7 @@ describe('the rate limiter of an API key', () => {
       const stops: [number, number][] = [];
       let open = 0;
       for (let order = 0; order < 150; order += 1) {
-        const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
+        const kind = random.pick<RequestKind>(['read', 'read', 'read', 'forCommand', 'command']);
         const abort = new AbortController();
         const asked = clock.now();
         const maxWaitMs = random.pick([0, 10 * second, 5 * minute, 26 * hour]);
