@@ -59,7 +59,8 @@ export class CommandAttempt {
   /** Milliseconds since it was asked for, also if this process was paused or its machine slept. */
   get age(): number {
     const { monotonic, uptime } = this.#askedAt;
-    // Monotonic time stops while a machine sleeps.
+    // Monotonic time stops while a machine sleeps. Wall time does not count: with a clock that is set
+    // ahead, the same command of two copies of the flow would be two.
     return Math.max(this.#clock.monotonic() - monotonic, this.#clock.uptime() - uptime);
   }
 
@@ -116,7 +117,10 @@ export class CommandAttempt {
     this.#unlink();
   }
 
-  /** Monotonic time stops while a machine sleeps, and wall time can be set back. */
+  /**
+   * Monotonic time stops while a machine sleeps or is suspended, and wall time can be set back. A
+   * clock that is set ahead drops the command, because it must never be sent late.
+   */
   #remainingMs(): number {
     if (this.#limit === null) return Infinity;
     const { ms, now, monotonic } = this.#limit;
