@@ -16,6 +16,7 @@ import { pollCommand } from './follow';
 import { Command, maxActingMs } from './command';
 import { parseRecord, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
+import { getOrMake } from '../util/bounded';
 
 /**
  * How often a waiting command looks at the slot and at the link of its holder, and how often a
@@ -723,9 +724,7 @@ export class Turns {
   }
 
   #carAt(key: string): Car {
-    const car = this.#cars.get(key) ?? new Car(key);
-    this.#cars.set(key, car);
-    return car;
+    return getOrMake(this.#cars, key, () => new Car(key));
   }
 
   /**
