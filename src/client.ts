@@ -37,7 +37,7 @@ export interface ReadOptions {
    * reserved for commands.
    */
   forCommand?: boolean;
-  signal?: Signal;
+  signal?: Signal | undefined;
 }
 
 /**
@@ -212,7 +212,7 @@ export class VehicleClient {
   fuelType(vin: string, { signal }: Pick<ReadOptions, 'signal'>): Promise<string | null> {
     return this.#options.facts.fuelType(vin, async () => {
       try {
-        return (await this.read('details', { vin, ...(signal && { signal }) })).payload.fuelType;
+        return (await this.read('details', { vin, signal })).payload.fuelType;
       } catch (error) {
         // Some cars have no details (docs/internals/vendor-api.md 1.4).
         return asVehicleError(error).retryable || signal?.aborted ? undefined : null;
