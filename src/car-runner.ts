@@ -352,8 +352,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     const text = this.#textOf(state, outbox);
     if (text === this.#stored && this.#isSaved && !isForced) return true;
     try {
-      const condition = this.#version === undefined ? {} : { expected: this.#version };
-      const version = await store.write(this.key, { vin, state, unsent: outbox.entries }, condition);
+      const record = { vin, state, unsent: outbox.entries };
+      const version = await store.write(this.key, record, { expected: this.#version });
       if (version === null) return false;
       this.#version = version;
       this.#stored = text;

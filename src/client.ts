@@ -37,7 +37,7 @@ export interface ReadOptions {
    * reserved for commands.
    */
   forCommand?: boolean;
-  signal?: Signal;
+  signal?: Signal | undefined;
 }
 
 /**
@@ -125,7 +125,7 @@ export class VehicleClient {
     const fuel = needsFuelType && vin !== null ? burnsFuel(await this.fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
-      const kind = forCommand ? 'follow' : 'read';
+      const kind = forCommand ? 'forCommand' : 'read';
       const last = keep ? target.last : undefined;
       const answer = await requests.get({ api, url, accept, scopes, keep, last, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
@@ -198,7 +198,7 @@ export class VehicleClient {
       url: followLink(this.service, href),
       accept: mediaType(this.service, requestDetails.accept),
       scopes: requestDetails.scopes,
-      kind: 'follow',
+      kind: 'forCommand',
       maxAgeMs: options.maxAgeMs ?? 0,
       signal: options.signal,
     });
@@ -212,7 +212,7 @@ export class VehicleClient {
   fuelType(vin: string, { signal }: Pick<ReadOptions, 'signal'>): Promise<string | null> {
     return this.#options.facts.fuelType(vin, async () => {
       try {
-        return (await this.read('details', { vin, ...(signal && { signal }) })).payload.fuelType;
+        return (await this.read('details', { vin, signal })).payload.fuelType;
       } catch (error) {
         // Some cars have no details (docs/internals/vendor-api.md 1.4).
         return asVehicleError(error).retryable || signal?.aborted ? undefined : null;

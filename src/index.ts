@@ -120,7 +120,7 @@ export { Guard } from './guard/reducer';
 export type { GuardSettings } from './guard/options';
 export type { GuardEvent, GuardRead, GuardView } from './guard/types';
 export { guardText } from './guard/text';
-export { setNewest } from './util/bounded';
+export { getOrMake, setNewest } from './util/bounded';
 export { parseRange, timeZoneOf, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.

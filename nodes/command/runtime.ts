@@ -97,7 +97,7 @@ class CommandNode {
     } catch (error) {
       // Another copy of the flow, which got the same message, has used the arming.
       if (!this.#own.pack.presence.joinsCommands || !(error instanceof VehicleError)) throw error;
-      attempt.unarmed = error;
+      attempt.whyUnarmed = error;
     }
   }
 

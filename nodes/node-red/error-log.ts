@@ -1,5 +1,5 @@
 import type { Node } from 'node-red';
-import { VehicleError } from '../../src/index';
+import { getOrMake, VehicleError } from '../../src/index';
 import { perNodeRed } from '../per-node-red';
 import type { FlowNode } from './flow-node';
 
@@ -19,9 +19,7 @@ class LastingFailures {
   begin(failure: string, node: string): boolean {
     if (this.#nodes.get(failure)?.has(node)) return false;
     this.end(node);
-    const nodes = this.#nodes.get(failure) ?? new Set();
-    this.#nodes.set(failure, nodes.add(node));
-    return nodes.size === 1;
+    return getOrMake(this.#nodes, failure, () => new Set()).add(node).size === 1;
   }
 
   end(node: string): void {

@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
-import { isRecord, wordSentence, type Sentence } from '../../src/index';
+import { getOrMake, isRecord, wordSentence, type Sentence } from '../../src/index';
 import { perNodeRed } from '../per-node-red';
 
 /** The values of a text, by the names of their placeholders. */
@@ -59,9 +59,7 @@ class Texts {
   /** @param named anything but a language of the pack means that of Node-RED */
   in(named: unknown): Words {
     const language = languages.find((one) => one === named) ?? this.#own;
-    let words = this.#words.get(language);
-    if (words === undefined) this.#words.set(language, (words = wordsIn(language)));
-    return words;
+    return getOrMake(this.#words, language, () => wordsIn(language));
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  getOrMake,
   clockTime,
   isReadName,
   isRecord,
@@ -271,8 +272,5 @@ const valueOf = (payload: Record<string, unknown>, name: string): unknown =>
 /** By language: making one takes longer than all else that a status needs. */
 const numberFormats = new Map<string, Intl.NumberFormat>();
 
-function numberFormatOf(language: string): Intl.NumberFormat {
-  const format = numberFormats.get(language) ?? new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-  numberFormats.set(language, format);
-  return format;
-}
+const numberFormatOf = (language: string): Intl.NumberFormat =>
+  getOrMake(numberFormats, language, () => new Intl.NumberFormat(language, { maximumFractionDigits: 1 }));

@@ -21,7 +21,7 @@ const settingsSchema = z.lazy(() =>
   }),
 );
 
-export interface SharedStoreChoice {
+interface SharedStoreChoice {
   store: RedisStateStore;
   /**
    * The same text in all copies of the same flows, of which one polls; null if this

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import {
+  getOrMake,
   checkStore,
   DirectoryOwner,
   FilePresence,
@@ -79,11 +80,7 @@ class Storage {
 
   /** @throws VehicleError CONFIG */
   #sealsOf(RED: NodeAPI, directory: string): Seal[] {
-    return storeSecrets(RED, directory).map((one) => {
-      const seal = this.#seals.get(one) ?? new Seal(one);
-      this.#seals.set(one, seal);
-      return seal;
-    });
+    return storeSecrets(RED, directory).map((one) => getOrMake(this.#seals, one, () => new Seal(one)));
   }
 }
 

@@ -16,6 +16,7 @@ import { pollCommand } from './follow';
 import { Command, maxActingMs } from './command';
 import { parseRecord, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
+import { getOrMake } from '../util/bounded';
 
 /**
  * How often a waiting command looks at the slot and at the link of its holder, and how often a
@@ -336,15 +337,15 @@ export class Turns {
    */
   async #enter(turn: Turn, request: TurnRequest): Promise<CommandRecord | null> {
     const { attempt, whenBusy, client } = request;
-    const { unarmed } = attempt;
+    const { whyUnarmed } = attempt;
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
       const first = await this.#look(turn, true);
-      if (first.kind === 'busy' && whenBusy === 'queue' && unarmed === null) car.line.push(turn);
+      if (first.kind === 'busy' && whenBusy === 'queue' && whyUnarmed === null) car.line.push(turn);
       return first;
     });
     turn.waited = found.kind !== 'taken';
-    if (unarmed !== null) return this.#joinOnly(turn, request, unarmed, found);
+    if (whyUnarmed !== null) return this.#joinOnly(turn, request, whyUnarmed, found);
     for (let wasPolled = false; found.kind !== 'taken';) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
@@ -361,11 +362,11 @@ export class Turns {
     return null;
   }
 
-  /** @throws VehicleError `unarmed`, if no armed copy of the flow sends the same command */
+  /** @throws VehicleError `whyUnarmed`, if no armed copy of the flow sends the same command */
   async #joinOnly(
     turn: Turn,
     { attempt, whenBusy }: TurnRequest,
-    unarmed: VehicleError,
+    whyUnarmed: VehicleError,
     first: Found,
   ): Promise<CommandRecord> {
     // The armed copy may wait for its turn, and has none yet if both got the
@@ -378,7 +379,7 @@ export class Turns {
         continue;
       }
       const mayComeLater = found.kind === 'busy' && whenBusy === 'queue';
-      if (!mayComeLater && (looks -= 1) < 0) throw unarmed;
+      if (!mayComeLater && (looks -= 1) < 0) throw whyUnarmed;
       await this.#clock.sleep(joinEveryMs, attempt.signal);
     }
   }
@@ -429,7 +430,7 @@ export class Turns {
     if (twin !== undefined) return { kind: 'twin', twin };
     const isFirst = car.line.length === 0 || car.line[0] === turn;
     if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
-    if (attempt?.unarmed != null) return { kind: 'free' };
+    if (attempt?.whyUnarmed != null) return { kind: 'free' };
     turn.mayBeStored = true;
     const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
     // One that replaced it would not know that it has to wait for a command
@@ -723,9 +724,7 @@ export class Turns {
   }
 
   #carAt(key: string): Car {
-    const car = this.#cars.get(key) ?? new Car(key);
-    this.#cars.set(key, car);
-    return car;
+    return getOrMake(this.#cars, key, () => new Car(key));
   }
 
   /**

@@ -21,10 +21,10 @@ import {
 } from './quota-counts';
 
 /**
- * `follow` is a read on behalf of a command: it may use what is reserved for commands, and
+ * `forCommand` is a read on behalf of a command: it may use what is reserved for commands, and
  * counts as no command.
  */
-export type RequestKind = 'read' | 'follow' | 'command';
+export type RequestKind = 'read' | 'forCommand' | 'command';
 
 export interface AcquireOptions {
   api: ApiName;
@@ -83,7 +83,7 @@ const outdatedMs = 2_000;
 const recountMs = 15_000;
 
 /** In the order in which waiting requests are served. */
-const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
+const kinds = ['command', 'forCommand', 'read'] as const satisfies readonly RequestKind[];
 
 /**
  * The limits in the order in which they are checked: of two that delay a request
@@ -163,7 +163,7 @@ export class RateLimiter {
   readonly #reservations: Record<ApiName, Reservation>;
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
-  readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
+  readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), forCommand: new Set(), read: new Set() };
   /** Whether the stored counts were read, or the requests go on without them. */
   #hasBegun = false;
   /** Stored counts that were not read yet are not overwritten. */

@@ -59,7 +59,7 @@ export interface GetRequest {
    * parsed.
    */
   last?: LastBody | undefined;
-  /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
+  /** `forCommand` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
   signal?: Signal | undefined;
 }
@@ -247,7 +247,7 @@ export class Requests {
     const { shared, shareForMs, tokenOwner } = this.#options;
     const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
     const key = `${url.href} ${accept} ${tokenOwner}`;
-    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'follow', signal };
+    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'forCommand', signal };
     const read = (): Promise<SharedAnswer> => shared.read(key, options, (until) => this.#load(request, until));
     return read().catch((error: unknown) => {
       // This read had joined the request of another account, and that account was closed.
@@ -289,7 +289,7 @@ export class Requests {
     if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
     if (failure.code === 'SIGN_IN_REQUIRED')
       return (await this.#options.tokens.onUnauthorized(token, signal)) && (left.refusedToken -= 1) >= 0;
-    if (kind !== 'follow' && this.#failing.get(url.href) === failure.code) return false;
+    if (kind !== 'forCommand' && this.#failing.get(url.href) === failure.code) return false;
     if (isReset(failure) && (left.reset -= 1) >= 0) return true;
     const pause = this.#pause(retries.transient + 1 - left.transient, failure);
     if (!isTransient(failure) || this.#clock.monotonic() + pause > deadline || (left.transient -= 1) < 0) return false;

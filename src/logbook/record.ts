@@ -49,7 +49,7 @@ export type LogRecord = z.infer<typeof recordShape>;
 export type Known = { value: number; source: string } | string;
 
 /** In milliseconds since 1970; `seen`: when it was first and last seen, null if it was not. */
-export interface Times {
+interface Times {
   from: number;
   to: number;
   seen: readonly [first: number, last: number] | null;

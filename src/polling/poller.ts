@@ -24,6 +24,7 @@ import {
 import { firstReadSpreadMs, intervalAfter, nextPoll, phaseOf } from './schedule';
 import { noSlowdown, slowdownFor, sustainableRate, type Demand, type SentRequests, type Slowdown } from './slowdown';
 import { hourMs, minuteMs } from '../util/durations';
+import { getOrMake } from '../util/bounded';
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {
@@ -105,8 +106,7 @@ export class Poller {
    */
   start(user: PollerUser, poll: (due: DuePoll) => void): () => void {
     const { vin } = user;
-    const vehicle = this.#vehicles.get(vin) ?? new VehiclePoller(vin, this.#options, this);
-    this.#vehicles.set(vin, vehicle);
+    const vehicle = getOrMake(this.#vehicles, vin, () => new VehiclePoller(vin, this.#options, this));
     const { longestMs = Infinity } = this.#options;
     const subscription = vehicle.add(user.everyMs <= longestMs ? user : { ...user, everyMs: longestMs }, poll);
     return () => {

@@ -20,6 +20,7 @@ import {
   type Stored,
   type StoredEntry,
 } from './state-store';
+import { getOrMake } from '../util/bounded';
 
 /**
  * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,
@@ -318,8 +319,7 @@ export class FileStateStore implements StateStore {
       const opened = await this.#open(collection);
       return this.#try(collection, () => change(opened, name));
     };
-    const changes = this.#changes.get(file) ?? new Serial();
-    this.#changes.set(file, changes);
+    const changes = getOrMake(this.#changes, file, () => new Serial());
     return changes.run(work).finally(() => changes.isIdle && this.#changes.delete(file));
   }
 

@@ -19,7 +19,7 @@ export interface WriteCondition {
    * Change only if this is the stored version, or, with `null`, only if nothing is stored.
    * Default: change in any case.
    */
-  expected?: string | null;
+  expected?: string | null | undefined;
 }
 
 /**

@@ -433,7 +433,8 @@ describe('commands of several processes to one car', () => {
       const first = send(one, 'unlock', { interface: 'v2' });
       await all.clock.advance(second);
       const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
-      const attempt = (): CommandAttempt => Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const attempt = (): CommandAttempt =>
+        Object.assign(new CommandAttempt({ clock: all.clock }), { whyUnarmed: unarmed });
       const joined = send(other, 'unlock', { interface: 'v2' }, attempt());
       await all.clock.advance(5 * second);
       assert.equal((await joined).id, (await first).id);
@@ -451,7 +452,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(second);
       const armed = send(one, 'unlock', waits);
       const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
-      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), { whyUnarmed: unarmed });
       const joined = send(other, 'unlock', waits, attempt);
       const behind = send(other, 'honk', waits);
       await all.clock.advance(70 * second);
@@ -471,7 +472,7 @@ describe('commands of several processes to one car', () => {
           .take(30)
           .then(
             (armed) => Object.assign(attempt, armed),
-            (error: VehicleError) => (attempt.unarmed = error),
+            (error: VehicleError) => (attempt.whyUnarmed = error),
           );
         return send(process, 'unlock', { interface: 'v2' }, attempt);
       };

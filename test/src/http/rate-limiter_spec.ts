@@ -94,7 +94,7 @@ describe('the rate limiter of an API key', () => {
       ask('read', 'read 1');
       ask('read', 'read 2');
       ask('command', 'command 1');
-      ask('follow', 'follow 1');
+      ask('forCommand', 'follow 1');
       ask('command', 'command 2');
       await clock.advance(10 * minute);
       assert.deepEqual(served, ['command 1', 'command 2', 'follow 1', 'read 1', 'read 2']);
@@ -224,7 +224,7 @@ describe('the rate limiter of an API key', () => {
             await clock.advance(random.pick([0, second, 20 * second, 5 * minute]));
             limiter = limiterOf({ store, ...limits });
           }
-          const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
+          const kind = random.pick<RequestKind>(['read', 'read', 'read', 'forCommand', 'command']);
           const sent = await acquire(limiter, kind, { maxWaitMs: 0 }).then(
             () => true,
             () => false,
@@ -236,7 +236,7 @@ describe('the rate limiter of an API key', () => {
           const of = arrived.filter((one) => kinds.includes(one.kind));
           return Math.max(0, ...of.map(({ at }) => of.filter((one) => one.at >= at && one.at < at + spanMs).length));
         };
-        const all: RequestKind[] = ['read', 'follow', 'command'];
+        const all: RequestKind[] = ['read', 'forCommand', 'command'];
         assert.ok(most(minute, all) <= limits.requestsPerMinute, `seed ${seed}: ${most(minute, all)} in a minute`);
         assert.ok(most(24 * hour, all) <= limits.requestsPerDay, `seed ${seed}: ${most(24 * hour, all)} in a day`);
         const commands = most(minute, ['command']);
@@ -327,8 +327,8 @@ describe('the rate limiter of an API key', () => {
       const send = (count: number): Promise<unknown>[] =>
         Array.from({ length: count }, () => acquire(limiter, 'command'));
       await Promise.all(send(20));
-      assert.ok(writes <= 6, `${writes} writes for 20 commands`);
-      const before = writes;
+      assert.ok(writes() <= 6, `${writes()} writes for 20 commands`);
+      const before = writes();
       const givesUp = new AbortController();
       const canceled = acquire(limiter, 'command', { signal: givesUp.signal });
       const read = acquire(limiter, 'read');
@@ -336,7 +336,7 @@ describe('the rate limiter of an API key', () => {
       givesUp.abort();
       await refused(canceled, 'CANCELLED');
       await Promise.all([read, ...sent]);
-      assert.equal(writes - before, 2, 'one for the read');
+      assert.equal(writes() - before, 2, 'one for the read');
       const { usedToday, commandsThisMinute } = limiter.snapshot();
       assert.deepEqual([usedToday, commandsThisMinute], [40, 39]);
       const results = await Promise.allSettled(send(20));
@@ -442,7 +442,7 @@ describe('the rate limiter of an API key', () => {
       const stops: [number, number][] = [];
       let open = 0;
       for (let order = 0; order < 150; order += 1) {
-        const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
+        const kind = random.pick<RequestKind>(['read', 'read', 'read', 'forCommand', 'command']);
         const abort = new AbortController();
         const asked = clock.now();
         const maxWaitMs = random.pick([0, 10 * second, 5 * minute, 26 * hour]);

@@ -164,7 +164,7 @@ describe('A request', () => {
     answers = [{ status: 500 }];
     assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 3, 1.125]);
     assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 1, 0]);
-    assert.deepEqual(await outcome(requests.get({ ...get, kind: 'follow' })), ['SERVICE_ERROR', 3, 1.125]);
+    assert.deepEqual(await outcome(requests.get({ ...get, kind: 'forCommand' })), ['SERVICE_ERROR', 3, 1.125]);
     assert.deepEqual(await outcome(requests.get({ ...get, url: new URL('/x', url) })), ['SERVICE_ERROR', 3, 1.125]);
     answers = [{}];
     assert.deepEqual(await outcome(requests.get(get)), ['ok', 1, 0]);
@@ -353,13 +353,13 @@ describe('A request', () => {
   });
 
   it('waits for its slot for a minute at most, and takes the token that is valid then', async () => {
-    await requestsOf().get({ ...get, kind: 'follow' });
+    await requestsOf().get({ ...get, kind: 'forCommand' });
     await command([], { deadline: clock.monotonic() + 9_000 });
     await command();
     assert.deepEqual(deadlines, [60, 9, 60]);
     assert.deepEqual(
       slots.filter((slot) => !slot.startsWith('accepted')),
-      ['follow', 'command', 'command'],
+      ['forCommand', 'command', 'command'],
     );
     for (const [waited, used] of [
       [999, 1],

@@ -92,7 +92,7 @@ describe('a limiter that shares its counts', () => {
     one.refresh();
     await clock.advance(0);
     assert.deepEqual([one.snapshot().commandsThisMinute, one.snapshot().usedThisMinute], [3, 3]);
-    await take(one, 'follow');
+    await take(one, 'forCommand');
     assert.equal(one.snapshot().commandsThisMinute, 3);
   });
 
@@ -141,7 +141,7 @@ describe('a limiter that shares its counts', () => {
     const one = await start();
     for (let count = 0; count < 4; count += 1) await take(one);
     store.fault = new StateFault('unavailable', asSentence('Away.'));
-    for (const kind of ['command', 'follow', 'read'] as const)
+    for (const kind of ['command', 'forCommand', 'read'] as const)
       await assert.rejects(take(one, kind), { code: 'STORE_UNAVAILABLE' });
     store.fault = null;
     await take(one, 'command');
