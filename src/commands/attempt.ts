@@ -59,8 +59,8 @@ export class CommandAttempt {
   /** Milliseconds since it was asked for, also if this process was paused or its machine slept. */
   get age(): number {
     const { monotonic, uptime } = this.#askedAt;
-    // Monotonic time stops while a machine sleeps. Wall time does not count: with a clock that is set
-    // ahead, the same command of two copies of the flow would be two.
+    // Monotonic time stops while a machine sleeps. Wall time does not count: with a clock that is
+    // set ahead, the same command of two copies of the flow would be two.
     return Math.max(this.#clock.monotonic() - monotonic, this.#clock.uptime() - uptime);
   }
 
