@@ -263,7 +263,8 @@ export class Requests {
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
     for (;;) {
-      const token = await this.#tokenAndQuota(kind, { api, deadline, signal });
+      const options = { api, deadline, signal };
+      const token = this.#tokenAtOnce(kind, options) ?? (await this.#tokenAndQuota(kind, options));
       const headers = this.#headers(token, 'accept', accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
       const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent, request.last);
@@ -359,6 +360,13 @@ export class Requests {
   /** @throws VehicleError if no token is available */
   async assertSignedIn(signal?: Signal): Promise<void> {
     await this.#options.tokens.get(signal);
+  }
+
+  /** The token for a request that needs no wait, which is counted; for any other one null. */
+  #tokenAtOnce(kind: RequestKind, options: AcquireOptions): string | null {
+    const { limiter, tokens } = this.#options;
+    const token = tokens.fresh ?? null;
+    return token !== null && limiter.acquireAtOnce(kind, options) ? token : null;
   }
 
   /**
