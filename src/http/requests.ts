@@ -12,6 +12,7 @@ import { namedStatus } from '../wire/invocations';
 import { isWallboxRefusal } from '../wire/wallbox';
 import { reasonOf } from '../util/abort';
 import type { Signal } from '../util/cancellation';
+import { textsOf } from './addresses';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
@@ -69,6 +70,8 @@ export interface LastBody {
   text: string;
   /** What it was parsed to. */
   body: unknown;
+  /** The last address of the read, and the key of its answers among those that are shared. */
+  key?: { url: URL; text: string };
 }
 
 export interface PostRequest {
@@ -245,10 +248,11 @@ export class Requests {
    */
   get(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, tokenOwner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
-    const key = `${url.href} ${accept} ${tokenOwner}`;
+    const { url, accept, maxAgeMs = shareForMs, keep, kind, last, signal } = request;
+    const known = last?.key?.url === url ? last.key : { url, text: `${url.href} ${accept} ${tokenOwner}` };
+    if (last !== undefined) last.key = known;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'follow', signal };
-    const read = (): Promise<SharedAnswer> => shared.read(key, options, (until) => this.#load(request, until));
+    const read = (): Promise<SharedAnswer> => shared.read(known.text, options, (until) => this.#load(request, until));
     return read().catch((error: unknown) => {
       // This read had joined the request of another account, and that account was closed.
       const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
@@ -428,9 +432,14 @@ export class Requests {
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     const { body } = response;
-    const path = url.pathname;
+    const { path } = textsOf(url);
     if (body.length <= maxAnswerLength)
-      setNewest(this.#answers, `${method} ${path}`, [method, path, response.status, body], maxAnswers);
+      setNewest(
+        this.#answers,
+        method === 'GET' ? path : `${method} ${path}`,
+        [method, path, response.status, body],
+        maxAnswers,
+      );
     return { response, failure, ms };
   }
 
