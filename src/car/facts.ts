@@ -139,9 +139,9 @@ export class CarFacts {
         const before = states[name] ?? [];
         const runs = withValue(before, value, timesIn(timestamp), at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
-        if (runs !== before) car.hasNewStates = true;
         states[name] = runs;
       }
+      car.hasNewStates = true;
       return isNews ? this.#save(vin, car) : undefined;
     });
   }

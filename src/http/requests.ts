@@ -199,6 +199,8 @@ export class Requests {
   clockSkewMs = 0;
   /** The header `Date` of the last answer, which has whole seconds, and its time. */
   #date = { text: '', at: Number.NaN };
+  /** The last token as a header. */
+  #bearer = { token: '', authorization: 'Bearer ' };
   #closed = false;
   /** The APIs that refuse the key. */
   #refusing: Set<GetRequest['api']> | null = null;
@@ -389,7 +391,8 @@ export class Requests {
   /** The three mandatory headers (docs/internals/service.md 5.1). */
   #headers(token: string, name: 'accept' | 'content-type', mediaType: string): Record<string, string> {
     const { apiKeyHeader, apiKey } = this.#options;
-    return { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, [name]: mediaType };
+    if (token !== this.#bearer.token) this.#bearer = { token, authorization: `Bearer ${token}` };
+    return { authorization: this.#bearer.authorization, [apiKeyHeader]: apiKey, [name]: mediaType };
   }
 
   /**
