@@ -280,6 +280,8 @@ class RealFleet {
   readonly #takeOvers: { ms: number; isCalm: boolean }[] = [];
   /** Of the store, the connections to it, or by a pause. */
   #disturbedUntil = 0;
+  /** When a process was killed last. */
+  #killedAt = 0;
   #copies: Copy[] = [];
   #simulator!: Simulator;
   #store!: RedisServer;
@@ -481,6 +483,7 @@ class RealFleet {
     for (const [vin, reader] of this.#readers)
       if (reader === life && !this.#orphans.has(vin))
         this.#orphans.set(vin, { at: Date.now(), isCalm: Date.now() > this.#disturbedUntil });
+    this.#killedAt = Date.now();
     await victim.kill();
     return [victim.start()];
   }
@@ -497,7 +500,7 @@ class RealFleet {
       const [first, ...rest] = up.filter(({ safeUntil }) => safeUntil < now);
       if (first === undefined) continue;
       if (this.#copies.length === 1) {
-        if (now - (first.life?.startedAt ?? now) > takeOverMs) return first;
+        if (now - (first.life?.startedAt ?? now) > takeOverMs && !this.#isRefreshOpen()) return first;
         continue;
       }
       const readers = new Set([...this.#readers.values()].map(({ copy }) => copy));
@@ -508,6 +511,16 @@ class RealFleet {
       chosen.safeUntil = now + 45 * second + takeOverMs;
     }
     return null;
+  }
+
+  /**
+   * Whether the only process was killed before it can have stored a refresh, and its next life has
+   * not repeated it: the service accepts the refresh token for a minute, and a pause of 40 s more
+   * would leave too little of it.
+   */
+  #isRefreshOpen(): boolean {
+    const last = this.#requests.findLast(({ path }) => path === '/as/token.oauth2');
+    return last !== undefined && this.#killedAt >= last.at && this.#killedAt < last.at + second;
   }
 
   /** As a machine that lost its power does with `appendfsync everysec`. */
