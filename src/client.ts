@@ -70,8 +70,8 @@ interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
   last: LastBody;
 }
 
-/** More than the reads of the cars of any account, although a message can name any VIN. */
-const maxTargets = 1_000;
+/** More than the cars of any account, although a message can name any VIN. */
+const maxCars = 100;
 
 /**
  * The reads of the vehicle service. Every method throws VehicleError with a code of
@@ -80,7 +80,8 @@ const maxTargets = 1_000;
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly #options: VehicleClientOptions;
-  readonly #targets = new Map<string, Target>();
+  /** By VIN; empty for what is of no car. */
+  readonly #targets = new Map<string, Map<ReadName, Partial<Record<InterfaceChoice, Target>>>>();
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
@@ -151,8 +152,9 @@ export class VehicleClient {
 
   /** What is asked for a read: the same each time. @throws VehicleError NOT_SUPPORTED */
   #target(read: ReadName, choice: InterfaceChoice, vin: string): Target {
-    const key = `${read} ${choice} ${vin}`;
-    const known = this.#targets.get(key);
+    const ofCar = this.#targets.get(vin) ?? new Map<ReadName, Partial<Record<InterfaceChoice, Target>>>();
+    const ofRead = ofCar.get(read) ?? {};
+    const known = ofRead[choice];
     if (known !== undefined) return known;
     const route = routeOf(read, this.service.availableInterfaces, choice);
     if (route === undefined) throw notOffered(read, choice);
@@ -168,7 +170,9 @@ export class VehicleClient {
       needsFuelType,
       last: { text: '', body: undefined },
     };
-    setNewest(this.#targets, key, target, maxTargets);
+    ofRead[choice] = target;
+    ofCar.set(read, ofRead);
+    setNewest(this.#targets, vin, ofCar, maxCars);
     return target;
   }
 

@@ -56,13 +56,14 @@ class InputHandler {
     this.#underWay += 1;
     let sent: Message | undefined;
     let isShown = false;
-    const send: Task['send'] = (out) => {
+    const { send } = task;
+    task.send = (out) => {
       sent = (Array.isArray(out) ? out.find((msg) => msg !== null) : out) ?? sent;
-      task.send(out);
+      send(out);
     };
     try {
       throwIfInUse(RED);
-      const result = await this.#work({ ...task, send });
+      const result = await this.#work(task);
       if (result === handedOver) return;
       isShown = typeof result === 'object';
       if (typeof result === 'object') throw result;

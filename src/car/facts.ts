@@ -133,9 +133,9 @@ export class CarFacts {
         const seen = timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
         const runs = withValue(before, value, seen, at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
-        if (runs !== before) car.hasNewStates = true;
         states[name] = runs;
       }
+      car.hasNewStates = true;
       return isNews ? this.#save(vin, car) : undefined;
     });
   }

@@ -249,13 +249,23 @@ export class RateLimiter {
    * STORE_UNAVAILABLE while a shared store cannot be reached
    */
   acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
+    if (this.acquireAtOnce(kind, options)) return Promise.resolve();
     if (!this.#hasBegun) return raceAbort(this.#begin(), options.signal).then(() => this.acquire(kind, options));
     if (this.#users.size === 0) return Promise.reject(cancelledError());
     if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
     const time = this.#clock.monotonic();
     if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
-    if (this.#useReserved(kind, options.api, time)) return Promise.resolve();
     return raceAbort(this.#countStored(kind, options), options.signal);
+  }
+
+  /**
+   * Counts a request that needs no wait, because it is reserved.
+   * @returns false for any other one
+   */
+  acquireAtOnce(kind: RequestKind, { api, signal }: Pick<AcquireOptions, 'api' | 'signal'>): boolean {
+    if (!this.#hasBegun || this.#users.size === 0 || signal?.aborted === true || this.#waits) return false;
+    const time = this.#clock.monotonic();
+    return this.#nextMoment(kind, api, time).at <= time && this.#useReserved(kind, api, time);
   }
 
   /**

@@ -13,6 +13,8 @@ export interface TokenSource {
    * CANCELLED
    */
   get(signal?: Signal): Promise<string>;
+  /** What `get` would return, if it had nothing to wait for; otherwise null. */
+  readonly fresh?: string | null;
   /** Call this when the service answered with success to `token`. */
   onAccepted?(token: string): void;
   /**
@@ -102,6 +104,9 @@ export function pastedToken(pasted: string, { clock = systemClock }: { clock?: C
       const problem = signal?.aborted ? cancelledError() : problemNow();
       if (problem !== null) throw problem;
       return token;
+    },
+    get fresh() {
+      return problemNow() === null ? token : null;
     },
     async onUnauthorized() {
       return isWorthSecondTry() && problemNow() === null;

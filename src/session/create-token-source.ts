@@ -56,11 +56,13 @@ class ManagedToken implements TokenSource {
     this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(() => undefined));
   }
 
+  get fresh(): string | null {
+    return this.#closing === null && this.#pasted === null ? this.#manager.freshToken : null;
+  }
+
   async get(signal?: Signal): Promise<string> {
-    // Nearly always there is nothing to wait for.
-    const isSignedIn = this.#closing === null && this.#pasted === null && signal?.aborted !== true;
-    const fresh = isSignedIn ? this.#manager.freshToken : null;
-    if (fresh !== null) return fresh;
+    const { fresh } = this;
+    if (fresh !== null && signal?.aborted !== true) return fresh;
     return raceAbort(
       this.#source().then((source) => source.get()),
       signal,
