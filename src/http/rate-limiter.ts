@@ -375,9 +375,12 @@ export class RateLimiter {
   /** @returns false if another process was faster */
   async #storeNext(api: ApiName): Promise<boolean> {
     const reservation = this.#reservations[api];
+    const { next } = reservation;
     const isStored = await this.#write().catch(this.#unlessNeeded);
-    if (isStored) reservation.left += reservation.next;
-    reservation.next = 0;
+    // More may be planned by now, or none if the last account was closed.
+    const stored = Math.min(next, reservation.next);
+    if (isStored) reservation.left += stored;
+    reservation.next -= stored;
     return isStored;
   }
 

@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
+import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
 import { Serial, SharedRuns } from '../util/serial';
 import { removeEarlier } from './earlier-files';
@@ -93,6 +94,8 @@ export class FileStateStore implements StateStore {
   readonly #files: Omit<StateFiles, keyof typeof durableFiles>;
   readonly #durable: typeof durableFiles;
   readonly #collections = new Map<string, Promise<Collection>>();
+  /** The file names of the keys in use: a command is written several times. */
+  readonly #names = new Map<string, string>();
   /** By file, whose changes never overlap. */
   readonly #changes = new Map<string, Serial>();
   #earlier: Promise<number | null> | null = null;
@@ -112,7 +115,7 @@ export class FileStateStore implements StateStore {
   }
 
   async read(key: string): Promise<Stored | null> {
-    const record = await this.#record(await this.#open(collectionOf(key)), nameOf(key));
+    const record = await this.#record(await this.#open(collectionOf(key)), this.#nameOf(key));
     if (record instanceof StateFault) throw record;
     return record === null ? null : { value: JSON.parse(record.json) as unknown, version: String(record.version) };
   }
@@ -313,7 +316,7 @@ export class FileStateStore implements StateStore {
 
   #next<T>(key: string, change: (collection: Collection, name: string) => Promise<T>): Promise<T> {
     const collection = collectionOf(key);
-    const name = nameOf(key);
+    const name = this.#nameOf(key);
     const file = `${collection}/${name}`;
     const work = async (): Promise<T> => {
       const opened = await this.#open(collection);
@@ -321,6 +324,14 @@ export class FileStateStore implements StateStore {
     };
     const changes = getOrMake(this.#changes, file, () => new Serial());
     return changes.run(work).finally(() => changes.isIdle && this.#changes.delete(file));
+  }
+
+  #nameOf(key: string): string {
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const name = nameOf(key);
+    setNewest(this.#names, key, name, maxNames);
+    return name;
   }
 
   async #try<T>(collection: string, work: () => Promise<T>): Promise<T> {
@@ -338,6 +349,7 @@ export class FileStateStore implements StateStore {
 const unreadable = '.unreadable-';
 /** The version of a record that is damaged. */
 const damaged = 'damaged';
+const maxNames = 100;
 const heldOpen = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const renameForMs = 2_000;
 const renamePauseMs = 50;

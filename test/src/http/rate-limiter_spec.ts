@@ -344,6 +344,34 @@ describe('the rate limiter of an API key', () => {
       assert.equal(limiter.snapshot().commandsThisMinute, 55);
     });
 
+    it('sends no read that is not stored, also if the next ones are planned while a command is stored', async () => {
+      const limiter = limiterOf({ store });
+      for (let i = 0; i < 40; i += 1) await acquire(limiter, 'read');
+      const write = store.write.bind(store);
+      const begun: (() => void)[] = [];
+      store.write = (...given) => new Promise((resolve) => begun.push(() => resolve(write(...given))));
+      let sent = 40;
+      const ask = async (kind: RequestKind): Promise<void> =>
+        acquire(limiter, kind).then(
+          () => void (sent += 1),
+          () => undefined,
+        );
+      void ask('command');
+      await clock.advance(0);
+      for (let i = 0; i < 30; i += 1) void ask('read');
+      await clock.advance(0);
+      begun.shift()?.();
+      await clock.advance(0);
+      for (let i = 0; i < 30; i += 1) void ask('read');
+      await clock.advance(0);
+      store.write = write;
+      crash(limiter);
+      const after = limiterOf({ store });
+      await acquire(after, 'read');
+      const { usedToday } = after.snapshot();
+      assert.ok(usedToday > sent, `${sent} sent, ${usedToday} counted`);
+    });
+
     it('counts no command again that another one has counted, if the write has failed once', async () => {
       const limiter = limiterOf({ store });
       for (let i = 0; i < 3; i += 1) await acquire(limiter, 'command');
