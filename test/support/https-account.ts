@@ -1,5 +1,13 @@
-import { createTokenSource, MemoryStateStore, openSession } from '../../src/index';
-import { openTestAccount } from './account';
+import {
+  createTokenSource,
+  MemoryStateStore,
+  openAccount,
+  openSession,
+  pastedToken,
+  resolveService,
+} from '../../src/index';
+
+import { withSend } from './account';
 import { saveSignIn } from './saved-sign-in';
 
 /**
@@ -8,7 +16,15 @@ import { saveSignIn } from './saved-sign-in';
  * prints what each of them gave: `ok` or the sentence of the error.
  */
 const baseUrl = process.argv[2] ?? '';
-const account = openTestAccount({ url: baseUrl });
+const account = withSend(
+  openAccount({
+    service: resolveService('custom', { baseUrl }),
+    apiKey: 'key',
+    tokens: pastedToken('token'),
+    limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
+    random: () => 0,
+  }),
+);
 const session = openSession({ state: new MemoryStateStore() });
 const client = { audience: baseUrl, tokenUrl: `${baseUrl}/token`, clientId: 'client', clientSecret: 'secret' };
 const tokens = createTokenSource({ client, configNodeId: 'configNodeId', session });
