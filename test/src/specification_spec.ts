@@ -4,15 +4,13 @@ import {
   interfaceNames,
   needsOfCommand,
   needsOfRead,
-  openAccount,
-  pastedToken,
-  resolveService,
   type Account,
   type InterfaceName,
   type ReadName,
 } from '../../src/index';
 import { commandNames, isCommandName, type CommandName } from '../../src/catalogue/commands';
 import { readNames, resources } from '../../src/catalogue/reads';
+import { closeAccounts, openTestAccount } from '../support/account';
 import { endpoints, specifiedResources } from '../support/specification';
 import { listen } from '../support/listening';
 
@@ -31,7 +29,6 @@ interface Arrived {
 describe('The specification, typed by hand,', () => {
   let server: Server;
   let port: number;
-  let account: Account | undefined;
   const arrived: Arrived[] = [];
 
   before(async () => {
@@ -49,22 +46,10 @@ describe('The specification, typed by hand,', () => {
   });
   after(() => new Promise((resolve) => server.close(resolve)));
   beforeEach(() => void (arrived.length = 0));
-  afterEach(async () => {
-    await account?.close();
-    account = undefined;
-  });
+  afterEach(closeAccounts);
 
   const open = (interfaces: readonly InterfaceName[]): Account =>
-    (account = openAccount({
-      service: resolveService('custom', {
-        baseUrl: `http://127.0.0.1:${port}`,
-        interfaces,
-      }),
-      apiKey: 'the-key',
-      tokens: pastedToken('the-token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      random: () => 0,
-    }));
+    openTestAccount({ url: `http://127.0.0.1:${port}` }, { interfaces, apiKey: 'the-key', token: 'the-token' });
 
   const ask = async (interfaces: readonly InterfaceName[], name: string, options: object = {}): Promise<Arrived> => {
     const { client, dispatcher } = open(interfaces);
@@ -99,7 +84,7 @@ describe('The specification, typed by hand,', () => {
       for (const name of readNames) {
         const { client } = open([one]);
         await assert.rejects(Promise.resolve(client.read(name, { vin })));
-        await account?.close();
+        await closeAccounts();
       }
     assert.ok(arrived.length > readNames.length);
     for (const { method, path, type } of arrived) {

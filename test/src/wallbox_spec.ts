@@ -1,16 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type Server } from 'node:http';
-import {
-  type VehicleError,
-  openAccount,
-  Pack,
-  pastedToken,
-  resolveService,
-  type Account,
-  type AccountOptions,
-} from '../../src/index';
+import { type VehicleError, type Account, type AccountOptions } from '../../src/index';
 import { wallboxMemberNames } from '../../src/catalogue/reads';
-import { readSeveral } from '../support/account';
+import { closeAccounts, openTestAccount, readSeveral } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 import { requestProblems } from '../support/openapi';
 import { failureOf } from '../support/failure';
@@ -66,26 +58,18 @@ describe('A wallbox', () => {
     port = await listen(server);
   });
   afterEach(async () => {
-    await account?.close();
-    account = undefined;
+    await closeAccounts();
     await new Promise((closed) => server.close(closed));
     assert.deepEqual(problems, [], 'against the OpenAPI document of the vendor');
   });
 
-  const open = (options: Partial<AccountOptions> = {}, clock = new ManualClock(now)): Account =>
-    (account = openAccount({
-      pack: new Pack({ clock }),
-      service: resolveService('custom', { baseUrl: `http://127.0.0.1:${port}` }),
-      apiKey: 'key',
-      tokens: pastedToken('token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      random: () => 0,
-      wallbox,
-      ...options,
-    }));
+  const open = (
+    options: Partial<Omit<AccountOptions, 'service' | 'pack'>> = {},
+    clock = new ManualClock(now),
+  ): Account => (account = openTestAccount({ url: `http://127.0.0.1:${port}` }, { clock, wallbox, ...options }));
   const read = async (name: (typeof reads)[number]): Promise<unknown> =>
     (await open().client.read(name, { vin })).payload;
-  const failure = (options: Partial<AccountOptions> = {}): Promise<VehicleError> =>
+  const failure = (options: Partial<Omit<AccountOptions, 'service' | 'pack'>> = {}): Promise<VehicleError> =>
     failureOf(open(options).client.read('wallboxSessions', { vin }));
 
   it('gives its five reads with one request, of the last 31 days', async () => {

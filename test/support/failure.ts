@@ -9,7 +9,7 @@ export const failureOf = (work: Promise<unknown>): Promise<VehicleError> =>
     (error: unknown) => (error instanceof VehicleError ? error : assert.fail(String(error))),
   );
 
-/** For `assert.rejects`: a shared store is unavailable, in these words. */
+/** For `assert.rejects`: a shared store is unavailable, which it reports in these words. */
 export const isUnavailable =
   (words: RegExp) =>
   (error: unknown): boolean => {
