@@ -46,7 +46,7 @@ export { describeReading } from './node-red/reading-text';
 export { demoService } from './vehicle/demo-car';
 export { redactor } from './node-red/redaction';
 export { editorsOf } from './node-red/editors';
-export { endPack } from './per-node-red';
+export { endNodeRed } from './per-node-red';
 export { chooseSharedStore } from './node-red/shared-store';
 export { storeSecrets } from './node-red/store-secret';
 export { Deploys } from './node-red/deploys';

@@ -235,6 +235,24 @@ async function message(file, ...path) {
 /** The error code that a source names beside a sentence. */
 const codeOf = new Map(said.flatMap((source) => [...source.codes]));
 
+/** The sentences whose code a source names apart from them, by the words with which they begin. */
+const codesApart = {
+  CONFIG: ['The saved sign-in ', 'The {0} contains a space'],
+  INPUT_INVALID: [
+    'The address contains no sign-in code',
+    'The client ID or an address of the service was changed',
+    'The sign-in took longer',
+    'The vehicle configuration that this sign-in was started from',
+    'This answer ',
+  ],
+  NETWORK: ['The sign-in service: {0}'],
+  SCOPE_MISSING: ['The application was published without a scope'],
+  SERVICE_ERROR: ['{0} The pack tries again automatically.'],
+};
+for (const [errorCode, beginnings] of Object.entries(codesApart))
+  for (const template of said.flatMap(({ templates }) => templates))
+    if (beginnings.some((beginning) => template.startsWith(beginning))) codeOf.set(template, errorCode);
+
 /**
  * The sentences of error codes and of sources whose path begins so, each as a driver sees it: …
  * is what is filled in.
@@ -359,12 +377,15 @@ await rewrite('README.md', withReleasedLinks);
  */
 const generated = /(<!-- generated (\w+)(.*?) -->)[\s\S]*?(<!-- end -->)/g;
 
+const config = { ...(await resolveConfig(`${root}docs`)), parser: 'markdown' };
+
 for (const file of filesBelow('docs', '.md').filter((name) => !name.includes('node_modules')))
   await rewrite(file, async (text) => {
-    const written = [...text.matchAll(generated)].map(([, , name, given]) =>
-      parts[name](...[...given.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain)),
-    );
+    // Only these: formatting the rest would be most of the work, and `npm run lint` checks it.
+    const written = [...text.matchAll(generated)].map(async ([, , name, given]) => {
+      const names = [...given.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain);
+      return (await format(await parts[name](...names), config)).trimEnd();
+    });
     const found = await Promise.all(written);
-    const whole = text.replace(generated, (_, begin, _name, _given, end) => [begin, found.shift(), end].join('\n\n'));
-    return format(whole, { ...(await resolveConfig(`${root}docs`)), parser: 'markdown' });
+    return text.replace(generated, (_, begin, _name, _given, end) => [begin, found.shift(), end].join('\n\n'));
   });

@@ -200,7 +200,7 @@ export class Account {
       return logReading({ vin, read: name }, (await logbook.records(vin))[name], { from, to }, clock.now());
     }
     if (clear) await log.clear(this.#id);
-    return journalReading(await this.journal(), new Date(clock.now()), redactor.text);
+    return journalReading(await this.journal(), clock.now(), redactor.text);
   }
 
   #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): void | Promise<void> {
@@ -356,7 +356,7 @@ const tariffLimitMs = 5_000;
  */
 function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): (() => Promise<Tariff | null>) | null {
   if (tariff === undefined) return null;
-  let told = '';
+  let reported = '';
   let last: { given: string; parsed: Tariff } | null = null;
   const parse = (price: unknown, currency: unknown): Tariff => {
     const given = JSON.stringify([price, currency]);
@@ -371,12 +371,12 @@ function currentTariff({ tariff, places, warn }: AccountOptions, clock: Clock): 
         raceAbort(tariff(), signal),
       );
       const found = parse(price, currency);
-      told = '';
+      reported = '';
       return found;
     } catch (error) {
       const failure = asVehicleError(error);
-      if (failure.message !== told) warn?.(failure.sentence);
-      told = failure.message;
+      if (failure.message !== reported) warn?.(failure.sentence);
+      reported = failure.message;
       return null;
     }
   };

@@ -177,10 +177,9 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
 
   async #load(): Promise<void> {
     const { store, vin, clock } = this.#options;
-    const read = await readForUpdate(store, this.key);
-    this.#version = read?.version ?? null;
-    const parsed = recordShape.safeParse(read?.value);
-    const { state, unsent } = parsed.success && parsed.data.vin === vin ? parsed.data : {};
+    const { value, version } = await readForUpdate(store, this.key, recordShape);
+    this.#version = version;
+    const { state, unsent } = value?.vin === vin ? value : {};
     this.#state = this.#reducer.resume(state, clock.now());
     this.#outbox = Outbox.parse(unsent, (event) => this.#reducer.parseEvent(event));
     this.#stored = this.#textOf(this.#state, this.#outbox);
@@ -353,8 +352,8 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
     const text = this.#textOf(state, outbox);
     if (text === this.#stored && this.#isSaved && !isForced) return true;
     try {
-      const condition = this.#version === undefined ? {} : { expected: this.#version };
-      const version = await store.write(this.key, { vin, state, unsent: outbox.entries }, condition);
+      const record = { vin, state, unsent: outbox.entries };
+      const version = await store.write(this.key, record, { expected: this.#version });
       if (version === null) return false;
       this.#version = version;
       this.#stored = text;

@@ -112,7 +112,7 @@ async function checkAccess(account: Account, { vin, nodes, signal }: CheckOption
   // the vehicle service.
   const noToken = await account.refreshToken(signal).then(() => null, asVehicleError);
   if (noToken !== null) return [...before('token', 'unclear'), bad('token', noToken)];
-  const read = account.client.read('vehicles', { maxAgeMs: 0, ...(signal && { signal }) });
+  const read = account.client.read('vehicles', { maxAgeMs: 0, signal });
   const answer = await read.catch(asVehicleError);
   const failure = answer instanceof VehicleError ? answer : null;
   const listed = answer instanceof VehicleError ? null : answer.payload.map((vehicle) => vehicle.vin);
@@ -209,12 +209,11 @@ const maxDetails = 10;
  * @throws VehicleError
  */
 export async function findVehicles(account: Account, signal?: Signal): Promise<FoundVehicle[]> {
-  const options = signal === undefined ? {} : { signal };
-  const { payload } = await account.client.read('vehicles', options);
+  const { payload } = await account.client.read('vehicles', { signal });
   return Promise.all(
     payload.map(async ({ vin }, index) => {
       const details =
-        index < maxDetails ? await account.client.read('details', { vin, ...options }).catch(() => null) : null;
+        index < maxDetails ? await account.client.read('details', { vin, signal }).catch(() => null) : null;
       return {
         vin,
         model: String(details?.payload.descriptions?.model ?? ''),

@@ -37,7 +37,7 @@ export interface ReadOptions {
    * reserved for commands.
    */
   forCommand?: boolean;
-  signal?: Signal;
+  signal?: Signal | undefined;
 }
 
 /**
@@ -70,8 +70,8 @@ interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
   last: LastBody;
 }
 
-/** More than the reads of the cars of any account, although a message can name any VIN. */
-const maxTargets = 1_000;
+/** More than the cars of any account, although a message can name any VIN. */
+const maxCars = 100;
 
 /**
  * The reads of the vehicle service. Every method throws VehicleError with a code of
@@ -80,7 +80,8 @@ const maxTargets = 1_000;
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly #options: VehicleClientOptions;
-  readonly #targets = new Map<string, Target>();
+  /** By VIN; empty for what is of no car. */
+  readonly #targets = new Map<string, Map<ReadName, Partial<Record<InterfaceChoice, Target>>>>();
 
   constructor(options: VehicleClientOptions) {
     this.service = options.service;
@@ -125,7 +126,7 @@ export class VehicleClient {
     const fuel = needsFuelType && vin !== null ? burnsFuel(await this.fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
-      const kind = forCommand ? 'follow' : 'read';
+      const kind = forCommand ? 'forCommand' : 'read';
       const last = keep ? target.last : undefined;
       const answer = await requests.get({ api, url, accept, scopes, keep, last, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
@@ -151,8 +152,9 @@ export class VehicleClient {
 
   /** What is asked for a read: the same each time. @throws VehicleError NOT_SUPPORTED */
   #target(read: ReadName, choice: InterfaceChoice, vin: string): Target {
-    const key = `${read} ${choice} ${vin}`;
-    const known = this.#targets.get(key);
+    const ofCar = this.#targets.get(vin) ?? new Map<ReadName, Partial<Record<InterfaceChoice, Target>>>();
+    const ofRead = ofCar.get(read) ?? {};
+    const known = ofRead[choice];
     if (known !== undefined) return known;
     const route = routeOf(read, this.service.availableInterfaces, choice);
     if (route === undefined) throw notOffered(read, choice);
@@ -168,7 +170,9 @@ export class VehicleClient {
       needsFuelType,
       last: { text: '', body: undefined },
     };
-    setNewest(this.#targets, key, target, maxTargets);
+    ofRead[choice] = target;
+    ofCar.set(read, ofRead);
+    setNewest(this.#targets, vin, ofCar, maxCars);
     return target;
   }
 
@@ -198,7 +202,7 @@ export class VehicleClient {
       url: followLink(this.service, href),
       accept: mediaType(this.service, requestDetails.accept),
       scopes: requestDetails.scopes,
-      kind: 'follow',
+      kind: 'forCommand',
       maxAgeMs: options.maxAgeMs ?? 0,
       signal: options.signal,
     });
@@ -212,7 +216,7 @@ export class VehicleClient {
   fuelType(vin: string, { signal }: Pick<ReadOptions, 'signal'>): Promise<string | null> {
     return this.#options.facts.fuelType(vin, async () => {
       try {
-        return (await this.read('details', { vin, ...(signal && { signal }) })).payload.fuelType;
+        return (await this.read('details', { vin, signal })).payload.fuelType;
       } catch (error) {
         // Some cars have no details (docs/internals/vendor-api.md 1.4).
         return asVehicleError(error).retryable || signal?.aborted ? undefined : null;

@@ -16,6 +16,7 @@ export { endingAt, withSignals } from './util/abort';
 export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, timeOf, type Clock } from './util/clock';
 export { copyOfJson, isEmpty, isRecord, memberOf, parseJson } from './util/json';
+export { Listeners } from './util/listeners';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
@@ -119,7 +120,7 @@ export { Guard } from './guard/reducer';
 export type { GuardSettings } from './guard/options';
 export type { GuardEvent, GuardRead, GuardView } from './guard/types';
 export { guardText } from './guard/text';
-export { setNewest } from './util/bounded';
+export { getOrMake, setNewest } from './util/bounded';
 export { parseRange, timeZoneOf, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.

@@ -10,6 +10,7 @@ import type { Sentence } from './sentence';
 import { LocalPresence, type Presence } from './state/presence';
 import { hashed, MemoryStateStore, type StateStore } from './state/state-store';
 import { systemClock, type Clock } from './util/clock';
+import { getOrMake } from './util/bounded';
 
 export interface PackOptions {
   clock?: Clock;
@@ -57,7 +58,6 @@ export class Pack {
     this.clock = clock;
     this.store = store;
     this.presence = presence;
-
     this.redactor = redactor;
     this.facts = new CarFacts(store, clock);
     this.logbook = new Logbook({ store, clock, presence });
@@ -73,12 +73,10 @@ export class Pack {
     // The key itself is stored nowhere.
     const key = hashed(`${baseUrl}\n${apiKey}`);
     const { clock, presence, store } = this;
-    const state = this.#keys.get(key) ?? {
+    return getOrMake(this.#keys, key, () => ({
       limiter: new RateLimiter({ clock, store, presence, key: `quota/${key}` }),
-      shared: new SharedReads(clock),
-    };
-    this.#keys.set(key, state);
-    return state;
+      shared: new SharedReads<Answer>(clock),
+    }));
   }
 
   /**
@@ -87,8 +85,6 @@ export class Pack {
    */
   turnsFor(baseUrl: string): Turns {
     const { clock, presence } = this;
-    const turns = this.#turns.get(baseUrl) ?? new Turns({ clock, baseUrl, presence });
-    this.#turns.set(baseUrl, turns);
-    return turns;
+    return getOrMake(this.#turns, baseUrl, () => new Turns({ clock, baseUrl, presence }));
   }
 }

@@ -52,7 +52,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
       ['Commands', 'commands'],
       ['Scopes', 'scopes'],
       ['Quota', 'polling-and-quota'],
-      ['Versions and proxies', 'compatibility'],
+      ['Versions, Docker, firewall', 'compatibility'],
     ),
   },
   {

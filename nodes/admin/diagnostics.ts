@@ -4,7 +4,7 @@ import { redactor, safeError } from '../node-red/redaction';
 import type { VehicleNode } from '../node-red/vehicle-node';
 import { storedNodes } from '../node-red/flows';
 import { LastFailures } from '../node-red/failures';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { parseOptions } from '../node-red/options';
 import { vehicleCredentials, vehicleOptions } from '../vehicle/options';
 import { isLoopback, shortVin } from '../../src/index';
@@ -46,7 +46,7 @@ export async function diagnosticsOf(RED: NodeAPI, node: VehicleNode, withAnswers
     token: opened?.token(),
     quota: opened?.quota(),
     requests: opened?.recentRequests(),
-    failures: partOf(RED, LastFailures).list,
+    failures: perNodeRed(RED, LastFailures).list,
     answers: withAnswers ? opened?.lastAnswers() : undefined,
   });
 }

@@ -97,7 +97,7 @@ class CommandNode {
     } catch (error) {
       // Another copy of the flow, which got the same message, has used the arming.
       if (!this.#own.pack.presence.joinsCommands || !(error instanceof VehicleError)) throw error;
-      attempt.unarmed = error;
+      attempt.whyUnarmed = error;
     }
   }
 
@@ -164,7 +164,10 @@ class RecordForwarder {
     const warnNotRead = (): void => own.warn('commands.notRead');
     this.#own = own;
     own.beginWithRetries(() => this.#resume(), warnNotRead);
-    presence.onGone(() => void this.#resume(false).catch(warnNotRead), closing);
+    closing.addEventListener(
+      'abort',
+      presence.onGone(() => void this.#resume(false).catch(warnNotRead)),
+    );
     own.onClose(async (isDeleted) => {
       await this.#resuming;
       if (isDeleted) await log.forgetNode(sharedId).catch(() => own.warn('commands.notKept'));

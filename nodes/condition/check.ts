@@ -18,7 +18,7 @@ import {
 import type { Words } from '../node-red/i18n';
 import { literalTypes } from '../node-red/typed-property';
 import { clock } from '../node-red/time';
-import { inOrderText, textOf } from '../node-red/reading-text';
+import { inOrderText, textOfValue } from '../node-red/reading-text';
 import type { ConditionOptions } from './options';
 
 /** A condition, or a row whose operand only a message brings; then its result is null. */
@@ -151,5 +151,5 @@ function valueText(words: Words, judged: Judged, now: number): string {
   }
   if (value.member !== undefined && type.kind === 'boolean')
     return say(`reading.word.${type.words[is === true ? 'true' : 'false']}`);
-  return textOf(shown, words, value.read) ?? String(is);
+  return textOfValue(shown, words, value.read) ?? String(is);
 }

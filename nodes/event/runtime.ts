@@ -19,9 +19,9 @@ import type { Words } from '../node-red/i18n';
 import { onInput, noNews } from '../node-red/input-handler';
 import { eventOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
-import { textOf as textOfValue } from '../node-red/reading-text';
+import { textOfValue } from '../node-red/reading-text';
 import { clock } from '../node-red/time';
-import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
+import { openCar, CarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-event` (docs/internals/contract.md 5a). */
 export function connectedVehicleEvent(own: FlowNode): void {
@@ -29,7 +29,7 @@ export function connectedVehicleEvent(own: FlowNode): void {
   /** The status of the node is the text of the last event. */
   let showsEvent = false;
 
-  const carNode = startCarNode(
+  const carNode = new CarNode(
     own,
     'event',
     (context: RunnerContext<EventRead>) => openEvents(own, context),

@@ -17,12 +17,12 @@ import { onInput, noNews } from '../node-red/input-handler';
 import { guardOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
-import { openCar, startCarNode, testPayload, type RunnerContext } from '../node-red/car-node';
+import { openCar, CarNode, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard` (docs/internals/contract.md 5b). */
 export function connectedVehicleGuard(own: FlowNode): void {
   const nodeStatus = own.status;
-  const carNode = startCarNode(
+  const carNode = new CarNode(
     own,
     'guard',
     (context: RunnerContext<GuardRead>) => openGuard(own, context),

@@ -2,7 +2,7 @@ import type { NodeAPI } from 'node-red';
 import { memberOf, normalVin, shortVin, vinPattern, type Signal } from '../../src/index';
 import type { Words } from './i18n';
 import { nonBlank } from './message';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { redactor } from './redaction';
 import type { VehicleNode } from './vehicle-node';
 
@@ -13,13 +13,13 @@ class Vehicles {
 
 /** Counts a configuration among those that run, until the signal is aborted. */
 export function runVehicle(RED: NodeAPI, vehicle: VehicleNode, signal: Signal): void {
-  const { running } = partOf(RED, Vehicles);
+  const { running } = perNodeRed(RED, Vehicles);
   running.add(vehicle);
   signal.addEventListener('abort', () => running.delete(vehicle));
 }
 
 /** Whether a text must name its car: the flows have more than one vehicle configuration. */
-export const hasSeveralCars = (RED: NodeAPI): boolean => partOf(RED, Vehicles).running.size > 1;
+export const hasSeveralCars = (RED: NodeAPI): boolean => perNodeRed(RED, Vehicles).running.size > 1;
 
 /**
  * The name of a car for people: that of its configuration, or the service and the short VIN, as
@@ -29,7 +29,7 @@ export const hasSeveralCars = (RED: NodeAPI): boolean => partOf(RED, Vehicles).r
  * @param vin empty: the car of the configuration
  */
 export function carName(RED: NodeAPI, id: string, vin: unknown, words: Words): string {
-  const running = [...partOf(RED, Vehicles).running];
+  const running = [...perNodeRed(RED, Vehicles).running];
   const own = running.find((vehicle) => vehicle.id === id);
   if (own === undefined) return '';
   const wanted = normalVin(vin);

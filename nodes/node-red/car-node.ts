@@ -79,9 +79,9 @@ interface Sample extends NodeMessage {
 /**
  * A node with a runner, which polls by messages to itself. The first such message has no reads: its
  * step returns the events that were stored before a restart. Opening is tried again until it
- * succeeds, and such a message reports each new reason.
+ * succeeds, and such a message reports each new reason. A dialog can let the node send a sample.
  */
-class CarNode<Read, Event, Opened> {
+export class CarNode<Read, Event, Opened> {
   readonly #own: FlowNode;
   /** As at the start: when the node closes, its vehicle may be gone. */
   readonly #pack: Pack;
@@ -93,24 +93,28 @@ class CarNode<Read, Event, Opened> {
   /** Whether this process polls and decides for the node, or did until the node closed. */
   #isWorking = false;
 
+  /**
+   * @param collection of the node's stored state, which is removed with the node
+   * @param sampleOf the message of a test, for the first output
+   */
   constructor(
     own: FlowNode,
     collection: 'event' | 'guard',
     open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
+    sampleOf: (opened: Opened, event: unknown) => Sample,
   ) {
     this.#own = own;
     this.#pack = own.pack;
     this.#collection = collection;
     this.#open = open;
     this.#polls = new SelfMessages(own);
-  }
-
-  /** Opens the runner, and begins to poll. */
-  begin(): void {
-    const own = this.#own;
+    // This adds the member.
+    (own.node as TestableNode).sendTest = (event) => this.#sendTest((opened) => sampleOf(opened, event));
     own.showObstacle(false);
-    const begin = async (): Promise<void> => void (await this.running());
-    own.beginWithRetries(begin, () => this.#wake([]));
+    own.beginWithRetries(
+      async () => void (await this.running()),
+      () => this.#wake([]),
+    );
     own.onClose((isDeleted) => this.#end(isDeleted));
   }
 
@@ -167,7 +171,7 @@ class CarNode<Read, Event, Opened> {
   }
 
   /** Sends a sample. @throws VehicleError */
-  async sendTest(sampleOf: (opened: Opened) => Sample): Promise<string> {
+  async #sendTest(sampleOf: (opened: Opened) => Sample): Promise<string> {
     const { RED, node, deploys, closing } = this.#own;
     throwIfInUse(RED);
     const now = clock().monotonic();
@@ -209,13 +213,12 @@ class CarNode<Read, Event, Opened> {
 
   #work({ runner, beginPolling }: OpenedCar<Read, Event>): () => void {
     const endPolling = beginPolling();
-    const ending = new AbortController();
     // This process may take over messages that another one has stored and not sent.
-    this.#pack.presence.onGone(() => this.#wake([]), ending.signal);
+    const endTakeOver = this.#pack.presence.onGone(() => this.#wake([]));
     this.#wake([]);
     this.#isWorking = true;
     return () => {
-      ending.abort();
+      endTakeOver();
       endPolling();
       // While the node closes, it is remembered for its end.
       if (this.#own.closing.aborted) return;
@@ -230,24 +233,6 @@ class CarNode<Read, Event, Opened> {
     await found?.runner.end(this.#isWorking);
     if (isDeleted) await this.#pack.store.remove(found?.runner.key ?? this.#key);
   }
-}
-
-/**
- * Opens the runner of a node, and lets the node poll and send samples.
- * @param collection of the node's stored state, which is removed with the node
- * @param sampleOf the message of a test, for the first output
- */
-export function startCarNode<Read, Event, Opened>(
-  own: FlowNode,
-  collection: 'event' | 'guard',
-  open: (context: RunnerContext<Read>) => Promise<Opened & OpenedCar<Read, Event>>,
-  sampleOf: (opened: Opened, event: unknown) => Sample,
-): CarNode<Read, Event, Opened> {
-  const carNode = new CarNode(own, collection, open);
-  carNode.begin();
-  // This adds the member.
-  (own.node as TestableNode).sendTest = (event) => carNode.sendTest((opened) => sampleOf(opened, event));
-  return carNode;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
-import { partOf } from '../per-node-red';
-import { withSignals, type Signal } from '../../src/index';
+import { perNodeRed } from '../per-node-red';
+import { Listeners, withSignals, type Signal } from '../../src/index';
 import { clock } from './time';
 
 /**
@@ -30,8 +30,9 @@ export class Deploys {
   /** How many have begun. */
   #begun = 0;
   #over = new AbortController();
-  readonly #listeners = new Set<() => void>();
-
+  readonly #ended = new Listeners();
+  /** Calls back at the end of each deploy, until the returned function is called. */
+  readonly onEnd = this.#ended.add;
   readonly #events: NodeAPI['events'];
 
   constructor({ events }: NodeAPI) {
@@ -50,14 +51,8 @@ export class Deploys {
 
   readonly #onStarted = (): void => {
     this.#over.abort();
-    for (const listener of this.#listeners) listener();
+    this.#ended.call();
   };
-
-  /** Calls back at the end of each deploy, until the returned function is called. */
-  onEnd(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
 
   /**
    * Sends when all flows run, because a message to a node that is being replaced gets lost.
@@ -69,7 +64,7 @@ export class Deploys {
     let begun: number;
     do {
       if ((await message.isDelivered?.()) === true) return 'sent';
-      await this.whenOver(signal);
+      await this.untilFlowsRun(signal);
       if (signal.aborted) return 'closed';
       begun = this.#begun;
       if (message.mayBeSent?.() === false) return 'unsure';
@@ -83,13 +78,13 @@ export class Deploys {
   }
 
   /** Whether all flows run. */
-  get areOver(): boolean {
+  get allFlowsRun(): boolean {
     return this.#over.signal.aborted;
   }
 
   /** Resolves when all flows run, or when the signal is aborted. */
-  async whenOver(signal: Signal): Promise<void> {
-    while (!this.areOver && !signal.aborted) {
+  async untilFlowsRun(signal: Signal): Promise<void> {
+    while (!this.allFlowsRun && !signal.aborted) {
       try {
         await withSignals([signal, this.#over.signal], (either) => clock().sleep(maxWaitMs, either));
         return;
@@ -101,4 +96,4 @@ export class Deploys {
 }
 
 /** First called while a node is constructed, so that its `flows:started` is still to come. */
-export const deploysOf = (RED: NodeAPI): Deploys => partOf(RED, Deploys);
+export const deploysOf = (RED: NodeAPI): Deploys => perNodeRed(RED, Deploys);

@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
+import { Listeners } from '../../src/index';
 
 /** The least time between two signals to the editors. */
 const signalEveryMs = 2_000;
@@ -7,7 +8,9 @@ const signalEveryMs = 2_000;
 /** The editors of a Node-RED, and the nodes that follow the messages to the editors. */
 class Editors {
   readonly #comms: NodeAPI['comms'];
-  readonly #listeners = new Set<() => void>();
+  readonly #notified = new Listeners();
+  /** Calls back when the editors get a signal, until the returned function is called. */
+  readonly onNews = this.#notified.add;
   #isWaiting = false;
   #isPending = false;
 
@@ -23,18 +26,12 @@ class Editors {
     // Without data, because it reaches every editor that is connected; the routes
     // check who may read what.
     this.#comms.publish('connected-vehicle/changed', {}, false);
-    for (const listener of this.#listeners) listener();
+    this.#notified.call();
     setTimeout(() => {
       this.#isWaiting = false;
       if (this.#isPending) this.notify();
     }, signalEveryMs).unref();
   };
-
-  /** Calls back when the editors get a signal, until the returned function is called. */
-  onNews(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
 }
 
-export const editorsOf = (RED: NodeAPI): Editors => partOf(RED, Editors);
+export const editorsOf = (RED: NodeAPI): Editors => perNodeRed(RED, Editors);

@@ -1,6 +1,6 @@
 import type { Node } from 'node-red';
-import { VehicleError } from '../../src/index';
-import { partOf } from '../per-node-red';
+import { getOrMake, VehicleError } from '../../src/index';
+import { perNodeRed } from '../per-node-red';
 import type { FlowNode } from './flow-node';
 
 /** These parts of a flow of Node-RED are missing in its types. */
@@ -19,9 +19,7 @@ class LastingFailures {
   begin(failure: string, node: string): boolean {
     if (this.#nodes.get(failure)?.has(node)) return false;
     this.end(node);
-    const nodes = this.#nodes.get(failure) ?? new Set();
-    this.#nodes.set(failure, nodes.add(node));
-    return nodes.size === 1;
+    return getOrMake(this.#nodes, failure, () => new Set()).add(node).size === 1;
   }
 
   end(node: string): void {
@@ -63,9 +61,9 @@ export class ErrorLog {
    */
   failed(failure: VehicleError, isOwn: boolean): void {
     const { RED, node, config } = this.#own;
-    this.#isLogged = !isOwn || partOf(RED, LastingFailures).begin(`${config.vehicle} ${failure.message}`, node.id);
+    this.#isLogged = !isOwn || perNodeRed(RED, LastingFailures).begin(`${config.vehicle} ${failure.message}`, node.id);
   }
 }
 
 /** The node works, or it is deleted. */
-export const endFailure = ({ RED, node }: FlowNode): void => partOf(RED, LastingFailures).end(node.id);
+export const endFailure = ({ RED, node }: FlowNode): void => perNodeRed(RED, LastingFailures).end(node.id);

@@ -3,7 +3,7 @@ import { debuglog } from 'node:util';
 import type { NodeAPI } from 'node-red';
 import { version } from '../../package.json';
 import { memberOf, type VehicleError } from '../../src/index';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { redactor, safeError } from './redaction';
 import { clock } from './time';
 
@@ -85,7 +85,7 @@ export function reportedError(
   log: { debug(text: string): void },
 ): VehicleError {
   const failure = safeError(error);
-  const { code, message, stack } = partOf(RED, LastFailures).add(from, failure);
+  const { code, message, stack } = perNodeRed(RED, LastFailures).add(from, failure);
   debug('%s: %s %s\n%s', from, code, message, stack);
   if (code === 'INTERNAL') log.debug(stack);
   return failure;

@@ -11,7 +11,7 @@ import {
   type Presence,
   type Signal,
 } from '../../src/index';
-import { isInUse, packOf } from './storage';
+import { faultOfUse, packOf } from './storage';
 import { safeError } from './redaction';
 import { findVehicle, type VehicleNode } from './vehicle-node';
 import { carName, hasSeveralCars } from './car-name';
@@ -228,7 +228,7 @@ export class FlowNode implements NodeOfFlow {
 
   /** Why another process does the work of the node, a key below `status` in `runtime.json`. */
   #obstacleOfProcess(): 'inUse' | 'standby' | 'failed.STORE_UNAVAILABLE' | null {
-    if (isInUse(this.RED)) return 'inUse';
+    if (faultOfUse(this.RED) !== null) return 'inUse';
     if (!this.#standsBy) return null;
     // While the store is away, it is unknown whether another copy reads.
     return this.pack.presence.fault === null ? 'standby' : 'failed.STORE_UNAVAILABLE';
@@ -295,14 +295,17 @@ export class FlowNode implements NodeOfFlow {
     // A listener that is added after the abort is never called.
     if (closing.aborted) return;
     let end: (() => void) | null = null;
-    closing.addEventListener('abort', () => end?.());
-    this.pack.presence.onLeading((isLeading) => {
+    const endLeading = this.pack.presence.onLeading((isLeading) => {
       end?.();
       end = isLeading && !closing.aborted ? begin() : null;
       this.#standsBy = end === null;
       // If this process begins the work, the status stays until the first read.
       if (this.#standsBy) this.#updateObstacle();
-    }, closing);
+    });
+    closing.addEventListener('abort', () => {
+      end?.();
+      endLeading();
+    });
   }
 
   /**

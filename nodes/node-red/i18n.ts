@@ -10,8 +10,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from 'express';
 import type { NodeAPI } from 'node-red';
-import { isRecord, wordSentence, type Sentence } from '../../src/index';
-import { partOf } from '../per-node-red';
+import { getOrMake, isRecord, wordSentence, type Sentence } from '../../src/index';
+import { perNodeRed } from '../per-node-red';
 
 /** The values of a text, by the names of their placeholders. */
 export type Values = Record<string, string | number>;
@@ -59,9 +59,7 @@ class Texts {
   /** @param named anything but a language of the pack means that of Node-RED */
   in(named: unknown): Words {
     const language = languages.find((one) => one === named) ?? this.#own;
-    let words = this.#words.get(language);
-    if (words === undefined) this.#words.set(language, (words = wordsIn(language)));
-    return words;
+    return getOrMake(this.#words, language, () => wordsIn(language));
   }
 }
 
@@ -116,7 +114,7 @@ function translationsOf(language: string): ReadonlyMap<string, string> {
 export function wordsOf(RED: NodeAPI, vehicle = '', other?: string): Words {
   // Null for a config node that is deleted or disabled; any node has other properties.
   const node = RED.nodes.getNode(vehicle) as { config?: { language?: unknown } } | null;
-  return partOf(RED, Texts).in(node?.config?.language || other);
+  return perNodeRed(RED, Texts).in(node?.config?.language || other);
 }
 
 /** The texts in the language of the pack that a browser prefers. */

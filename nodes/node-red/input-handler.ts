@@ -6,7 +6,7 @@ import { editorsOf } from './editors';
 import { safeError } from './redaction';
 import { reportedError } from './failures';
 import { isFromItself } from './self-messages';
-import { isInUse, throwIfInUse } from './storage';
+import { faultOfUse, throwIfInUse } from './storage';
 
 /** The work that one message started. */
 export interface Task {
@@ -56,13 +56,14 @@ class InputHandler {
     this.#underWay += 1;
     let sent: Message | undefined;
     let isShown = false;
-    const send: Task['send'] = (out) => {
+    const { send } = task;
+    task.send = (out) => {
       sent = (Array.isArray(out) ? out.find((msg) => msg !== null) : out) ?? sent;
-      task.send(out);
+      send(out);
     };
     try {
       throwIfInUse(RED);
-      const result = await this.#work({ ...task, send });
+      const result = await this.#work(task);
       if (result === handedOver) return;
       isShown = typeof result === 'object';
       if (typeof result === 'object') throw result;
@@ -81,7 +82,7 @@ class InputHandler {
     const own = this.#own;
     const failure = reportedError(own.RED, own.node.type, error, own.node);
     addError(msg, errorOf(own, failure));
-    if (!isShown && !signal.aborted && !isInUse(own.RED)) own.status.showFailure(failure);
+    if (!isShown && !signal.aborted && faultOfUse(own.RED) === null) own.status.showFailure(failure);
     // It can be news about the session or the quota.
     editorsOf(own.RED).notify();
     this.#errorLog ??= new ErrorLog(own);

@@ -57,8 +57,8 @@ interface ShownStatus extends NodeStatusObject {
   code: string;
 }
 
-const isSame = (next: ShownStatus, told: Partial<ShownStatus>): boolean =>
-  next.text === told.text && next.code === told.code && next.fill === told.fill && next.shape === told.shape;
+const isSame = (next: ShownStatus, shown: Partial<ShownStatus>): boolean =>
+  next.text === shown.text && next.code === shown.code && next.fill === shown.fill && next.shape === shown.shape;
 
 /**
  * The only writer of a node's status: texts in the language of its vehicle configuration, each with
@@ -69,7 +69,7 @@ export class NodeStatus {
   keptNote: string | null = null;
   #keyWithoutTime: string | undefined;
   /** Every status is sent to all open editors, so the same one is not sent twice. */
-  #told: ShownStatus | Record<string, never> = {};
+  #shown: ShownStatus | Record<string, never> = {};
   /** The deploy that began the node is over. */
   #hasStarted = false;
 
@@ -81,7 +81,7 @@ export class NodeStatus {
       withShownCar(text: string): string;
       readonly node: Node;
       readonly words: Words;
-      readonly deploys: Pick<ReturnType<typeof deploysOf>, 'areOver' | 'whenOver'>;
+      readonly deploys: Pick<ReturnType<typeof deploysOf>, 'allFlowsRun' | 'untilFlowsRun'>;
       readonly closing: Signal;
     },
   ) {}
@@ -103,9 +103,9 @@ export class NodeStatus {
       this.#keyWithoutTime = hasTime ? undefined : key;
       const [fill, shape] = styles[style];
       const next = { fill, shape, text: cut(text, longestText), code: codeOf(key) };
-      if (!isSame(next, this.#told)) this.#tell(next);
+      if (!isSame(next, this.#shown)) this.#send(next);
     } catch {
-      this.#told = {};
+      this.#shown = {};
     }
   }
 
@@ -137,34 +137,34 @@ export class NodeStatus {
    * @param key of the status that is shown, without a time
    */
   repeat(key: string): void {
-    if (key === this.#keyWithoutTime) this.#tell({ ...this.#told });
+    if (key === this.#keyWithoutTime) this.#send({ ...this.#shown });
   }
 
   /** @param key clears only the status that was shown with this key and without a time */
   clear(key?: string): void {
     if (key !== undefined && key !== this.#keyWithoutTime) return;
     this.#keyWithoutTime = undefined;
-    this.#told = {};
-    this.own.node.status(this.#told);
+    this.#shown = {};
+    this.own.node.status(this.#shown);
   }
 
   /**
    * While Node-RED starts the flow of the node, it passes no status to Status nodes: they get the
    * last one when the flows run.
    */
-  #tell(status: ShownStatus | Record<string, never>): void {
-    this.#told = status;
+  #send(status: ShownStatus | Record<string, never>): void {
+    this.#shown = status;
     const { node, deploys, closing } = this.own;
-    if ((this.#hasStarted ||= deploys.areOver)) return node.status(status);
-    void deploys.whenOver(closing).then(() => {
+    if ((this.#hasStarted ||= deploys.allFlowsRun)) return node.status(status);
+    void deploys.untilFlowsRun(closing).then(() => {
       this.#hasStarted = true;
-      if (status === this.#told) node.status(status);
+      if (status === this.#shown) node.status(status);
     });
   }
 
   /** Nothing is shown. */
   get isEmpty(): boolean {
-    return this.#told.text === undefined;
+    return this.#shown.text === undefined;
   }
 
   /** `14:05`, or `23 Nov, 14:05`. @param at milliseconds since 1970 */

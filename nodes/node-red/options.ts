@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { asSentence, interfaceChoices, isEmpty, sentence, VehicleError } from '../../src/index';
+import { asSentence, interfaceChoices, isEmpty, sentence, VehicleError, type Sentence } from '../../src/index';
 
 /**
  * The schemas of properties that several nodes have (docs/internals/contract.md 2 to 5). A flow
@@ -72,30 +72,32 @@ export const jsonType = z._default(z.enum([...valueTypes, 'json']), 'json');
 export const nodeOptions = <Shape extends z.core.$ZodLooseShape>(own: () => Shape) =>
   z.lazy(() => z.object({ name: text, vehicle: text, vin: text, vinType: stringType, ...own() }));
 
-/**
- * Checks what a flow file holds.
- * @throws VehicleError CONFIG, with the name of the property that is wrong
- */
-export function parseOptions<Shape extends z.ZodMiniType>(shape: Shape, config: unknown): z.infer<Shape> {
-  const parsed = shape.safeParse(config);
-  if (parsed.success) return parsed.data as z.infer<Shape>; // The compiler cannot infer it.
-  const property = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new VehicleError(
-    'CONFIG',
-    sentence`The property “${asSentence(property)}” of this node is not valid. Open the node, correct it and deploy again.`,
-  );
-}
+/** @param faulty makes the error of a member, by its name */
+const parserWith =
+  (faulty: (member: Sentence) => VehicleError) =>
+  <Shape extends z.ZodMiniType>(shape: Shape, given: unknown): z.infer<Shape> => {
+    const parsed = shape.safeParse(given);
+    if (parsed.success) return parsed.data as z.infer<Shape>; // The compiler cannot infer it.
+    throw faulty(asSentence(parsed.error.issues[0]?.path.join('.') ?? ''));
+  };
+
+/** Checks what a flow file holds. @throws VehicleError CONFIG, with the name of what is wrong */
+export const parseOptions = parserWith(
+  (property) =>
+    new VehicleError(
+      'CONFIG',
+      sentence`The property “${property}” of this node is not valid. Open the node, correct it and deploy again.`,
+    ),
+);
 
 /**
  * Checks what the editor sent.
- * @throws VehicleError INPUT_INVALID, with the name of the member that is wrong
+ * @throws VehicleError INPUT_INVALID, with the name of what is wrong
  */
-export function parseBody<Shape extends z.ZodMiniType>(shape: Shape, body: unknown): z.infer<Shape> {
-  const parsed = shape.safeParse(body);
-  if (parsed.success) return parsed.data as z.infer<Shape>; // The compiler cannot infer it.
-  const member = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new VehicleError(
-    'INPUT_INVALID',
-    sentence`The field “${asSentence(member)}” of this form is not valid. Correct it and try again.`,
-  );
-}
+export const parseBody = parserWith(
+  (member) =>
+    new VehicleError(
+      'INPUT_INVALID',
+      sentence`The field “${member}” of this form is not valid. Correct it and try again.`,
+    ),
+);

@@ -1,4 +1,5 @@
 import {
+  getOrMake,
   clockTime,
   isReadName,
   isRecord,
@@ -73,7 +74,7 @@ function describeOne({ payload, vehicle }: Reading, words: Words, isAlone: boole
     case 'statistics':
       return describeNumbers(payload, ['distanceToEmptyTank', 'distanceToEmptyBattery'], words);
     case 'engine-status':
-      return good(textOf(payload['engineStatus'], words));
+      return good(textOfValue(payload['engineStatus'], words));
     case 'tyres':
     case 'warnings':
     case 'diagnostics':
@@ -125,7 +126,7 @@ const good = (text: unknown): ReadingText | null =>
   typeof text === 'string' && text !== '' ? { style: 'good', text } : null;
 
 const counted = (key: string, count: number, { say, language }: Words): string =>
-  say(`reading.${key}_${count === 1 ? 'one' : 'other'}`, { count: numberIn(language).format(count) });
+  say(`reading.${key}_${count === 1 ? 'one' : 'other'}`, { count: numberFormatOf(language).format(count) });
 
 function describeOpenings(
   read: string,
@@ -181,7 +182,7 @@ function describeCharging(payload: Record<string, unknown>, words: Words): Readi
   const first = status === null || (status === 'IDLE' && connection !== null) ? connection : status;
   const parts = [
     typeof first === 'string' ? wordOf(first, words) : null,
-    textOf(payload['batteryChargeLevel'], words),
+    textOfValue(payload['batteryChargeLevel'], words),
     chargedAt(payload['chargingDoneAt'], words),
   ].filter((part) => part !== null);
   if (parts.length === 0) return null;
@@ -198,7 +199,7 @@ const chargedAt = (doneAt: unknown, { say, translate }: Words): string | null =>
 function describeNumbers(payload: Record<string, unknown>, names: readonly string[], words: Words): ReadingText | null {
   const numbers = names.filter((name) => typeof valueOf(payload, name) === 'number');
   const nonZero = numbers.filter((name) => valueOf(payload, name) !== 0);
-  const texts = (nonZero.length > 0 ? nonZero : numbers).map((name) => textOf(memberOf(payload, name), words));
+  const texts = (nonZero.length > 0 ? nonZero : numbers).map((name) => textOfValue(memberOf(payload, name), words));
   if (texts.length > 0) return good(texts.join(', '));
   return Object.keys(payload).length === 0 ? null : good(counted('values', Object.keys(payload).length, words));
 }
@@ -228,7 +229,7 @@ function describeValue(
   const known: readonly unknown[] = type !== undefined && 'values' in type ? type.values : [];
   const calm = known.includes('NORMAL') ? ['NORMAL'] : known.filter((word) => word !== 'FAULT' && word !== 'ERROR');
   const isCalm = read !== 'bulbFailure' && (!known.includes(payload['value']) || calm.includes(payload['value']));
-  const text = textOf(payload, words, read);
+  const text = textOfValue(payload, words, read);
   const isNamed = isAlone || selfNamed.has(read) || text === null;
   const described = good(
     isNamed ? text : words.say('condition.fact', { title: words.say(`reading.title.${read}`), value: text }),
@@ -237,10 +238,10 @@ function describeValue(
 }
 
 /** A measured value with its unit; null if it is unknown. */
-export function textOf(measured: unknown, words: Words, read?: string): string | null {
+export function textOfValue(measured: unknown, words: Words, read?: string): string | null {
   const { value, unit } = isRecord(measured) ? measured : {};
   if (typeof value === 'number') {
-    const number = numberIn(words.language).format(value);
+    const number = numberFormatOf(words.language).format(value);
     return typeof unit === 'string' ? `${number} ${unitOf(unit, value, words)}` : number;
   }
   if (typeof value === 'boolean') return booleanText(value, read, words);
@@ -271,8 +272,5 @@ const valueOf = (payload: Record<string, unknown>, name: string): unknown =>
 /** By language: making one takes longer than all else that a status needs. */
 const numberFormats = new Map<string, Intl.NumberFormat>();
 
-function numberIn(language: string): Intl.NumberFormat {
-  const format = numberFormats.get(language) ?? new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-  numberFormats.set(language, format);
-  return format;
-}
+const numberFormatOf = (language: string): Intl.NumberFormat =>
+  getOrMake(numberFormats, language, () => new Intl.NumberFormat(language, { maximumFractionDigits: 1 }));

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { deploysOf } from './deploys';
 import { editorsOf } from './editors';
 import { packOf } from './storage';
@@ -25,4 +25,4 @@ class RunningNodes {
   }
 }
 
-export const runningNodesOf = (RED: NodeAPI): RunningNodes['all'] => partOf(RED, RunningNodes).all;
+export const runningNodesOf = (RED: NodeAPI): RunningNodes['all'] => perNodeRed(RED, RunningNodes).all;

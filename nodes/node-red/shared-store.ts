@@ -5,7 +5,7 @@ import type { NodeAPI } from 'node-red';
 import * as z from 'zod/mini';
 import { RedisStateStore, sentence, VehicleError, type Clock } from '../../src/index';
 import { redactor } from './redaction';
-import { settingOf, sharedSecret } from './store-secret';
+import { settingOfNodeRed, sharedSecret } from './store-secret';
 
 const trimmedText = z.string().check(z.trim());
 /** `connectedVehicle` of settings.js. */
@@ -21,7 +21,7 @@ const settingsSchema = z.lazy(() =>
   }),
 );
 
-export interface SharedStoreChoice {
+interface SharedStoreChoice {
   store: RedisStateStore;
   /**
    * The same text in all copies of the same flows, of which one polls; null if this
@@ -43,7 +43,7 @@ export interface SharedStoreChoice {
  */
 export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice | null {
   const { env } = process;
-  const given = settingOf(RED, 'connectedVehicle') ?? {};
+  const given = settingOfNodeRed(RED, 'connectedVehicle') ?? {};
   const ofEnvironment: Record<string, string> = {};
   for (const name of ['store', 'group', 'prefix', 'commands']) {
     const value = env[variableOf(name)]?.trim();

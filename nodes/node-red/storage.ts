@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import {
+  getOrMake,
   checkStore,
   DirectoryOwner,
   FilePresence,
@@ -12,7 +13,6 @@ import {
   Seal,
   SealedStateStore,
   type Finding,
-  type Presence,
   type Sentence,
   type Session,
   type VehicleError,
@@ -20,7 +20,7 @@ import {
 import { editorsOf } from './editors';
 import { logWarning } from './i18n';
 import { clock } from './time';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { redactor } from './redaction';
 import { chooseSharedStore } from './shared-store';
 import { storeSecrets } from './store-secret';
@@ -80,15 +80,11 @@ class Storage {
 
   /** @throws VehicleError CONFIG */
   #sealsOf(RED: NodeAPI, directory: string): Seal[] {
-    return storeSecrets(RED, directory).map((one) => {
-      const seal = this.#seals.get(one) ?? new Seal(one);
-      this.#seals.set(one, seal);
-      return seal;
-    });
+    return storeSecrets(RED, directory).map((one) => getOrMake(this.#seals, one, () => new Seal(one)));
   }
 }
 
-const storageOf = (RED: NodeAPI): Storage => partOf(RED, Storage);
+const storageOf = (RED: NodeAPI): Storage => perNodeRed(RED, Storage);
 
 /**
  * The parts that all accounts of this Node-RED share.
@@ -102,15 +98,12 @@ export const checkStorage = (RED: NodeAPI): Promise<Finding[]> => storageOf(RED)
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;
 
-/** Whether another Node-RED uses the folder of the pack; false while that is not decided. */
-export const isInUse = (RED: NodeAPI): boolean => isElsewhere(packOf(RED).presence);
-
-const isElsewhere = ({ role }: Presence): boolean => role === 'standby' || role === 'lost';
-
-/** CONFIG while another Node-RED uses the folder of the pack, otherwise null. */
+/**
+ * CONFIG while another Node-RED uses the folder of the pack; null also while that is not decided.
+ */
 export function faultOfUse(RED: NodeAPI): VehicleError | null {
-  const { presence } = packOf(RED);
-  return isElsewhere(presence) ? presence.fault : null;
+  const { role, fault } = packOf(RED).presence;
+  return role === 'standby' || role === 'lost' ? fault : null;
 }
 
 /** @throws VehicleError CONFIG while another Node-RED uses the folder of the pack */

@@ -35,12 +35,12 @@ export function sharedSecret(RED: NodeAPI): string {
 }
 
 function setting(RED: NodeAPI, name: string): string | null {
-  const value = settingOf(RED, name);
+  const value = settingOfNodeRed(RED, name);
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** A member of settings.js. */
-export function settingOf(RED: NodeAPI, name: string): unknown {
+export function settingOfNodeRed(RED: NodeAPI, name: string): unknown {
   const settings = RED.settings as { get?: (name: string) => unknown };
   try {
     return memberOf(settings, name) ?? settings.get?.(name);

@@ -32,7 +32,8 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
   const warnNotRead = (): void => own.warn('watches.notRead');
   onInput(own, (task) => results.handle(task));
   own.beginWithRetries(() => results.resume(), warnNotRead);
-  own.pack.presence.onGone(() => void results.resume().catch(warnNotRead), own.closing);
+  const endTakeOver = own.pack.presence.onGone(() => void results.resume().catch(warnNotRead));
+  own.closing.addEventListener('abort', endTakeOver);
   own.onClose(async (isDeleted) => {
     if (isDeleted) await results.clear();
   });
@@ -130,8 +131,8 @@ class ResultNode {
       claim: () => this.#followed.settle(followed, update),
       mayBeSent: () => this.#followed.mayBeSent(followed),
       send,
-      markSent: () => this.#followed.delivered(followed),
-      release: () => this.#followed.postpone(followed),
+      markSent: () => this.#followed.markSent(followed),
+      release: () => this.#followed.release(followed),
     };
     const end = await sendOnce(this.#own, message, signal);
     if (end === 'closed') signal.throwIfAborted();
@@ -139,7 +140,7 @@ class ResultNode {
   }
 
   async #cancel(id: string | null): Promise<void> {
-    if (id !== null && !this.#following.has(id) && !(await this.#followed.hasDelivered(id))) {
+    if (id !== null && !this.#following.has(id) && !(await this.#followed.hasSent(id))) {
       throw new VehicleError(
         'INPUT_INVALID',
         'This node is not following a command with that id. Send the id of its record in msg.payload.id, or no id to stop following all commands.',

@@ -5,7 +5,7 @@ import { settingsOf } from './account-options';
 import type { VehicleOptions } from './options';
 import { clock } from '../node-red/time';
 import { editorsOf } from '../node-red/editors';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 
 /** The build keeps this code in its own file, which only demo vehicles load. */
 export const simulator = (): typeof import('../../src/simulator/index') =>
@@ -20,6 +20,13 @@ class DemoService {
   running: Promise<Simulator> | null = null;
   /** When it was started, in milliseconds since 1970. */
   since = 0;
+  readonly #notify: () => void;
+  #followed: Simulator | undefined;
+  #endNext = (): void => undefined;
+
+  constructor(RED: NodeAPI) {
+    this.#notify = editorsOf(RED).notify;
+  }
 
   /** Both cars are there: the VIN decides which of them a request is about. */
   start(): Promise<Simulator> {
@@ -31,7 +38,21 @@ class DemoService {
     return this.running;
   }
 
+  /** Signals each change of a demo car or a fault, and the next one that needs no request. */
+  follow(service: Simulator): void {
+    if (this.#followed !== service) {
+      this.#followed = service;
+      for (const source of [...service.cars.values(), service.faults]) source.onChange(this.#notify);
+    }
+    this.#endNext();
+    const next = Math.min(...[...service.cars.values()].map((car) => car.nextEventAt ?? Infinity));
+    if (next === Infinity) return;
+    const timer = setTimeout(this.#notify, Math.min(Math.max(0, next - clock().now()), 3_600_000)).unref();
+    this.#endNext = () => clearTimeout(timer);
+  }
+
   async end(): Promise<void> {
+    this.#endNext();
     const ending = this.running;
     this.running = null;
     await (await ending)?.close();
@@ -52,7 +73,7 @@ export async function demoAccountOptions(
   RED: NodeAPI,
   options: VehicleOptions,
 ): Promise<AccountOptions & { vin: string }> {
-  const demo = partOf(RED, DemoService);
+  const demo = perNodeRed(RED, DemoService);
   const { url: baseUrl } = await demo.start();
   const { demoCars } = simulator();
   const { vin } = demoCars[options.demoCar];
@@ -75,7 +96,7 @@ export async function demoAccountOptions(
  * The simulated service, to show and to change its cars. Null if no demo vehicle was opened yet.
  */
 export const demoService = (RED: NodeAPI): Promise<Simulator | null> =>
-  partOf(RED, DemoService).running ?? Promise.resolve(null);
+  perNodeRed(RED, DemoService).running ?? Promise.resolve(null);
 
 /** The simulated state of a demo car, without its VIN, which the browser gets of no car. */
 export interface DemoView extends Omit<SimulatedCarView, 'vin'> {
@@ -90,7 +111,7 @@ export async function followDemoCar(RED: NodeAPI, vin: string): Promise<DemoView
   const service = await demoService(RED);
   const car = service?.cars.get(vin);
   if (service === null || car === undefined) return null;
-  partOf(RED, DemoSignals).follow(service);
+  perNodeRed(RED, DemoService).follow(service);
   const { demoFaultOf, viewOf } = simulator();
   const { vin: _vin, ...view } = viewOf(car);
   const faults = service.faults.list.map(demoFaultOf).filter((name) => name !== undefined);
@@ -110,30 +131,3 @@ export async function clickDemoCar(RED: NodeAPI, vin: string, click: unknown): P
 }
 
 export const demoPage = async (RED: NodeAPI): Promise<string | null> => (await demoService(RED))?.url ?? null;
-
-/** Signals each change of a demo car or a fault, and the next one that needs no request. */
-class DemoSignals {
-  readonly #notify: () => void;
-  #followed: Simulator | undefined;
-  #endNext = (): void => undefined;
-
-  constructor(RED: NodeAPI) {
-    this.#notify = editorsOf(RED).notify;
-  }
-
-  follow(service: Simulator): void {
-    if (this.#followed !== service) {
-      this.#followed = service;
-      for (const source of [...service.cars.values(), service.faults]) source.onChange(this.#notify);
-    }
-    this.#endNext();
-    const next = Math.min(...[...service.cars.values()].map((car) => car.nextEventAt ?? Infinity));
-    if (next === Infinity) return;
-    const timer = setTimeout(this.#notify, Math.min(Math.max(0, next - clock().now()), 3_600_000)).unref();
-    this.#endNext = () => clearTimeout(timer);
-  }
-
-  end(): void {
-    this.#endNext();
-  }
-}

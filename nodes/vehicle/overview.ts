@@ -13,7 +13,7 @@ import {
 } from '../../src/index';
 import { clock } from '../node-red/time';
 import { eachShownValue, type ShownValue, type ShownValues } from './shown-values';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 
 interface KnownCar {
@@ -32,17 +32,8 @@ interface FollowedInfo {
   followers: number;
 }
 
-/** The values of an answer mostly have the same times, and parsing is slow. */
-function timesAt(now: number): (shown: ShownValue) => ValueTimes {
-  let last: (Pick<ShownValue, 'measuredAt' | 'receivedAt'> & { times: ValueTimes }) | null = null;
-  return ({ measuredAt, receivedAt }) => {
-    if (last === null || last.measuredAt !== measuredAt || last.receivedAt !== receivedAt) {
-      const times = timesOf(measuredAt, { at: now, receivedAt: receiptAsOf(timeOf(receivedAt), now) });
-      last = { measuredAt, receivedAt, times };
-    }
-    return last.times;
-  };
-}
+const timesAt = ({ measuredAt, receivedAt }: ShownValue, now: number): ValueTimes =>
+  timesOf(measuredAt, { at: now, receivedAt: receiptAsOf(timeOf(receivedAt), now) });
 
 /** A flow can name any VIN in its messages. */
 const maxCars = 20;
@@ -82,11 +73,9 @@ export class Overview {
     const { facts } = car;
     let isNews = false;
     const now = clock().now();
-    const timesOfNew = timesAt(now);
-    const timesOfKnown = timesAt(now);
     eachShownValue(read, reading, facts, (name, fact) => {
       const known = facts[name];
-      if (known !== undefined && isOlder(timesOfNew(fact), timesOfKnown(known))) return;
+      if (known !== undefined && isOlder(timesAt(fact, now), timesAt(known, now))) return;
       facts[name] = fact;
       isNews = true;
     });
@@ -153,4 +142,4 @@ class Overviews {
   }
 }
 
-export const overviewsOf = (RED: NodeAPI): Overviews => partOf(RED, Overviews);
+export const overviewsOf = (RED: NodeAPI): Overviews => perNodeRed(RED, Overviews);

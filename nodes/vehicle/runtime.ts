@@ -9,7 +9,7 @@ import type { FlowNode } from '../node-red/flow-node';
 import { LastFailures } from '../node-red/failures';
 import { isBlank } from '../node-red/message';
 import { typedProperty } from '../node-red/typed-property';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
 import { redactor, safeError } from '../node-red/redaction';
 import { faultOfUse } from '../node-red/storage';
@@ -21,7 +21,7 @@ import { vehicleCredentials, vehicleOptions, type VehicleOptions } from './optio
 export function connectedVehicle(own: FlowNode): void {
   const { RED, node, config } = own;
   // Prints the versions before the first request.
-  partOf(RED, LastFailures);
+  perNodeRed(RED, LastFailures);
   const vehicle = new Vehicle(own);
   const ofNode: Omit<VehicleNode, keyof Node> = {
     config,

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { parseScopes, signInKey, signInScopes, VehicleError, type Session } from '../../src/index';
 import { clientOf, learnCredentials, serviceOf } from './account-options';
 import { safeError } from '../node-red/redaction';
-import { partOf } from '../per-node-red';
+import { perNodeRed } from '../per-node-red';
 import { packOf, sessionOf, throwIfInUse } from '../node-red/storage';
 import { clock } from '../node-red/time';
 import { wordsOfRequest } from '../node-red/i18n';
@@ -182,7 +182,7 @@ class SignInRoutes {
   }
 }
 
-export const signInsOf = (RED: NodeAPI): SignInRoutes => partOf(RED, SignInRoutes);
+export const signInsOf = (RED: NodeAPI): SignInRoutes => perNodeRed(RED, SignInRoutes);
 
 const page = (words: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Node-RED</title><style>:root{color-scheme:light dark}body{font:16px/1.5 sans-serif;max-width:32em;margin:4em auto;padding:0 1em}</style><p>${escapeHtml(words)}</p>\n`;

@@ -21,7 +21,7 @@ const isWarning = (name: string): boolean => name.includes('.');
 const hasRoom = (equipment: Equipment, name: string): boolean =>
   name.length <= maxWarningName && Object.keys(equipment).filter(isWarning).length < maxWarnings;
 
-const hasPlace = (equipment: Equipment, name: string): boolean =>
+const mayKeep = (equipment: Equipment, name: string): boolean =>
   !isWarning(name) || Object.hasOwn(equipment, name) || hasRoom(equipment, name);
 
 /**
@@ -67,7 +67,7 @@ const ofBattery = [
 export function learnEquipment(equipment: Equipment, learned: Learned[]): boolean {
   let isNew = false;
   const learn = ([name, isThere]: Learned): void => {
-    if (!hasPlace(equipment, name)) return;
+    if (!mayKeep(equipment, name)) return;
     isNew ||= equipment[name] !== isThere;
     equipment[name] = isThere;
   };
@@ -84,7 +84,7 @@ export function mergedEquipment(
 ): Record<string, boolean> {
   const equipment = { ...stored };
   for (const [name, isThere] of Object.entries(own))
-    if (hasPlace(equipment, name)) equipment[name] = isThere || (equipment[name] ?? false);
+    if (mayKeep(equipment, name)) equipment[name] = isThere || (equipment[name] ?? false);
   return equipment;
 }
 

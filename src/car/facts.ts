@@ -11,7 +11,8 @@ import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
-import { isClockKnown, timesOf, type ValueTimes } from './times';
+import { isClockKnown, timesOf } from './times';
+import { hourMs } from '../util/durations';
 
 /**
  * Something that a flow reported about the car, as a sentence in the language of the
@@ -42,10 +43,9 @@ export type SeenValue = [name: string, value: StateValue, timestamp: string | nu
 
 /** More cars than any account has, although a message can name any VIN. */
 const maxCars = 1_000;
-const fuelTypeRetryMs = 60 * 60_000;
+const fuelTypeRetryMs = hourMs;
 const maxEvents = 20;
 const maxEventText = 100;
-const hourMs = 60 * 60_000;
 
 interface Car {
   /** What was learned, and what is stored as soon as that was read. */
@@ -125,23 +125,17 @@ export class CarFacts {
     const at = now + skewMs;
     const receivedAt = times.receivedAt + skewMs;
     const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
-    // The values of an answer mostly have one time.
-    let last: { timestamp: string | null; times: ValueTimes } | null = null;
-    const timesIn = (timestamp: string | null): ValueTimes => {
-      if (last === null || last.timestamp !== timestamp)
-        last = { timestamp, times: timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt }) };
-      return last.times;
-    };
     return withCar(this.#of(vin), (car) => {
       const { states } = car.facts;
       let isNews = Math.abs(now - car.statesStoredAt) >= hourMs;
       for (const [name, value, timestamp] of values) {
         const before = states[name] ?? [];
-        const runs = withValue(before, value, timesIn(timestamp), at);
+        const seen = timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
+        const runs = withValue(before, value, seen, at);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
-        if (runs !== before) car.hasNewStates = true;
         states[name] = runs;
       }
+      car.hasNewStates = true;
       return isNews ? this.#save(vin, car) : undefined;
     });
   }
@@ -234,9 +228,9 @@ export class CarFacts {
 
   /** @throws StateFault if what is stored may be readable later */
   async #load(key: string, car: Car): Promise<Facts> {
-    const stored = await readForUpdate(this.#store, key);
-    car.version = stored?.version ?? null;
-    return factsShape.safeParse(stored?.value).data ?? nothingKnown();
+    const { value, version } = await readForUpdate(this.#store, key, factsShape);
+    car.version = version;
+    return value ?? nothingKnown();
   }
 
   #of(vin: string): Maybe<Car> {

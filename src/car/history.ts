@@ -1,6 +1,7 @@
 import type { ReadName } from '../catalogue/reads';
 import { newestAt } from '../util/bounded';
 import { memberOf } from '../util/json';
+import { hourMs } from '../util/durations';
 
 /** The values of which a line over the last seven days is kept, by the names of their reads. */
 export const historyNames = [
@@ -24,7 +25,6 @@ type HistoryRow = (number | null)[];
  */
 export type Lines = Partial<Record<HistoryName, [time: number, value: number][]>>;
 
-const hourMs = 60 * 60_000;
 const hoursKept = 7 * 24;
 
 /**

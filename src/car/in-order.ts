@@ -5,6 +5,7 @@ import { isRecord, memberOf } from '../util/json';
 import { mayHaveReported, type Equipment } from './equipment';
 import type { Reading } from './reading';
 import { timesOf } from './times';
+import { dayMs } from '../util/durations';
 
 /** Why a car is not in order, or why that is not known. */
 export interface InOrderReason {
@@ -35,7 +36,6 @@ interface Known {
   now: number;
 }
 
-const dayMs = 86_400_000;
 /** A report that is older than this may no longer be true. */
 const maxAgeMs = 3 * dayMs;
 /** A sign-in that ends within this time is no longer in order. */

@@ -1,6 +1,6 @@
 import { openings } from '../catalogue/openings';
 import { isRecord } from '../util/json';
-import type { AnyReading, ReadingInfo } from './reading';
+import { isSeveral, readingsIn, type AnyReading, type Reading } from './reading';
 
 /**
  * The payload of a reading without units and times, as a gauge, a chart or a switch needs it
@@ -8,19 +8,16 @@ import type { AnyReading, ReadingInfo } from './reading';
  * is open, and whether the car is locked; for a group the value of each member; for several reads
  * one of these for each. Unknown is null. Texts and lists that have no unit stay as they are.
  */
-export function plainPayload({ payload, vehicle }: AnyReading): unknown {
-  if (!('reads' in vehicle)) return plainOne(payload, vehicle);
-  const infos = new Map<string, ReadingInfo>(Object.entries(vehicle.reads));
-  return mapMembers(payload, (member, name) => plainOne(member, infos.get(name)));
-}
+export const plainPayload = (reading: AnyReading): unknown =>
+  isSeveral(reading)
+    ? Object.fromEntries(readingsIn(reading).map((one) => [one.vehicle.read, plainOne(one)]))
+    : plainOne(reading);
 
-function plainOne(payload: unknown, info: ReadingInfo | undefined): unknown {
-  if (info?.open !== undefined) {
-    const { open, unknown = [], absent = [], locked = null } = info;
+function plainOne({ payload, vehicle: { open, unknown = [], absent = [], locked = null } }: Reading): unknown {
+  if (open !== undefined)
     return mapMembers(payload, (_member, name) =>
       name === openings.carLocked.name ? locked : [...unknown, ...absent].includes(name) ? null : open.includes(name),
     );
-  }
   if (!isRecord(payload) || Object.hasOwn(payload, 'value')) return valueOf(payload);
   const { timestamp: _timestamp, ...members } = payload;
   return mapMembers(members, valueOf);

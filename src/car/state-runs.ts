@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { positionShape, sameValue, time } from './known-values';
 import type { Position } from './places';
 import { isOlder, type ValueTimes } from './times';
+import { hourMs } from '../util/durations';
 
 /** A value of the car whose changes are kept. */
 export type StateValue = string | boolean | number | Position;
@@ -34,7 +35,7 @@ export const stateRunShape: z.ZodMiniType<StateRun> = z.lazy(() =>
 );
 
 /** If two answers are further apart, it is not known what happened between them. */
-const maxGapMs = 60 * 60_000;
+const maxGapMs = hourMs;
 /** Numbers that change within this time are one run. */
 const numbersMs = 20 * 60_000;
 const maxRuns = 30;
@@ -43,7 +44,7 @@ const clockSlackMs = 5_000;
 
 /**
  * Adds a known value to the runs of a state. If the clock was set back, nothing before is known.
- * Returns the same array if the answer shows nothing new.
+ * If the last run only continues, it is changed, and the same array is returned.
  * @param at now, by the clock of the service
  */
 export function withValue(
@@ -59,11 +60,14 @@ export function withValue(
     return [{ value, from: begin, to: receivedAt, measuredAt, askedAt }];
   if (isOlder(times, last)) return runs;
   if (begin - last.to <= maxGapMs) {
-    const seen = { to: Math.max(last.to, receivedAt), measuredAt: measuredAt ?? last.measuredAt, askedAt };
     if (last.highest === undefined && sameValue(last.value, value)) {
-      const isSeen = seen.to === last.to && seen.measuredAt === last.measuredAt && askedAt === last.askedAt;
-      return isSeen ? runs : runs.with(runs.length - 1, { value: last.value, from: last.from, ...seen });
+      // Most answers show nothing else, and a copy of all runs takes time.
+      last.to = Math.max(last.to, receivedAt);
+      last.measuredAt = measuredAt ?? last.measuredAt;
+      last.askedAt = askedAt;
+      return runs;
     }
+    const seen = { to: Math.max(last.to, receivedAt), measuredAt: measuredAt ?? last.measuredAt, askedAt };
     if (typeof last.value === 'number' && typeof value === 'number' && receivedAt - last.from < numbersMs) {
       const range = { value: Math.min(last.value, value), highest: Math.max(last.highest ?? last.value, value) };
       return runs.with(runs.length - 1, { ...last, ...seen, ...range });

@@ -1,7 +1,8 @@
 import { timeOf } from '../util/clock';
+import { dayMs } from '../util/durations';
 
 /** An older timestamp comes from a clock that was never set. */
-const maxStampAgeMs = 366 * 24 * 60 * 60_000;
+const maxStampAgeMs = 366 * dayMs;
 
 /** Clocks that differ by as much as two time zones do: it is not known which of them is wrong. */
 const maxSkewMs = 15 * 60_000;

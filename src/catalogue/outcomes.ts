@@ -112,7 +112,7 @@ const acceptedUnseen: StatusMeaning = {
   sentence: 'The service accepted the command for the wallbox. Nothing shows whether the wallbox acted.',
 };
 
-export const unnamedStatus: StatusMeaning = {
+const unnamedStatus: StatusMeaning = {
   outcome: 'undetermined',
   sentence: 'The service answered with an unknown status, so the result of the command is not known. Check the car.',
 };

@@ -18,10 +18,10 @@ interface ArmingOptions {
 }
 
 const armedShape = z.object({ at: z.number(), seconds: z.number() });
-const stored = z.lazy(() =>
+const armingShape = z.lazy(() =>
   z.object({ armed: z.nullable(armedShape), disarms: z.number(), cancels: z._default(z.number(), 0) }),
 );
-type Stored = z.infer<typeof stored>;
+type StoredArming = z.infer<typeof armingShape>;
 type Armed = z.infer<typeof armedShape>;
 
 /** The right to send one command. */
@@ -135,7 +135,7 @@ export class Arming {
   }
 
   /** @param asking the stored counts when the command was asked for */
-  #confirm(asking: Promise<Stored>, wasArmed = false): () => Promise<void> {
+  #confirm(asking: Promise<StoredArming>, wasArmed = false): () => Promise<void> {
     // If the store cannot be reached, the command fails when it awaits this.
     asking.catch(() => undefined);
     return async () => {
@@ -145,23 +145,22 @@ export class Arming {
     };
   }
 
-  #read(): Promise<Stored> {
+  #read(): Promise<StoredArming> {
     return this.#change((now) => now);
   }
 
   /** @returns what was stored before */
-  #change(change: (before: Stored) => Stored): Promise<Stored> {
+  #change(change: (before: StoredArming) => StoredArming): Promise<StoredArming> {
     const { node, presence } = this.#options;
     const { armings } = presence;
     const key = `arming/${node}`;
-    const attempt = async (): Promise<Stored | null> => {
-      const found = await readForUpdate(armings, key);
-      const before = stored.safeParse(found?.value).data ?? { armed: null, disarms: 0, cancels: 0 };
+    const attempt = async (): Promise<StoredArming | null> => {
+      const { value, version: expected } = await readForUpdate(armings, key, armingShape);
+      const before = value ?? { armed: null, disarms: 0, cancels: 0 };
       const after = change(before);
       const isSame =
         after === before || (before.armed === null && after.armed === null && after.disarms === before.disarms);
-      const condition = { expected: found?.version ?? null };
-      return isSame || (await armings.write(key, after, condition)) !== null ? before : null;
+      return isSame || (await armings.write(key, after, { expected })) !== null ? before : null;
     };
     return this.#changes.run(() => retryOnConflict(attempt));
   }

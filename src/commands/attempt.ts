@@ -31,9 +31,9 @@ export class CommandAttempt {
    * Why the command may not be sent, but only join the same one of another copy of the flow
    * (docs/several-node-reds.md); null if it may be sent.
    */
-  unarmed: VehicleError | null = null;
+  whyUnarmed: VehicleError | null = null;
   /** Why the car accepts no command now: the error if the deadline passes meanwhile. */
-  unavailable: VehicleError | null = null;
+  whyUnavailable: VehicleError | null = null;
   /** Whether its first byte may have left this machine. */
   isSent = false;
   /** When it was sent; before that, when it was asked for. Milliseconds since 1970. */
@@ -59,7 +59,8 @@ export class CommandAttempt {
   /** Milliseconds since it was asked for, also if this process was paused or its machine slept. */
   get age(): number {
     const { monotonic, uptime } = this.#askedAt;
-    // Monotonic time stops while a machine sleeps.
+    // Monotonic time stops while a machine sleeps. Wall time does not count: with a clock that is
+    // set ahead, the same command of two copies of the flow would be two.
     return Math.max(this.#clock.monotonic() - monotonic, this.#clock.uptime() - uptime);
   }
 
@@ -90,7 +91,7 @@ export class CommandAttempt {
     const { ms } = this.#limit;
     this.pauseDeadline();
     this.#limit.stopTimer = this.#clock.after(Math.max(0, this.#remainingMs()), () =>
-      this.#own.abort(this.unavailable ?? late(ms)),
+      this.#own.abort(this.whyUnavailable ?? late(ms)),
     );
   }
 
@@ -116,7 +117,10 @@ export class CommandAttempt {
     this.#unlink();
   }
 
-  /** Monotonic time stops while a machine sleeps, and wall time can be set back. */
+  /**
+   * Monotonic time stops while a machine sleeps or is suspended, and wall time can be set back. A
+   * clock that is set ahead drops the command, because it must never be sent late.
+   */
   #remainingMs(): number {
     if (this.#limit === null) return Infinity;
     const { ms, now, monotonic } = this.#limit;

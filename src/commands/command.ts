@@ -61,7 +61,7 @@ const storedShape = z.lazy(() =>
   }),
 );
 
-type Stored = z.infer<typeof storedShape>;
+type StoredCommand = z.infer<typeof storedShape>;
 export type StatusChange = z.infer<typeof state>;
 export type Verdict = z.infer<typeof verdictShape>;
 /**
@@ -137,7 +137,7 @@ export class Command {
   /** Why the record has no answer, in English in its message; null if the service sent one. */
   fault: Sentence | null = null;
   /** `sent`: no answer came yet. `open`: the car may still act. `over`: it no longer acts. */
-  status: Stored['status'];
+  status: StoredCommand['status'];
   states: StatusChange[];
   verdict: Verdict | null = null;
   /** The node that forwards the record, and its message; null if no node forwards it anymore. */
@@ -324,7 +324,7 @@ export class Command {
     };
   }
 
-  toJSON(): Stored {
+  toJSON(): StoredCommand {
     const { order, account, sentBy, record, fault, status, verdict, origin, followers, isCleared } = this;
     const states = this.states.slice(-maxStates);
     return { order, account, sentBy, record, fault, status, states, verdict, origin, followers, isCleared };

@@ -239,11 +239,11 @@ export class Dispatcher {
       signal.throwIfAborted();
       if (failure === null) break;
       if (!failure.retryable) throw failure;
-      attempt.unavailable = failure;
+      attempt.whyUnavailable = failure;
       onWaiting?.(failure.message);
       await clock.sleep(Math.max(pause, (failure.retryAt?.getTime() ?? 0) - clock.now()), signal);
     }
-    attempt.unavailable = null;
+    attempt.whyUnavailable = null;
   }
 
   /** A full disk must not stop a command. */

@@ -5,7 +5,7 @@ import { asVehicleError, type VehicleError } from '../errors';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import type { Signal } from '../util/cancellation';
 import { endingAt } from '../util/abort';
-import { systemClock, type Clock } from '../util/clock';
+import { iso, systemClock, type Clock } from '../util/clock';
 import type { Command, StatusChange, Verdict } from './command';
 import { readProof, shareMs, type ProofClient } from './proof';
 import type { CommandRecord } from './record';
@@ -221,7 +221,7 @@ class FollowRun {
             lastChangeAt: states.at(-1)?.at,
           });
     const outcome = record.outcome === 'pending' ? 'undetermined' : record.outcome;
-    return { outcome, reason, verified: proof?.verified ?? null, settledAt: new Date(now).toISOString() };
+    return { outcome, reason, verified: proof?.verified ?? null, settledAt: iso(now) };
   }
 
   /** Copies, because the receiver may change them while the command is followed further. */

@@ -80,7 +80,7 @@ export class FollowedCommands {
   }
 
   /** Whether the node has had the result of a command. */
-  async hasDelivered(id: string): Promise<boolean> {
+  async hasSent(id: string): Promise<boolean> {
     const { log, node } = this.#options;
     await this.#try(() => log.fetch(id));
     return log.find(id)?.isDone(node) === true;
@@ -120,7 +120,7 @@ export class FollowedCommands {
   }
 
   /** The result was sent. */
-  async delivered(followed: FollowedCommand): Promise<void> {
+  async markSent(followed: FollowedCommand): Promise<void> {
     const { command } = followed;
     this.#own.delete(command.id);
     await this.#keep(command, () => command.markDone(this.#options.node), true);
@@ -130,7 +130,7 @@ export class FollowedCommands {
    * The node was closed before the result was sent. A deploy is not a crash, so
    * the try does not count.
    */
-  async postpone(followed: FollowedCommand): Promise<void> {
+  async release(followed: FollowedCommand): Promise<void> {
     const { command } = followed;
     const { node } = this.#options;
     const { result } = command.followerOf(node) ?? followed;

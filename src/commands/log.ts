@@ -1,9 +1,11 @@
+import * as z from 'zod/mini';
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
 import { Serial } from '../util/serial';
 import { Command, maxActingMs, type Follower, type JournalEntry } from './command';
+import { iso } from '../util/clock';
 
 export interface CommandLogOptions {
   store: StateStore;
@@ -92,11 +94,11 @@ export class CommandLog {
   }
 
   async #refresh(id: string, known = this.find(id)): Promise<void> {
-    const stored = await readForUpdate(this.store, `command/${id}`);
-    const command = stored && this.#parse(id, stored, known);
+    const { value, version } = await readForUpdate(this.store, `command/${id}`, z.unknown());
+    const command = version === null ? null : this.#parse(id, { value, version }, known);
     if (command) this.#commands.set(id, command);
     // What cannot be read is overwritten.
-    else if (known !== undefined) known.version = stored?.version ?? null;
+    else if (known !== undefined) known.version = version;
   }
 
   find(id: string): Command | undefined {
@@ -251,7 +253,7 @@ export class CommandLog {
    */
   async markForwarded(command: Command, at: number | null): Promise<void> {
     if (command.origin === null) return;
-    command.origin = at === null ? null : { ...command.origin, forwardedAt: new Date(at).toISOString() };
+    command.origin = at === null ? null : { ...command.origin, forwardedAt: iso(at) };
     await this.save(command).catch(async (error: unknown) => {
       await this.presence.eventually(() => this.save(command));
       throw error;
@@ -308,7 +310,7 @@ export class CommandLog {
  */
 export function journalReading(
   entries: readonly JournalEntry[],
-  now: Date,
+  now: number,
   redact: (text: string) => string,
 ): Reading<(Omit<JournalEntry, 'reason'> & { reason: string | null })[]> {
   const payload = entries.map((entry) => ({ ...entry, reason: entry.reason && redact(wordSentence(entry.reason)) }));
@@ -318,7 +320,7 @@ export function journalReading(
       vin: null,
       read: 'journal',
       interface: null,
-      receivedAt: now.toISOString(),
+      receivedAt: iso(now),
       measuredAt: null,
       source: 'live',
     },

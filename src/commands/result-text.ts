@@ -19,7 +19,7 @@ export function resultSentence(command: Command, proof: Proof | null, ending: En
   const succeeded = record.outcome === 'succeeded';
   const sentences = [endSentence(command, ending)];
   if (hasFailedByOpenDoor(record) && proof !== null && proof.open.length > 0)
-    sentences.push(sentence`Open: ${proof.open.map(partOf)}.`);
+    sentences.push(sentence`Open: ${proof.open.map(doorTitle)}.`);
   if (record.command === 'unlock' && succeeded) sentences.push(...unlockSentences(record, ending));
   if (!succeeded && proof?.verified === true) sentences.push(asSentence(proofSentences[proof.source].happened));
   if (succeeded && proof?.verified === false) sentences.push(asSentence(proofSentences[proof.source].didNot));
@@ -27,7 +27,7 @@ export function resultSentence(command: Command, proof: Proof | null, ending: En
     sentences.push(asSentence(startSentences[proof.doubt ?? 'proved']));
   if (succeeded && record.assumedUntil !== undefined)
     sentences.push(
-      sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${timeOf(record.assumedUntil, ending)}.`,
+      sentence`The car does not report whether the climate control is still on. It is assumed to be on until ${clockTimeOf(record.assumedUntil, ending)}.`,
     );
   return sentences.reduce((before, next) => sentence`${before} ${next}`);
 }
@@ -55,7 +55,7 @@ const proofSentences = {
 } as const;
 
 /** `frontLeft` as "front-left door". */
-function partOf(name: string): Sentence {
+function doorTitle(name: string): Sentence {
   const key = openingKeyOf(name, 'doors');
   return asSentence(key === undefined || key === 'carLocked' ? name : part[key]);
 }
@@ -70,13 +70,13 @@ function unlockSentences(record: CommandRecord, ending: Ending): Sentence[] {
   const seenAt = record.interface === 'connected-v1' ? lastChangeAt : undefined;
   if (openUntil !== undefined && now > lastMomentOf(openUntil, sentAt, seenAt))
     return [
-      sentence`The time to open the tailgate ended at ${timeOf(openUntil, ending)}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
+      sentence`The time to open the tailgate ended at ${clockTimeOf(openUntil, ending)}. If it was not opened, the car is locked again. Send the command again to unlock it.`,
     ];
   const released = asSentence('The tailgate can be opened now. The doors unlock when it is opened.');
-  return openUntil === undefined ? [released] : [released, sentence`Open it before ${timeOf(openUntil, ending)}.`];
+  return openUntil === undefined ? [released] : [released, sentence`Open it before ${clockTimeOf(openUntil, ending)}.`];
 }
 
-const timeOf = (iso: string, { now }: Ending): Sentence => clockTime(Date.parse(iso), now);
+const clockTimeOf = (iso: string, { now }: Ending): Sentence => clockTime(Date.parse(iso), now);
 
 /** The time of a v1 unlock begins when the car acts, at the latest when its success was seen. */
 const lastMomentOf = (openUntil: string, sentAt: string, seenAt: string | undefined): number =>

@@ -113,7 +113,7 @@ async function routeFromList(
 ): Promise<CommandRoute> {
   if (input.interface === 'v1')
     throw new VehicleError('NOT_SUPPORTED', sentence`The command ${command} is not part of v1. Choose v2 or auto.`);
-  const { payload: offers } = await client.read('commands', { vin, forCommand: true, ...(signal && { signal }) });
+  const { payload: offers } = await client.read('commands', { vin, forCommand: true, signal });
   const offer = offers.find((one) => one.command === command);
   if (!offer?.href) {
     const names = offers.map((one) => one.command).filter((one) => commandPattern.test(one));

@@ -3,6 +3,7 @@ import { VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { iso } from '../util/clock';
 import { isRecord } from '../util/json';
+import { dayMs } from '../util/durations';
 
 /** Three phases of 230 volts at the highest current. */
 const maxWatt = ampereLimits.maximum * 690;
@@ -14,7 +15,6 @@ const maxPeriods = 96;
  * seconds for milliseconds.
  */
 const maxAheadDays = 366;
-const dayMs = 24 * 60 * 60_000;
 
 /** A part of a schedule as a person wrote it, checked; times in milliseconds since 1970. */
 interface Period {
@@ -51,9 +51,9 @@ function periodOf(item: unknown, number: number, now: number): Period {
   const { from, to, ampere, watt } = isRecord(item) ? item : {};
   if ([from, to].some(isNoDay))
     throw refused(sentence`Period ${number} of the schedule has a day that is not in the calendar.`);
-  const end = timeOf(to, now);
+  const end = momentOf(to, now);
   // The last such time of day before the end.
-  const begin = end === null ? null : timeOf(from, end, -1);
+  const begin = end === null ? null : momentOf(from, end, -1);
   if (begin === null || end === null)
     throw refused(
       sentence`Period ${number} of the schedule needs “from” and “to”: a time of day such as 22:00, or a time with its date such as 2026-11-28T22:00:00Z.`,
@@ -85,7 +85,7 @@ const isAmpere = (input: unknown): input is number =>
  * A time with its date and zone, or the next (or last) one of the day in local time;
  * null for anything else.
  */
-function timeOf(input: unknown, near: number, direction: 1 | -1 = 1): number | null {
+function momentOf(input: unknown, near: number, direction: 1 | -1 = 1): number | null {
   if (typeof input === 'number') return Number.isFinite(new Date(input).getTime()) ? input : null;
   if (typeof input !== 'string') return null;
   const [, hours, minutes] = /^\s*([01]?\d|2[0-3]):([0-5]\d)\s*$/.exec(input) ?? [];

@@ -6,7 +6,7 @@ import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import type { Presence } from '../state/presence';
-import { hashed, readForUpdate, StateFault, retryOnConflict, type Stored } from '../state/state-store';
+import { hashed, readForUpdate, StateFault, retryOnConflict } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
 import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
@@ -16,12 +16,13 @@ import { pollCommand } from './follow';
 import { Command, maxActingMs } from './command';
 import { parseRecord, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
+import { getOrMake } from '../util/bounded';
 
 /**
  * How often a waiting command looks at the slot and at the link of its holder, and how often a
  * holder makes sure that it has the slot.
  */
-const lookMs = 3_000;
+const lookAtSlotMs = 3_000;
 /**
  * A slot that the store has lost is written again by its holder in this time: a look, and
  * the store's answers.
@@ -227,14 +228,14 @@ export class Turns {
     // The time for which a command of an ended process blocks its car counts from now, also if no
     // command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
-    presence.onGone(noteSlots, new AbortController().signal);
+    presence.onGone(noteSlots);
     noteSlots();
   }
 
   async #noteSlots(): Promise<void> {
     // Read again: a command of this process may have taken the slot meanwhile.
-    for (const { key, ...stored } of await this.#presence.slots.entries('turn/'))
-      if (parseSlot(stored)?.holder) await this.#read(this.#carAt(key));
+    for (const { key, value } of await this.#presence.slots.entries('turn/'))
+      if (slotShape.safeParse(value).data?.holder) await this.#read(this.#carAt(key));
   }
 
   /**
@@ -256,7 +257,7 @@ export class Turns {
       find().catch((error: unknown) => (error instanceof StateFault ? null : []));
     let found = await look();
     while (found === null && this.#clock.monotonic() < this.#restoresUntil) {
-      await this.#clock.sleep(lookMs);
+      await this.#clock.sleep(lookAtSlotMs);
       found = await look();
     }
     for (const one of found ?? []) await this.#restore(one);
@@ -336,15 +337,15 @@ export class Turns {
    */
   async #enter(turn: Turn, request: TurnRequest): Promise<CommandRecord | null> {
     const { attempt, whenBusy, client } = request;
-    const { unarmed } = attempt;
+    const { whyUnarmed } = attempt;
     const { car } = turn;
     let found = await car.arrivals.run(async () => {
       const first = await this.#look(turn, true);
-      if (first.kind === 'busy' && whenBusy === 'queue' && unarmed === null) car.line.push(turn);
+      if (first.kind === 'busy' && whenBusy === 'queue' && whyUnarmed === null) car.line.push(turn);
       return first;
     });
     turn.waited = found.kind !== 'taken';
-    if (unarmed !== null) return this.#joinOnly(turn, request, unarmed, found);
+    if (whyUnarmed !== null) return this.#joinOnly(turn, request, whyUnarmed, found);
     for (let wasPolled = false; found.kind !== 'taken';) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
@@ -361,16 +362,16 @@ export class Turns {
     return null;
   }
 
-  /** @throws VehicleError `unarmed`, if no armed copy of the flow sends the same command */
+  /** @throws VehicleError `whyUnarmed`, if no armed copy of the flow sends the same command */
   async #joinOnly(
     turn: Turn,
     { attempt, whenBusy }: TurnRequest,
-    unarmed: VehicleError,
+    whyUnarmed: VehicleError,
     first: Found,
   ): Promise<CommandRecord> {
     // The armed copy may wait for its turn, and has none yet if both got the
     // message at the same moment.
-    let looks = lookMs / joinEveryMs;
+    let looks = lookAtSlotMs / joinEveryMs;
     for (let found = first; ; found = await this.#look(turn)) {
       if (found.kind === 'twin') {
         const joined = await this.#join(turn, attempt, found.twin);
@@ -378,7 +379,7 @@ export class Turns {
         continue;
       }
       const mayComeLater = found.kind === 'busy' && whenBusy === 'queue';
-      if (!mayComeLater && (looks -= 1) < 0) throw unarmed;
+      if (!mayComeLater && (looks -= 1) < 0) throw whyUnarmed;
       await this.#clock.sleep(joinEveryMs, attempt.signal);
     }
   }
@@ -429,7 +430,7 @@ export class Turns {
     if (twin !== undefined) return { kind: 'twin', twin };
     const isFirst = car.line.length === 0 || car.line[0] === turn;
     if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
-    if (attempt?.unarmed != null) return { kind: 'free' };
+    if (attempt?.whyUnarmed != null) return { kind: 'free' };
     turn.mayBeStored = true;
     const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
     // One that replaced it would not know that it has to wait for a command
@@ -462,7 +463,7 @@ export class Turns {
     const woken = new AbortController();
     turn.wake = () => woken.abort();
     // Only the first one in line looks; each other one is woken when it is the first.
-    const pauseMs = car.line[0] === turn ? lookMs : maxActingMs;
+    const pauseMs = car.line[0] === turn ? lookAtSlotMs : maxActingMs;
     await withSignals([signal, woken.signal], (either) => this.#clock.sleep(pauseMs, either)).catch(() =>
       signal.throwIfAborted(),
     );
@@ -571,7 +572,7 @@ export class Turns {
   async #keep(turn: Turn): Promise<void> {
     const { attempt, over } = turn;
     for (;;) {
-      const pause = Math.min(lookMs, Math.max(0, this.#actsForMs(turn)));
+      const pause = Math.min(lookAtSlotMs, Math.max(0, this.#actsForMs(turn)));
       const isOver = await this.#clock.sleep(pause, over).then(
         () => over.aborted,
         () => true,
@@ -639,9 +640,9 @@ export class Turns {
 
   async #read(car: Car): Promise<Known> {
     const { known } = car;
-    const stored = await readForUpdate(this.#presence.slots, car.key);
+    const { value, version } = await readForUpdate(this.#presence.slots, car.key, slotShape);
     // This process has written or read the slot meanwhile, and what was read here may be older.
-    return car.known === known ? this.#accept(car, stored && parseSlot(stored), stored?.version ?? null) : car.known;
+    return car.known === known ? this.#accept(car, value, version) : car.known;
   }
 
   /** @returns null if another process was faster */
@@ -717,15 +718,13 @@ export class Turns {
       const { holder, recent } = known.slot;
       const polledAt = this.#presence.now();
       // A timer can fire early.
-      if (holder?.id !== id || Math.abs(polledAt - holder.polledAt) < lookMs - joinEveryMs / 2) return false;
+      if (holder?.id !== id || Math.abs(polledAt - holder.polledAt) < lookAtSlotMs - joinEveryMs / 2) return false;
       return (await this.#write(car, known, { holder: { ...holder, polledAt }, recent })) && true;
     }, this.#clock);
   }
 
   #carAt(key: string): Car {
-    const car = this.#cars.get(key) ?? new Car(key);
-    this.#cars.set(key, car);
-    return car;
+    return getOrMake(this.#cars, key, () => new Car(key));
   }
 
   /**
@@ -736,8 +735,6 @@ export class Turns {
     return `turn/${hashed(`${this.#baseUrl}\n${wallbox}`)}`;
   }
 }
-
-const parseSlot = ({ value }: Stored): Slot | null => slotShape.safeParse(value).data ?? null;
 
 const isSent = (holder: Holder | null): boolean => holder !== null && holder.status !== 'waiting';
 

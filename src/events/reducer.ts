@@ -10,13 +10,14 @@ import {
 } from '../car/known-values';
 import type { ReadName } from '../catalogue/reads';
 import { isOlder, isTripEnd, timesOf, type ValueTimes } from '../car/times';
-import { signals, type Change, type FactValue, type Signal } from './signals';
+import { signals, type Change, type FactValue, type EventSignal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import { setNewest } from '../util/bounded';
 import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
 import type { WallboxSession } from '../wire/wallbox';
 import { hashed } from '../state/state-store';
+import { dayMs, hourMs } from '../util/durations';
 
 export const factValueShape = z.lazy(() => z.union([z.string(), z.number(), z.boolean(), positionShape]));
 
@@ -57,7 +58,6 @@ export function parseEventState(stored: unknown): EventState {
 
 /** Days before the end of a sign-in at which an event is sent. */
 const warnings = [3, 14];
-const dayMs = 86_400_000;
 
 export interface SignInKnown {
   /** Milliseconds since 1970; null if that is not known. */
@@ -124,12 +124,12 @@ export function sampleEvent(event: VehicleEvent['event'], settings: EventSetting
   if (isOfSignIn(event)) return signInEvent(event, event === 'sign-in-ending' ? at + 14 * dayMs : at);
   const between = { since: iso(at - 120_000), until: iso(at) };
   if (event === 'charging-session-ended') {
-    const times = { start: iso(at - 3 * 60 * 60_000), end: iso(at), open: false };
+    const times = { start: iso(at - 3 * hourMs), end: iso(at), open: false };
     return sessionEvent({ id: '1001', ...times, kWh: 7.25, connector: 1, token: 'APP' }, between);
   }
   if (event === 'charging-step') {
     const { step } = settings;
-    const charge = { target: 2 * step, doneAt: iso(at + 3_600_000) };
+    const charge = { target: 2 * step, doneAt: iso(at + hourMs) };
     return { event, from: step - 1, to: step, name: null, place: null, ...charge, between };
   }
   const values = sampleValues(settings);
@@ -144,7 +144,7 @@ export function sampleEvent(event: VehicleEvent['event'], settings: EventSetting
   return { event, from: 12_000, to: 12_012, name: null, place: null, between };
 }
 
-const keyOf = ({ read, fact }: Signal, member: string | null): string =>
+const keyOf = ({ read, fact }: EventSignal, member: string | null): string =>
   [read, member, fact].filter((part) => part != null).join('.');
 
 /**
@@ -207,7 +207,7 @@ const maxMembers = 100;
 const maxFacts = 300;
 
 function* membersOf(
-  { members }: Signal,
+  { members }: EventSignal,
   payload: unknown,
 ): Generator<[member: string | null, content: Readonly<Record<string, unknown>>]> {
   if (!isRecord(payload)) return;

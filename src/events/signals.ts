@@ -15,7 +15,7 @@ export interface Change {
 }
 
 /** A fact about the car from which events follow: a member of a read, or its whole payload. */
-export interface Signal {
+export interface EventSignal {
   read: ReadName;
   /**
    * The members of the payload that carry it; null: the payload itself; `all`: each member of it.
@@ -57,18 +57,18 @@ const changesOfWords =
 
 const wordSignal = (
   read: ReadName,
-  members: Signal['members'],
+  members: EventSignal['members'],
   classes: Classes,
   events: Readonly<Partial<Record<string, EventName>>>,
-  more: Partial<Signal> = {},
-): Signal => ({ read, members, isKnown: isWordOf(classes), changes: changesOfWords(classes, events), ...more });
+  more: Partial<EventSignal> = {},
+): EventSignal => ({ read, members, isKnown: isWordOf(classes), changes: changesOfWords(classes, events), ...more });
 
 const same = (member: string): string => member;
 
 const membersOf = (read: OpeningRead, ...kinds: OpeningKind[]): string[] =>
   openingsOf[read].flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : []));
 
-const openingSignal = (read: OpeningRead, kinds: OpeningKind[], opened: EventName, closed: EventName): Signal =>
+const openingSignal = (read: OpeningRead, kinds: OpeningKind[], opened: EventName, closed: EventName): EventSignal =>
   wordSignal(read, membersOf(read, ...kinds), openingWords, { open: opened, closed }, { nameOf: same });
 
 const chargingClasses: Classes = {
@@ -80,14 +80,17 @@ const chargingClasses: Classes = {
   ERROR: 'idle',
 };
 
-const warningSignal = (read: ReadName, members: Signal['members'], nameOf: (member: string) => string = same): Signal =>
-  wordSignal(read, members, warningClasses, { on: 'warning-on', off: 'warning-off' }, { nameOf });
+const warningSignal = (
+  read: ReadName,
+  members: EventSignal['members'],
+  nameOf: (member: string) => string = same,
+): EventSignal => wordSignal(read, members, warningClasses, { on: 'warning-on', off: 'warning-off' }, { nameOf });
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const isPosition = (value: unknown): value is Position => positionOf(value) !== null;
 
-export const signals: readonly Signal[] = [
+export const signals: readonly EventSignal[] = [
   wordSignal('doors', membersOf('doors', 'lock'), lockWords, { closed: 'locked', open: 'unlocked' }),
   openingSignal('doors', ['door'], 'door-opened', 'door-closed'),
   openingSignal('doors', ['tailGate'], 'tailgate-opened', 'tailgate-closed'),

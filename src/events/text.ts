@@ -1,5 +1,6 @@
 import { serviceUrgency } from '../catalogue/warnings';
 import type { VehicleEvent } from './types';
+import { dayMs } from '../util/durations';
 
 /** The words of a language. Each is in lower case if the language's sentences allow it. */
 interface EventWords {
@@ -15,8 +16,6 @@ interface EventWords {
   /** `12 km`, in the units of the vehicle configuration. */
   distance(kilometers: number): string;
 }
-
-const dayMs = 86_400_000;
 
 /**
  * An event as a sentence for a person, without a full stop: "Rear-right window is open".

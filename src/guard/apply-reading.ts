@@ -2,7 +2,7 @@ import { inUseOf } from '../catalogue/accessibility';
 import { lockState, openingKeys, openings, openingState } from '../catalogue/openings';
 import { askedAtOf } from '../car/reading';
 import { isOlder, timesOf, type ValueTimes } from '../car/times';
-import { unknownOpening, type GuardState, type OpeningState } from './state';
+import { unknownOpening, type GuardState, type GuardedOpening } from './state';
 import type { GuardRead, GuardReading, OpeningMembers } from './types';
 
 /** An answer to a read, of the client or in a message. */
@@ -12,7 +12,7 @@ interface Answer {
 }
 
 /** @param failed reads without an answer, or only a kept one */
-export function readingOf(
+export function guardReadingOf(
   answers: Iterable<readonly [read: GuardRead, answer: Answer]>,
   failed: readonly GuardRead[],
 ): Omit<GuardReading, 'at'> {
@@ -65,7 +65,7 @@ export function applyReading(state: GuardState, reading: GuardReading): void {
   }
 }
 
-function applyValue(opening: OpeningState, at: number, value: 'open' | 'closed', times: ValueTimes): void {
+function applyValue(opening: GuardedOpening, at: number, value: 'open' | 'closed', times: ValueTimes): void {
   opening.measuredAt = times.measuredAt ?? opening.measuredAt;
   opening.unknownSince = null;
   opening.unknownReported = false;

@@ -11,6 +11,7 @@ import {
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { isRecord } from '../util/json';
 import { parseHours, type HoursSettings, type QuietHours } from '../util/quiet';
+import { minuteMs } from '../util/durations';
 
 /**
  * The settings of a guard; each has a default. Numbers may be text, as an
@@ -41,8 +42,7 @@ export interface GuardOptions {
   onlyWhileNotInUse: boolean;
 }
 
-const minute = 60_000;
-const aYear = 366 * 24 * 60;
+const minutesPerYear = 366 * 24 * 60;
 
 /** A count of minutes, as a number or as a form's text; else what is wrong with it. */
 export function minutesOf(input: unknown, what: string): number | Sentence {
@@ -50,7 +50,9 @@ export function minutesOf(input: unknown, what: string): number | Sentence {
   if (typeof minutes !== 'number' || Number.isNaN(minutes))
     return sentence`${asSentence(what)} must be a number of minutes, 0 or more.`;
   if (minutes < 0) return sentence`${asSentence(what)} must be 0 minutes or more.`;
-  return minutes <= aYear ? minutes : sentence`${asSentence(what)} must be at most ${aYear} minutes, a year.`;
+  return minutes <= minutesPerYear
+    ? minutes
+    : sentence`${asSentence(what)} must be at most ${minutesPerYear} minutes, a year.`;
 }
 
 /** An empty field of a form is missing, and a flag from an environment variable is text. */
@@ -97,7 +99,7 @@ const untilAlert = 'The time until an alert';
 function milliseconds(input: unknown, what: string, explain = (fault: Sentence): Sentence => fault): number {
   const minutes = minutesOf(input, what);
   if (typeof minutes !== 'number') throw guardConfigError(explain(minutes));
-  return minutes * minute;
+  return minutes * minuteMs;
 }
 
 const guardConfigError = (problem: string | Sentence): VehicleError =>

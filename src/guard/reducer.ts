@@ -10,7 +10,7 @@ import {
   type OpenOpening,
 } from './types';
 import type { CarReducer, PolledCar } from '../car-runner';
-import { applyReading, readingOf } from './apply-reading';
+import { applyReading, guardReadingOf } from './apply-reading';
 import { openings, openingsNamed, type OpeningKey, type WatchName } from '../catalogue/openings';
 import { iso } from '../util/clock';
 import { parseGuardSettings, type GuardOptions, type GuardSettings, type Unchecked } from './options';
@@ -114,7 +114,7 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
   }
 
   inputOf({ readings, failed }: PolledCar<GuardRead>): GuardStep {
-    return readingOf(readings, failed);
+    return guardReadingOf(readings, failed);
   }
 
   /**

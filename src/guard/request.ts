@@ -2,7 +2,7 @@ import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { watchNames, type WatchName } from '../catalogue/openings';
 import { isEmpty, isRecord } from '../util/json';
-import { readingOf } from './apply-reading';
+import { guardReadingOf } from './apply-reading';
 import { minutesOf } from './options';
 import type { GuardRead, GuardReading } from './types';
 
@@ -20,7 +20,7 @@ interface GuardRequest {
  */
 export function parseGuardRequest(msg: Readonly<Record<string, unknown>>): GuardRequest {
   const { vehicle, payload } = msg;
-  const values = isRecord(vehicle) ? readingIn(vehicle, payload) : null;
+  const values = isRecord(vehicle) ? guardReadingIn(vehicle, payload) : null;
   return {
     ...(values !== null && { reading: { vin: isRecord(vehicle) ? vehicle['vin'] : undefined, values } }),
     ...(msg['snooze'] !== undefined && { snooze: parseSnooze(msg['snooze']) }),
@@ -36,7 +36,7 @@ function isAsked(ask: unknown): boolean {
 /**
  * The reading in `msg.vehicle` (docs/internals/contract.md 3); null if the message carries none.
  */
-function readingIn(vehicle: Record<string, unknown>, payload: unknown): Omit<GuardReading, 'at'> | null {
+function guardReadingIn(vehicle: Record<string, unknown>, payload: unknown): Omit<GuardReading, 'at'> | null {
   const { reads, errors, source } = vehicle;
   const isSeveral = isRecord(reads) && isRecord(payload);
   const infos = isSeveral ? reads : { [String(vehicle['read'])]: vehicle };
@@ -52,7 +52,7 @@ function readingIn(vehicle: Record<string, unknown>, payload: unknown): Omit<Gua
     else if (info !== undefined || failures.some((failure) => isRecord(failure) && failure['read'] === read))
       failed.push(read);
   }
-  return answers.size + failed.length === 0 ? null : readingOf(answers, failed);
+  return answers.size + failed.length === 0 ? null : guardReadingOf(answers, failed);
 }
 
 /**

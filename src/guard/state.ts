@@ -62,14 +62,14 @@ const guardState = z.lazy(() =>
   }),
 );
 
-export type OpeningState = z.infer<typeof openingShape>;
+export type GuardedOpening = z.infer<typeof openingShape>;
 
 /** Plain JSON: everything that the guard remembers. */
 export type GuardState = Omit<z.infer<typeof guardState>, 'openings'> & {
-  openings: Partial<Record<OpeningKey, OpeningState>>;
+  openings: Partial<Record<OpeningKey, GuardedOpening>>;
 };
 
-export const unknownOpening = (): OpeningState => openingShape.parse({});
+export const unknownOpening = (): GuardedOpening => openingShape.parse({});
 
 /** The stored state as far as it can be read: a broken part is forgotten, the rest stays. */
 export function parseGuardState(stored?: unknown): GuardState {

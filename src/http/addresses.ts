@@ -87,6 +87,25 @@ export function addressOf(
   return new URL(service.baseUrl + interfaces[iface].path + filled);
 }
 
+/** What a URL makes anew each time that it is asked, and each request needs. */
+interface UrlTexts {
+  origin: string;
+  path: string;
+  pathAndQuery: string;
+}
+
+const knownTexts = new WeakMap<URL, UrlTexts>();
+
+/** @param url that nobody changes */
+export function textsOf(url: URL): UrlTexts {
+  let texts = knownTexts.get(url);
+  if (texts === undefined) {
+    const { origin, pathname: path, search } = url;
+    knownTexts.set(url, (texts = { origin, path, pathAndQuery: path + search }));
+  }
+  return texts;
+}
+
 /** A media type with the profile's vendor part (docs/internals/service.md 4.2). */
 export const mediaType = (service: ServiceProfile, template: string): string =>
   template.replace('{vendor}', service.mediaTypeVendor);

@@ -40,7 +40,7 @@ const pauseShape = z.object({ code: z.enum(['RATE_LIMITED', 'QUOTA_SPENT']), unt
  * Times are milliseconds since 1970, by the wall clock, or by the clock of a shared store; a count
  * leaves its window at `until`, the first of its pair.
  */
-const recordShape = z.lazy(() =>
+export const quotaShape = z.lazy(() =>
   z.object({
     savedAt: number,
     /** Milliseconds since the machine was started. */
@@ -56,10 +56,7 @@ const recordShape = z.lazy(() =>
     ),
   }),
 );
-export type QuotaRecord = z.infer<typeof recordShape>;
-
-/** Null if nothing is stored, or something else. */
-export const parseRecord = (stored: unknown): QuotaRecord | null => recordShape.safeParse(stored).data ?? null;
+export type QuotaRecord = z.infer<typeof quotaShape>;
 
 export const quotaNames = [
   'requestsPerMinute',
@@ -75,11 +72,8 @@ function endOfBucket(at: number, bucket: number): number {
   return Math.abs(at - nearest) < sameBucketMs ? nearest : Math.ceil(at / bucket) * bucket;
 }
 
-/** A pause of an API; `until` in the time of the counts. */
-interface Pause {
-  code: RateLimitCode;
-  until: number;
-}
+/** A pause of an API; here `until` is in the time of the counts. */
+type Pause = z.infer<typeof pauseShape>;
 
 /**
  * What was sent with one API key, what the service has ordered, and the limits of other processes.

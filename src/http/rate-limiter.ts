@@ -11,9 +11,9 @@ import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
 import { Serial } from '../util/serial';
 import {
-  parseRecord,
   QuotaCounts,
   quotaNames,
+  quotaShape,
   wayMs,
   type Quota,
   type QuotaRecord,
@@ -21,10 +21,10 @@ import {
 } from './quota-counts';
 
 /**
- * `follow` is a read on behalf of a command: it may use what is reserved for commands, and
+ * `forCommand` is a read on behalf of a command: it may use what is reserved for commands, and
  * counts as no command.
  */
-export type RequestKind = 'read' | 'follow' | 'command';
+export type RequestKind = 'read' | 'forCommand' | 'command';
 
 export interface AcquireOptions {
   api: ApiName;
@@ -83,7 +83,7 @@ const outdatedMs = 2_000;
 const recountMs = 15_000;
 
 /** In the order in which waiting requests are served. */
-const kinds = ['command', 'follow', 'read'] as const satisfies readonly RequestKind[];
+const kinds = ['command', 'forCommand', 'read'] as const satisfies readonly RequestKind[];
 
 /**
  * The limits in the order in which they are checked: of two that delay a request
@@ -163,7 +163,7 @@ export class RateLimiter {
   readonly #reservations: Record<ApiName, Reservation>;
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
-  readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), follow: new Set(), read: new Set() };
+  readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), forCommand: new Set(), read: new Set() };
   /** Whether the stored counts were read, or the requests go on without them. */
   #hasBegun = false;
   /** Stored counts that were not read yet are not overwritten. */
@@ -249,13 +249,23 @@ export class RateLimiter {
    * STORE_UNAVAILABLE while a shared store cannot be reached
    */
   acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
+    if (this.acquireAtOnce(kind, options)) return Promise.resolve();
     if (!this.#hasBegun) return raceAbort(this.#begin(), options.signal).then(() => this.acquire(kind, options));
     if (this.#users.size === 0) return Promise.reject(cancelledError());
     if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
     const time = this.#clock.monotonic();
     if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
-    if (this.#useReserved(kind, options.api, time)) return Promise.resolve();
     return raceAbort(this.#countStored(kind, options), options.signal);
+  }
+
+  /**
+   * Counts a request that needs no wait, because it is reserved.
+   * @returns false for any other one
+   */
+  acquireAtOnce(kind: RequestKind, { api, signal }: Pick<AcquireOptions, 'api' | 'signal'>): boolean {
+    if (!this.#hasBegun || this.#users.size === 0 || signal?.aborted === true || this.#waits) return false;
+    const time = this.#clock.monotonic();
+    return this.#nextMoment(kind, api, time).at <= time && this.#useReserved(kind, api, time);
   }
 
   /**
@@ -388,7 +398,7 @@ export class RateLimiter {
       return retryOnConflict((isAgain) => this.#take(asking, isAgain), this.#clock);
     });
     // Another request has taken the room that was left.
-    if (!isCounted) await this.#wait(kind, options, true);
+    if (!isCounted) await this.#wait(kind, options);
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
@@ -409,8 +419,7 @@ export class RateLimiter {
     return { at: pause.until, code: pause.code, reason: asSentence(pauseReasons[pause.code]) };
   }
 
-  /** @param callerRaces the caller itself stops waiting when the signal is aborted */
-  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions, callerRaces = false): Promise<void> {
+  #wait(kind: RequestKind, { api, deadline, signal }: AcquireOptions): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const cancel = (): void => {
@@ -425,7 +434,7 @@ export class RateLimiter {
           if (!this.#waits) this.#cancelTimer();
           signal?.removeEventListener('abort', cancel);
           if (result instanceof VehicleError) reject(result);
-          else resolve(callerRaces ? result : raceAbort(result, signal));
+          else resolve(raceAbort(result, signal));
         },
       };
       signal?.addEventListener('abort', cancel);
@@ -600,11 +609,10 @@ export class RateLimiter {
   async #load(): Promise<void> {
     const { presence, store, key } = this.#options;
     await presence.renew();
-    const stored = await readForUpdate(store, key);
-    const record = parseRecord(stored?.value);
+    const { value: record, version } = await readForUpdate(store, key, quotaShape);
     const time = this.#clock.monotonic();
     const epoch = record?.epoch ?? '';
-    if (record !== null && (stored?.version !== this.#version || epoch !== this.#epoch)) {
+    if (record !== null && (version !== this.#version || epoch !== this.#epoch)) {
       // A clock may have been set. The record is younger than what this process read before.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
       this.#counts.load(record, time, Math.min(presence.ageOf(record), longest));
@@ -617,8 +625,8 @@ export class RateLimiter {
       if (this.#epoch !== '') this.#settlesAt = time + recountMs;
     }
     this.#epoch = epoch;
-    this.#isContended = this.#isLoaded && stored?.version !== this.#version;
-    this.#version = stored?.version ?? null;
+    this.#isContended = this.#isLoaded && version !== this.#version;
+    this.#version = version;
     this.#isLoaded = true;
     this.#knownAt = time;
   }

@@ -12,6 +12,7 @@ import { namedStatus } from '../wire/invocations';
 import { isWallboxRefusal } from '../wire/wallbox';
 import { reasonOf } from '../util/abort';
 import type { Signal } from '../util/cancellation';
+import { textsOf } from './addresses';
 import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
@@ -59,7 +60,7 @@ export interface GetRequest {
    * parsed.
    */
   last?: LastBody | undefined;
-  /** `follow` for a read on behalf of a command: it may use what is reserved for commands. */
+  /** `forCommand` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
   signal?: Signal | undefined;
 }
@@ -69,6 +70,8 @@ export interface LastBody {
   text: string;
   /** What it was parsed to. */
   body: unknown;
+  /** The last address of the read, and the key of its answers among those that are shared. */
+  key?: { url: URL; text: string };
 }
 
 export interface PostRequest {
@@ -196,6 +199,8 @@ export class Requests {
   clockSkewMs = 0;
   /** The header `Date` of the last answer, which has whole seconds, and its time. */
   #date = { text: '', at: Number.NaN };
+  /** The last token as a header. */
+  #bearer = { token: '', authorization: 'Bearer ' };
   #closed = false;
   /** The APIs that refuse the key. */
   #refusing: Set<GetRequest['api']> | null = null;
@@ -245,10 +250,11 @@ export class Requests {
    */
   get(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, tokenOwner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, keep, kind, signal } = request;
-    const key = `${url.href} ${accept} ${tokenOwner}`;
-    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'follow', signal };
-    const read = (): Promise<SharedAnswer> => shared.read(key, options, (until) => this.#load(request, until));
+    const { url, accept, maxAgeMs = shareForMs, keep, kind, last, signal } = request;
+    const known = last?.key?.url === url ? last.key : { url, text: `${url.href} ${accept} ${tokenOwner}` };
+    if (last !== undefined) last.key = known;
+    const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'forCommand', signal };
+    const read = (): Promise<SharedAnswer> => shared.read(known.text, options, (until) => this.#load(request, until));
     return read().catch((error: unknown) => {
       // This read had joined the request of another account, and that account was closed.
       const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
@@ -263,7 +269,8 @@ export class Requests {
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
     for (;;) {
-      const token = await this.#tokenAndQuota(kind, { api, deadline, signal });
+      const options = { api, deadline, signal };
+      const token = this.#tokenAtOnce(kind, options) ?? (await this.#tokenAndQuota(kind, options));
       const headers = this.#headers(token, 'accept', accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
       const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent, request.last);
@@ -289,7 +296,7 @@ export class Requests {
     if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
     if (failure.code === 'SIGN_IN_REQUIRED')
       return (await this.#options.tokens.onUnauthorized(token, signal)) && (left.refusedToken -= 1) >= 0;
-    if (kind !== 'follow' && this.#failing.get(url.href) === failure.code) return false;
+    if (kind !== 'forCommand' && this.#failing.get(url.href) === failure.code) return false;
     if (isReset(failure) && (left.reset -= 1) >= 0) return true;
     const pause = this.#pause(retries.transient + 1 - left.transient, failure);
     if (!isTransient(failure) || this.#clock.monotonic() + pause > deadline || (left.transient -= 1) < 0) return false;
@@ -361,6 +368,13 @@ export class Requests {
     await this.#options.tokens.get(signal);
   }
 
+  /** The token for a request that needs no wait, which is counted; for any other one null. */
+  #tokenAtOnce(kind: RequestKind, options: AcquireOptions): string | null {
+    const { limiter, tokens } = this.#options;
+    const token = tokens.fresh ?? null;
+    return token !== null && limiter.acquireAtOnce(kind, options) ? token : null;
+  }
+
   /**
    * Waits for a token first and then for the rate limiter, because a request that is counted
    * must be sent at once.
@@ -377,7 +391,8 @@ export class Requests {
   /** The three mandatory headers (docs/internals/service.md 5.1). */
   #headers(token: string, name: 'accept' | 'content-type', mediaType: string): Record<string, string> {
     const { apiKeyHeader, apiKey } = this.#options;
-    return { authorization: `Bearer ${token}`, [apiKeyHeader]: apiKey, [name]: mediaType };
+    if (token !== this.#bearer.token) this.#bearer = { token, authorization: `Bearer ${token}` };
+    return { authorization: this.#bearer.authorization, [apiKeyHeader]: apiKey, [name]: mediaType };
   }
 
   /**
@@ -420,9 +435,14 @@ export class Requests {
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     const { body } = response;
-    const path = url.pathname;
+    const { path } = textsOf(url);
     if (body.length <= maxAnswerLength)
-      setNewest(this.#answers, `${method} ${path}`, [method, path, response.status, body], maxAnswers);
+      setNewest(
+        this.#answers,
+        method === 'GET' ? path : `${method} ${path}`,
+        [method, path, response.status, body],
+        maxAnswers,
+      );
     return { response, failure, ms };
   }
 

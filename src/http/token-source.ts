@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
-import { systemClock, type Clock } from '../util/clock';
+import { iso, systemClock, type Clock } from '../util/clock';
 import type { Signal } from '../util/cancellation';
 import { parseJson } from '../util/json';
 
@@ -13,6 +13,8 @@ export interface TokenSource {
    * CANCELLED
    */
   get(signal?: Signal): Promise<string>;
+  /** What `get` would return, if it had nothing to wait for; otherwise null. */
+  readonly fresh?: string | null;
   /** Call this when the service answered with success to `token`. */
   onAccepted?(token: string): void;
   /**
@@ -103,6 +105,9 @@ export function pastedToken(pasted: string, { clock = systemClock }: { clock?: C
       if (problem !== null) throw problem;
       return token;
     },
+    get fresh() {
+      return problemNow() === null ? token : null;
+    },
     async onUnauthorized() {
       return isWorthSecondTry() && problemNow() === null;
     },
@@ -141,7 +146,7 @@ export const unusable = (what: string): Sentence =>
   sentence`The ${asSentence(what)} contains a space, a line break or a non-ASCII character. Copy it again, in one piece, into the vehicle configuration.`;
 
 /** Milliseconds since 1970 as ISO-8601. */
-export const isoTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+export const isoTime = (at: number | null): string | null => (at === null ? null : iso(at));
 
 /** `scope` is one string of words (RFC 9068) or, from some servers, a list. */
 export const scopesSchema = z.union([

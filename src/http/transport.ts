@@ -5,6 +5,7 @@ import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 import { version } from '../../package.json';
 import { asVehicleError, cancelledError, systemCodeOf, VehicleError } from '../errors';
+import { textsOf } from './addresses';
 import { parseProxies, type Environment, type Proxy } from './environment';
 import { connectionFault, connectTimeoutMs, lateFault, noTunnel, timedOut } from './network-faults';
 
@@ -84,7 +85,7 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
   return {
     send(request) {
       if (closed || request.signal?.aborted) return Promise.reject(cancelledError());
-      const { origin } = request.url;
+      const { origin } = textsOf(request.url);
       const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is
       // not, so each has its own connection.
@@ -279,6 +280,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#request = request;
     this.#inFlight = inFlight;
     const { method, url, headers, body = null, signal } = request;
+    const { origin, pathAndQuery: path } = textsOf(url);
     inFlight.add(this);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.response = new Promise((resolve, reject) => {
@@ -286,8 +288,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#reject = reject;
       dispatcher.dispatch(
         {
-          origin: url.origin,
-          path: url.pathname + url.search,
+          origin,
+          path,
           method,
           headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
           body,

@@ -4,7 +4,7 @@ import type { FactName, LogValue } from './facts';
 import {
   energyOf,
   maxRecords,
-  recordOf,
+  logRecordOf,
   withRecord,
   type Capacity,
   type Known,
@@ -223,7 +223,7 @@ function withRise(charge: Charge, percent: number, at: number, tariff: Tariff | 
 function chargeOf(state: LogState, charge: Charge, terms: Terms, here: Position | null): LogRecord {
   const { from, seen, endedAt, levels, odometer } = charge;
   const kWh: Known = levels === null ? 'NOT_READ' : energyOf(levels.to - levels.from, capacityOf(state));
-  return recordOf(
+  return logRecordOf(
     {
       from,
       to: Math.max(from, endedAt ?? from),

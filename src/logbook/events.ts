@@ -1,5 +1,5 @@
 import { iso } from '../util/clock';
-import { recordOf, type LogRecord } from './record';
+import { logRecordOf, type LogRecord } from './record';
 
 /** Events whose message has a record. */
 const kinds: Readonly<Record<string, 'trips' | 'charges'>> = {
@@ -26,7 +26,7 @@ export function recordOfEvent(
 
 export function sampleRecord(event: string, at: number): LogRecord {
   const isTrip = kinds[event] === 'trips';
-  return recordOf(
+  return logRecordOf(
     {
       from: at - 30 * 60_000,
       to: at,

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { ReadName } from '../catalogue/reads';
 import { askedAtOf, type Reading } from '../car/reading';
 import { LocalPresence, type Presence } from '../state/presence';
@@ -126,11 +127,10 @@ export class Logbook {
   }
 
   async #load(vin: string, car: Car): Promise<void> {
-    const read = await readForUpdate(this.#options.store, keyOf(vin));
-    const version = read?.version ?? null;
+    const { value, version } = await readForUpdate(this.#options.store, keyOf(vin), z.unknown());
     if (version === car.version) return;
     car.version = version;
-    car.stored = parseLog(read?.value);
+    car.stored = parseLog(value);
     // What is stored may have these observations already, or later ones: only what comes after it
     // can be applied to it.
     const knownAt = Math.max(0, ...Object.values(car.stored.facts).map(({ readAt }) => readAt));

@@ -3,6 +3,7 @@ import type { Reading } from '../car/reading';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { maxRecords, round, type LogRecord } from './record';
+import { iso } from '../util/clock';
 
 interface Sum {
   /** `2026-11-27`, `2026-W48`, `2026-11`: of the end, in the time zone of the machine. */
@@ -117,7 +118,7 @@ export function logReading(
 ): Reading<LogRecord[]> {
   const [since, until] = [timeIn(from, 'from', -Infinity), timeIn(to, 'to', Infinity)];
   const payload = records.filter((one) => Date.parse(one.to.at) >= since && Date.parse(one.to.at) < until);
-  const receivedAt = new Date(now).toISOString();
+  const receivedAt = iso(now);
   const vehicle = { vin, read, interface: null, receivedAt, measuredAt: null, source: 'live' as const };
   return { payload, vehicle: { ...vehicle, sums: sumsOf(payload) } };
 }

@@ -49,7 +49,7 @@ export type LogRecord = z.infer<typeof recordShape>;
 export type Known = { value: number; source: string } | string;
 
 /** In milliseconds since 1970; `seen`: when it was first and last seen, null if it was not. */
-export interface Times {
+interface Times {
   from: number;
   to: number;
   seen: readonly [first: number, last: number] | null;
@@ -75,7 +75,7 @@ export interface Terms {
   places?: readonly Place[];
 }
 
-export function recordOf(known: Facts, { tariff, places = [] }: Terms): LogRecord {
+export function logRecordOf(known: Facts, { tariff, places = [] }: Terms): LogRecord {
   const sources: Record<string, string> = {};
   const reasons: Record<string, string> = {};
   const put = (name: string, found: Known, digits = 2): number | null => {

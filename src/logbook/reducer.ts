@@ -3,7 +3,7 @@ import { isOlder, timesOf } from '../car/times';
 import type { Position } from '../car/places';
 import { capacityOf, minTrip, withCharge, withDriven } from './charges';
 import type { FactName, LogValue } from './facts';
-import { energyOf, recordOf, withRecord, type Known, type LogRecord, type Terms } from './record';
+import { energyOf, logRecordOf, withRecord, type Known, type LogRecord, type Terms } from './record';
 import { withSessions } from './wallbox';
 import {
   endNames,
@@ -161,7 +161,7 @@ function tripOf(state: LogState, arrival: Arrival, terms: Terms): LogRecord {
   const seen = drive?.seen ?? null;
   const start = seen === null ? from.at : Math.min(Math.max(from.at, drive?.from ?? 0), seen[0]);
   const end = seen === null ? at : Math.max(Math.min(at, drive?.endedAt ?? at), seen[1]);
-  return recordOf(
+  return logRecordOf(
     {
       from: start,
       to: Math.max(start, end),

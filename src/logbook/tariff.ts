@@ -3,6 +3,7 @@ import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { isRecord } from '../util/json';
 import { parseHours, type QuietHours } from '../util/quiet';
+import { dayMs, minuteMs } from '../util/durations';
 
 interface Prices {
   perKWh: number;
@@ -69,9 +70,6 @@ function parseCurrency(input: unknown): string | null {
   if (Intl.supportedValuesOf('currency').includes(code)) return code;
   throw fault(sentence`“${String(input)}” is not a currency code. Enter three letters, such as EUR or SEK.`);
 }
-
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 
 /**
  * The price of a kilowatt-hour that was charged evenly from one time to another.

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { positionShape, time, type KnownValue } from '../car/known-values';
 import type { FactName, LogValue, Value } from './facts';
 import type { LogRecord, Terms } from './record';
-import type { Session } from './wallbox';
+import type { ChargingSession } from './wallbox';
 
 /** The values of an answer, as they are observed: times in milliseconds since 1970. */
 export interface Observation extends Terms {
@@ -12,7 +12,7 @@ export interface Observation extends Terms {
   /** How far the clock behind the timestamps is ahead of `at`. */
   skewMs?: number;
   values: readonly Value[];
-  sessions?: readonly Session[];
+  sessions?: readonly ChargingSession[];
 }
 
 export const endNames = ['level', 'fuel', 'position', 'meter', 'automatic', 'sinceCharge', 'fuelAutomatic'] as const;

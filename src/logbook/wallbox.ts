@@ -2,7 +2,7 @@ import { isRecord } from '../util/json';
 import { round, type Capacity, type LogRecord } from './record';
 
 /** In milliseconds since 1970. */
-export interface Session {
+export interface ChargingSession {
   from: number;
   /** Infinity while it is open. */
   to: number;
@@ -13,7 +13,7 @@ export interface Session {
 }
 
 /** docs/internals/contract.md 3.2. A session that has no begin can be any time. */
-export function sessionsOf(payload: unknown): Session[] {
+export function sessionsOf(payload: unknown): ChargingSession[] {
   const items = (Array.isArray(payload) ? (payload as unknown[]) : []).filter(isRecord);
   const timeOf = (input: unknown, otherwise: number): number =>
     typeof input === 'string' ? Date.parse(input) : otherwise;
@@ -33,7 +33,11 @@ const levelError = 2;
 /** A share of what level and gross capacity show: net is smaller, and some energy is lost. */
 const [least, most] = [0.8, 1.4];
 
-function isOfRise({ kWh }: Pick<Session, 'kWh'>, { batteryFrom, batteryTo }: LogRecord, capacity: Capacity): boolean {
+function isOfRise(
+  { kWh }: Pick<ChargingSession, 'kWh'>,
+  { batteryFrom, batteryTo }: LogRecord,
+  capacity: Capacity,
+): boolean {
   if (kWh === null || batteryFrom === null || batteryTo === null) return false;
   const energyOf = (percent: number): number => (percent / 100) * capacity.kWh;
   const rise = batteryTo - batteryFrom;
@@ -47,7 +51,7 @@ function isOfRise({ kWh }: Pick<Session, 'kWh'>, { batteryFrom, batteryTo }: Log
  */
 export function withSessions(
   charges: readonly LogRecord[],
-  sessions: readonly Session[],
+  sessions: readonly ChargingSession[],
   capacity: Capacity | null,
 ): readonly LogRecord[] {
   if (capacity === null) return charges;
@@ -56,7 +60,7 @@ export function withSessions(
     // When it was first seen: it may have begun then.
     return { charge, from, seen: from + charge.bounds.from * 1000, to: Date.parse(charge.to.at) };
   });
-  const isDuring = ({ from, seen, to }: (typeof timed)[number], session: Session): boolean =>
+  const isDuring = ({ from, seen, to }: (typeof timed)[number], session: ChargingSession): boolean =>
     session.from < to && session.to > (session.isStuck ? seen : from);
   const measured = timed.map((one) => {
     const { charge } = one;

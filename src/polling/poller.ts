@@ -23,6 +23,8 @@ import {
 } from './profile';
 import { firstReadSpreadMs, intervalAfter, nextPoll, phaseOf } from './schedule';
 import { noSlowdown, slowdownFor, sustainableRate, type Demand, type SentRequests, type Slowdown } from './slowdown';
+import { hourMs, minuteMs } from '../util/durations';
+import { getOrMake } from '../util/bounded';
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {
@@ -73,9 +75,7 @@ export interface PollerOptions {
   clock: Clock;
 }
 
-const minute = 60_000;
-const hour = 60 * minute;
-const quotaCheckMs = 5 * minute;
+const quotaCheckMs = 5 * minuteMs;
 
 /**
  * Shares of the requests of a minute: so many may start at once, and then so many per minute. The
@@ -106,8 +106,7 @@ export class Poller {
    */
   start(user: PollerUser, poll: (due: DuePoll) => void): () => void {
     const { vin } = user;
-    const vehicle = this.#vehicles.get(vin) ?? new VehiclePoller(vin, this.#options, this);
-    this.#vehicles.set(vin, vehicle);
+    const vehicle = getOrMake(this.#vehicles, vin, () => new VehiclePoller(vin, this.#options, this));
     const { longestMs = Infinity } = this.#options;
     const subscription = vehicle.add(user.everyMs <= longestMs ? user : { ...user, everyMs: longestMs }, poll);
     return () => {
@@ -142,7 +141,7 @@ export class Poller {
   delayOfFirst(requests: number): number {
     const now = this.#options.clock.monotonic();
     const { perMinute } = this.#options.quota();
-    const perMs = (perMinute * sustainedShare) / minute;
+    const perMs = (perMinute * sustainedShare) / minuteMs;
     this.#firstReadsEnd = Math.max(now, this.#firstReadsEnd) + requests / perMs;
     return Math.max(0, this.#firstReadsEnd - now - (perMinute * burstShare) / perMs);
   }
@@ -295,7 +294,7 @@ class VehiclePoller {
       for (const { read, lastFailure } of parts) {
         if (apiOfRead(read) !== api) continue;
         const options = { read, now, everyMs: user.everyMs, doorsMs: this.#doorsMs, lastFailure };
-        const perHour = hour / (this.#profile?.interval(options) ?? user.everyMs);
+        const perHour = hourMs / (this.#profile?.interval(options) ?? user.everyMs);
         const request = this.#requestOf(user, read);
         if (perHour > (rates.get(request)?.perHour ?? 0)) rates.set(request, { read, perHour });
       }

@@ -7,6 +7,7 @@ import type { VehicleError } from '../errors';
 import { memberOf } from '../util/json';
 import { noSlowdown, type Slowdown } from './slowdown';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
+import { hourMs, minuteMs } from '../util/durations';
 
 /**
  * `active`: unlocked, a door open, changed lately, or not known. The parked ones are
@@ -50,28 +51,25 @@ export function activityFactorOf(group: PollGroup, activity: VehicleActivity): n
 const dueAfterChange: ReadonlySet<PollGroup> = new Set(['windows', 'engine', 'accessibility', 'energy']);
 const dueAfterTrip: ReadonlySet<PollGroup> = new Set(['location', 'odometer', 'fuel']);
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const commandPendingMs = 2 * minute;
-const activeMs = 10 * minute;
+const commandPendingMs = 2 * minuteMs;
+const activeMs = 10 * minuteMs;
 /**
  * A car locks itself when it drives off: "not in use" counts only if it was read this long after
  * the last change.
  */
-const settleMs = 5 * minute;
-const maxIntervalMs = 6 * hour;
+const settleMs = 5 * minuteMs;
+const maxIntervalMs = 6 * hourMs;
 /**
  * What happens to the car makes a read due before its interval has passed, but never before a
  * quarter of it or a minute.
  */
-export const leastPauseMs = (everyMs: number): number => Math.min(everyMs / 4, minute);
+export const leastPauseMs = (everyMs: number): number => Math.min(everyMs / 4, minuteMs);
 /**
  * A read that has failed so often in a row for a lasting reason (no scope, not offered) is tried
  * once an hour; doors and windows keep their interval.
  */
 const maxLastingFailures = 3;
-const lastingRetryMs = hour;
+const lastingRetryMs = hourMs;
 const night = { from: 22, to: 6 };
 
 /** A reading as the client returns it. */

@@ -1,5 +1,4 @@
-const hourMs = 60 * 60_000;
-const dayMs = 24 * hourMs;
+import { dayMs, hourMs } from '../util/durations';
 
 /**
  * How many times longer the intervals become because the day's quota would not last. Doors and

@@ -2,11 +2,11 @@ import { cancelledError } from '../errors';
 import { raceAbort } from '../util/abort';
 import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
-import { hashOf, signInKey, type Grant } from './grant-store';
+import { hashOf, signInKey } from './grant-store';
 import { trimmed, type OAuthClient } from './oauth';
 import type { TokenManager } from './token-manager';
 import type { Session } from './session';
-import { isoTime, pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
+import { pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
 
 export interface TokenSourceOptions {
   accessToken?: string;
@@ -56,11 +56,13 @@ class ManagedToken implements TokenSource {
     this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(() => undefined));
   }
 
+  get fresh(): string | null {
+    return this.#closing === null && this.#pasted === null ? this.#manager.freshToken : null;
+  }
+
   async get(signal?: Signal): Promise<string> {
-    // Nearly always there is nothing to wait for.
-    const isSignedIn = this.#closing === null && this.#pasted === null && signal?.aborted !== true;
-    const fresh = isSignedIn ? this.#manager.freshToken : null;
-    if (fresh !== null) return fresh;
+    const { fresh } = this;
+    if (fresh !== null && signal?.aborted !== true) return fresh;
     return raceAbort(
       this.#source().then((source) => source.get()),
       signal,
@@ -79,19 +81,7 @@ class ManagedToken implements TokenSource {
   }
 
   describe(): TokenDescription {
-    if (this.#pasted !== null) return this.#pasted.token.describe();
-    const { grant, retryAt, signInRequiredSince, isMissing, problem } = this.#manager.state;
-    return {
-      kind: isMissing ? 'none' : grant?.refreshToken === '' ? 'ending' : 'refreshing',
-      expiresAt: isoTime(grant?.expiresAt ?? null),
-      scopes: grant?.scopes ?? null,
-      signInRequiredSince: isoTime(signInRequiredSince),
-      signedInAt: isoTime(grant?.signedInAt ?? null),
-      endsAt: isoTime(grant === null ? null : endOfGrant(grant)),
-      lastRefreshAt: isoTime(grant?.refreshedAt ?? null),
-      retryAt: isoTime(retryAt),
-      problem,
-    };
+    return (this.#pasted?.token ?? this.#manager).describe();
   }
 
   close(): Promise<void> {
@@ -113,11 +103,4 @@ class ManagedToken implements TokenSource {
     this.#pasted = null;
     return this.#manager;
   }
-}
-
-/** A grant ends after six months (docs/internals/vendor-api.md 4.2), or with its access token. */
-function endOfGrant({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
-  if (refreshToken === '') return expiresAt;
-  const date = new Date(signedInAt);
-  return date.setUTCMonth(date.getUTCMonth() + 6);
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { addressFault } from '../util/loopback';
 import type { Send } from './oauth';
+import { dayMs, hourMs } from '../util/durations';
 
 export interface Addresses {
   authorizeUrl: string;
@@ -19,8 +20,8 @@ const documentSchema = z.lazy(() =>
 /** From the name lookup to the last byte: a person may wait for it. */
 const timeLimitMs = 3_000;
 /** How long an answer is used, and how long none is asked for after one that cannot be used. */
-const usedForMs = 24 * 3_600_000;
-const pauseMs = 3_600_000;
+const usedForMs = dayMs;
+const pauseMs = hourMs;
 /** The same if the addresses may be wrong, or if a person signs in. */
 const freshForMs = 5 * 60_000;
 
@@ -72,12 +73,12 @@ export class Discovery {
     const { data } = documentSchema.safeParse(status === 200 ? parseJson(body) : null);
     if (data?.issuer !== issuer.url) return null;
     const addresses = { authorizeUrl: data.authorization_endpoint, tokenUrl: data.token_endpoint };
-    return Object.values(addresses).every((address) => isOf(issuer, address)) ? addresses : null;
+    return Object.values(addresses).every((address) => isOfDomain(issuer, address)) ? addresses : null;
   }
 }
 
 /** Passwords, client secrets and refresh tokens go to no other domain, and not in the clear. */
-function isOf({ url, domain }: Issuer, address: string): boolean {
+function isOfDomain({ url, domain }: Issuer, address: string): boolean {
   if (addressFault(address, { mayHaveQuery: true }) !== null) return false;
   const { protocol, hostname } = new URL(address);
   return protocol === new URL(url).protocol && (hostname === domain || hostname.endsWith(`.${domain}`));

@@ -76,8 +76,7 @@ export class GrantStore {
    */
   async write(key: string, grant: Grant, expected?: string | null): Promise<StoredGrant | null> {
     this.#learnTokens(grant);
-    const condition = expected === undefined ? {} : { expected };
-    const version = await withSentence(() => this.state.write(this.#entryOf(key), grant, condition));
+    const version = await withSentence(() => this.state.write(this.#entryOf(key), grant, { expected }));
     return version === null ? null : { grant, version };
   }
 

@@ -9,6 +9,7 @@ import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { retryAfter } from '../wire/failures';
 import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '../http/token-source';
+import { hourMs } from '../util/durations';
 
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
@@ -148,7 +149,7 @@ function refusalOf(status: number, json: unknown): string | null {
 }
 
 /** A longer pause could outlive the grant. */
-const maxRetryAfterMs = 3_600_000;
+const maxRetryAfterMs = hourMs;
 
 function retryTime({ headers }: TransportResponse, now: number): Date | null {
   const requested = retryAfter(headers['retry-after'], { now, date: headers['date'] });

@@ -6,6 +6,7 @@ import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-st
 import type { OAuthClient, Send } from './oauth';
 import { SignIns } from './sign-in';
 import { TokenManager } from './token-manager';
+import { getOrMake } from '../util/bounded';
 
 export interface SessionOptions {
   store: GrantStore;
@@ -56,8 +57,7 @@ export class Session {
     const { store, clock, random } = this;
     const [send, discovery, presence] = [this.#send, this.#discovery, this.#presence];
     const options = { key, store, send, discovery, presence, clock, random };
-    const manager = this.#managers.get(key) ?? new TokenManager(options, client);
-    this.#managers.set(key, manager);
+    const manager = getOrMake(this.#managers, key, () => new TokenManager(options, client));
     manager.acquire(client);
     return manager;
   }

@@ -17,7 +17,7 @@ export interface SharedGrantOptions {
 }
 
 /** How often a process looks whether another one has refreshed. */
-const lookAgainMs = 1_000;
+const lookAtGrantMs = 1_000;
 
 /**
  * The grant of a sign-in in the store, which one process at a time refreshes: the one that the mark
@@ -83,7 +83,7 @@ export class SharedGrant {
     if (this.#unsaved !== null) await this.#save(this.#unsaved);
     const stored = await this.#options.store.read(this.#options.key);
     if (this.#isForgotten) throw cancelledError();
-    if (this.#known !== null && (stored === null || isOlder(stored.grant, this.#known))) {
+    if (this.#known !== null && (stored === null || isOlderGrant(stored.grant, this.#known))) {
       await this.#save(this.#known);
       return this.read();
     }
@@ -104,7 +104,7 @@ export class SharedGrant {
     const { id } = presence;
     const holder = grant.refreshing;
     if (holder !== null && holder !== id && !(await presence.hasEnded(holder))) {
-      await clock.sleep(lookAgainMs, signal);
+      await clock.sleep(lookAtGrantMs, signal);
       return null;
     }
     // This write also proves that the store can be written to before a token is rotated.
@@ -151,7 +151,7 @@ export class SharedGrant {
       const stored = await store.read(key);
       if (this.#isForgotten) return { grant: next };
       // A sign-in was later than this refresh.
-      if (stored !== null && isLater(stored.grant, next)) return stored;
+      if (stored !== null && isLaterGrant(stored.grant, next)) return stored;
       return store.write(key, next, stored?.version ?? null);
     });
     if (this.#isForgotten) return next;
@@ -162,11 +162,11 @@ export class SharedGrant {
 }
 
 /** Whether the store has lost a later grant of the same sign-in. */
-const isOlder = (stored: Grant, known: Grant): boolean =>
+const isOlderGrant = (stored: Grant, known: Grant): boolean =>
   stored.signedInAt === known.signedInAt && stored.generation < known.generation;
 
 /** A grant is later also if the store had lost its values before a sign-in, which counts from 1. */
-const isLater = (stored: Grant, next: Grant): boolean =>
+const isLaterGrant = (stored: Grant, next: Grant): boolean =>
   stored.generation >= next.generation || stored.signedInAt > next.signedInAt;
 
 const rotated = (before: Grant, answer: Tokens): Grant => ({

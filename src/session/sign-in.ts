@@ -17,7 +17,7 @@ import {
 } from './oauth';
 import { isoTime } from '../http/token-source';
 import { hashed, storedSentence, unlessAway, type StoredEntry } from '../state/state-store';
-import type { Clock } from '../util/clock';
+import { iso, type Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 
 export interface SignInStart {
@@ -250,7 +250,7 @@ export class SignIns {
       );
     throwIfOutdated(pending, start, deployedClient);
     if (start === null) throw invalid(usedAlready);
-    if (!answer.getAll('iss').every((issuer) => isOf(start, issuer)))
+    if (!answer.getAll('iss').every((issuer) => isOfService(start, issuer)))
       throw invalid(
         'This answer comes from a different sign-in service. Start the sign-in again, and finish it in the window that opens.',
       );
@@ -295,7 +295,7 @@ export class SignIns {
 
   /** The dialog goes without it if the store is away. */
   async #note(pending: Pending, result: Omit<SignInResult, 'at'>): Promise<void> {
-    const at = new Date(this.#options.clock.now()).toISOString();
+    const at = iso(this.#options.clock.now());
     await this.#write({ ...pending, result: { at, ...result } }).catch(() => undefined);
   }
 
@@ -383,7 +383,7 @@ function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier 
  * profile has an issuer, so its origin is compared with those of the sign-in address and the token
  * address, which the issuer itself may have sent.
  */
-function isOf({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
+function isOfService({ authorizeUrl, tokenUrl, client }: Start, issuer: string): boolean {
   const origin = URL.canParse(issuer) ? new URL(issuer).origin : '';
   return [authorizeUrl, tokenUrl ?? '', client.tokenUrl].some(
     (address) => URL.canParse(address) && new URL(address).origin === origin,

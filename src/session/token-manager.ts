@@ -1,22 +1,13 @@
 import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
-import { clockTime, sentence, type Sentence } from '../sentence';
+import { clockTime, sentence } from '../sentence';
 import { raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
-import { nobodySignedIn, secondTries } from '../http/token-source';
+import { isoTime, nobodySignedIn, secondTries, type TokenDescription } from '../http/token-source';
 import type { Discovery } from './discovery';
 import { briefSignIn, type Grant } from './grant-store';
 import { checkInputs, refusalSentence, type OAuthClient, type Refusal } from './oauth';
 import { SharedGrant, type SharedGrantOptions } from './shared-grant';
-
-/** State of a grant. Times in milliseconds since 1970. */
-interface GrantState {
-  grant: Grant | null;
-  retryAt: number | null;
-  signInRequiredSince: number | null;
-  /** The last refresh failed because nobody has signed in. */
-  isMissing: boolean;
-  problem: Sentence | null;
-}
+import { dayMs } from '../util/durations';
 
 interface TokenManagerOptions extends SharedGrantOptions {
   discovery: Discovery;
@@ -32,7 +23,7 @@ interface Failure {
 }
 
 /** An unused refresh token expires after seven days (docs/internals/vendor-api.md 4.2). */
-const keepAliveIntervalMs = 3 * 86_400_000;
+const keepAliveIntervalMs = 3 * dayMs;
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
 /** The store is read again, because the user may have repaired it; that costs no request. */
 const reloadIntervalMs = 15 * 60_000;
@@ -83,12 +74,13 @@ export class TokenManager {
     // A process that has ended may have begun a refresh: this process repeats it.
     const takeOver = (): void => void (this.#shared.known !== null && this.#refresh().catch(ignore));
     const { presence } = this.#options;
-    presence.onGone(takeOver, this.#stopping.signal);
     // A shared store that was restarted may have lost the last grant: this process stores it again
     // before another one may refresh.
-    this.#stopListening = presence.onChange(() => {
+    const storeAgain = (): void => {
       if (presence.fault === null && this.#shared.known !== null) void this.read().catch(ignore);
-    });
+    };
+    const ends = [presence.onGone(takeOver), presence.onChange(storeAgain)];
+    this.#stopListening = () => ends.forEach((end) => end());
   }
 
   /** The last release cancels what waits, but for a refresh that has been sent. */
@@ -120,17 +112,22 @@ export class TokenManager {
     this.#shared.forget();
   }
 
-  get state(): GrantState {
+  describe(): TokenDescription {
     const now = this.#options.clock.now();
     const grant = this.#shared.known;
-    const ended = grant === null ? null : endOf(grant, now);
+    const ended = grant === null ? null : endedGrant(grant, now);
     const warning = grant?.refreshToken === '' ? briefSignIn(grant.expiresAt, now) : null;
     const failure = this.#refusal ?? ended ?? this.#failure;
+    const isMissing = this.#failure?.error.code === 'TOKEN_MISSING';
     return {
-      grant,
-      retryAt: this.#failure?.retryAt ?? null,
-      signInRequiredSince: (this.#refusal ?? ended)?.since ?? null,
-      isMissing: this.#failure?.error.code === 'TOKEN_MISSING',
+      kind: isMissing ? 'none' : grant?.refreshToken === '' ? 'ending' : 'refreshing',
+      expiresAt: isoTime(grant?.expiresAt ?? null),
+      scopes: grant?.scopes ?? null,
+      signInRequiredSince: isoTime((this.#refusal ?? ended)?.since ?? null),
+      signedInAt: isoTime(grant?.signedInAt ?? null),
+      endsAt: isoTime(grant === null ? null : lastMomentOf(grant)),
+      lastRefreshAt: isoTime(grant?.refreshedAt ?? null),
+      retryAt: isoTime(this.#failure?.retryAt ?? null),
       problem: failure?.error.sentence ?? warning,
     };
   }
@@ -333,8 +330,15 @@ export class TokenManager {
   }
 }
 
+/** A grant ends after six months (docs/internals/vendor-api.md 4.2), or with its access token. */
+function lastMomentOf({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
+  if (refreshToken === '') return expiresAt;
+  const date = new Date(signedInAt);
+  return date.setUTCMonth(date.getUTCMonth() + 6);
+}
+
 /** Why and since when it ended without a refresh token; null if it has not, or may not have. */
-const endOf = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
+const endedGrant = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
   refreshToken === '' && expiresAt !== null && expiresAt <= now
     ? { since: expiresAt, error: endedSignIn(expiresAt, now) }
     : null;
@@ -344,8 +348,6 @@ const endedSignIn = (at: number, now: number): VehicleError =>
     'SIGN_IN_REQUIRED',
     sentence`The sign-in has ended (${clockTime(at, now)}), because the service returned no refresh token. Sign in again in the vehicle configuration. If the new sign-in is as short, enter offline_access under “More scopes” and sign in once more.`,
   );
-
-const dayMs = 86_400_000;
 
 /**
  * Whether a sign-in ended about seven days after it was made, although it was in use: an

@@ -7,9 +7,9 @@ import * as z from 'zod/mini';
 import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
-import { setNewest } from '../util/bounded';
+import { getOrMake, setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
-import { SharedRuns } from '../util/serial';
+import { Serial, SharedRuns } from '../util/serial';
 import { removeEarlier } from './earlier-files';
 import type { DirectoryOwner } from './owner';
 import {
@@ -95,8 +95,8 @@ export class FileStateStore implements StateStore {
   readonly #collections = new Map<string, Promise<Collection>>();
   /** The file names of the keys in use: a command is written several times. */
   readonly #names = new Map<string, string>();
-  /** The last change of each file: changes of one file never overlap. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  /** By file, whose changes never overlap. */
+  readonly #changes = new Map<string, Serial>();
   #earlier: Promise<number | null> | null = null;
   /**
    * The highest version that was used, of any key: one that was removed and comes back
@@ -216,7 +216,7 @@ export class FileStateStore implements StateStore {
   async #readRecord(collection: Collection, name: string): Promise<void> {
     const { records, folder } = collection;
     try {
-      const record = parseRecord(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
+      const record = parseFile(await this.#files.readFile(join(folder, name), 'utf8'), name, collection.name);
       if (record === null) return void records.delete(name);
       records.set(name, record);
       if (!(record instanceof StateFault)) this.#version = Math.max(this.#version, record.version);
@@ -321,11 +321,8 @@ export class FileStateStore implements StateStore {
       const opened = await this.#open(collection);
       return this.#try(collection, () => change(opened, name));
     };
-    const next = (this.#last.get(file) ?? Promise.resolve()).then(work);
-    const settled = next.catch(() => undefined);
-    this.#last.set(file, settled);
-    void settled.then(() => this.#last.get(file) === settled && this.#last.delete(file));
-    return next;
+    const changes = getOrMake(this.#changes, file, () => new Serial());
+    return changes.run(work).finally(() => changes.isIdle && this.#changes.delete(file));
   }
 
   #nameOf(key: string): string {
@@ -364,7 +361,7 @@ function isEarlier(json: unknown): boolean {
 }
 
 /** @returns null for one of an earlier version, which could not be removed */
-function parseRecord(text: string, name: string, collection: string): FileRecord | StateFault | null {
+function parseFile(text: string, name: string, collection: string): FileRecord | StateFault | null {
   const json = parseJson(text);
   if (isEarlier(json)) return null;
   const head = headSchema.safeParse(json);

@@ -9,6 +9,7 @@ import { systemCodeOf, VehicleError } from '../errors';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { SharedRuns } from '../util/serial';
+import { Listeners } from '../util/listeners';
 
 export interface DirectoryOwnerOptions {
   directory: string;
@@ -44,7 +45,8 @@ export class DirectoryInUse extends VehicleError {
 const beatMs = 5_000;
 const silentMs = 20_000;
 const emptyMs = 2_000;
-const lookMs = 1_000;
+/** How often a process that waits looks whether the owner still lives. */
+const lookAtOwnerMs = 1_000;
 const retryMs = 10_000;
 
 /** How an owner shows that it lives. */
@@ -78,7 +80,9 @@ export class DirectoryOwner {
   readonly #options: DirectoryOwnerOptions;
   readonly #clock: Clock;
   readonly #stopping = new AbortController();
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Listeners();
+  /** Calls back when the role has changed. @returns ends the calls */
+  readonly onChange = this.#changed.add;
   readonly #connections = new Set<Socket>();
   readonly #decided: Promise<void>;
   readonly #running: Promise<void>;
@@ -100,12 +104,6 @@ export class DirectoryOwner {
 
   get role(): Role {
     return this.#role;
-  }
-
-  /** @returns ends the calls */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   /**
@@ -153,7 +151,7 @@ export class DirectoryOwner {
   #set(role: Role): void {
     if (role === this.#role) return;
     this.#role = role;
-    for (const listener of this.#listeners) listener();
+    this.#changed.call();
   }
 
   #lose(): void {
@@ -204,7 +202,7 @@ export class DirectoryOwner {
       } else {
         this.#seenAlive();
         isOfThisMachine = true;
-        if (found === 'busy' || (found === 'closed' && wasClosed)) await this.#sleep(lookMs);
+        if (found === 'busy' || (found === 'closed' && wasClosed)) await this.#sleep(lookAtOwnerMs);
         else if (found !== 'closed') await this.#untilClosed(found);
         wasClosed = found === 'closed';
       }
@@ -250,7 +248,7 @@ export class DirectoryOwner {
     const before = await timeOf();
     const since = this.#clock.monotonic();
     while (this.#clock.monotonic() - since < silentMs) {
-      await this.#sleep(lookMs);
+      await this.#sleep(lookAtOwnerMs);
       if ((await timeOf()) !== before) return true;
     }
     return false;

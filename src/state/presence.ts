@@ -88,9 +88,9 @@ export interface Presence {
    * Lets this process lead its group, whenever no other copy does and as long as
    * anything here waits for it.
    * @param listener called with `isLeading`: at once, and at each change
-   * @param signal ends the calls; with the last one, another copy may lead
+   * @returns ends the calls; with the last one, another copy may lead
    */
-  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void;
+  onLeading(listener: (isLeading: boolean) => void): () => void;
   /** Does what only several processes on one store need. */
   forOthers(work: () => void): void;
   /** Whether this process may go on after the store has failed: no other one can act meanwhile. */
@@ -101,10 +101,10 @@ export interface Presence {
    */
   eventually(change: () => Promise<unknown>): Promise<void>;
   /**
-   * Calls back when other processes have ended, until the signal is aborted: what they have
-   * left may be taken over.
+   * Calls back when other processes have ended: what they have left may be taken over.
+   * @returns ends the calls
    */
-  onGone(call: () => void, signal: Signal): void;
+  onGone(listener: () => void): () => void;
   /**
    * Calls back when `role`, `fault` or `id` has changed, or when a shared store may have
    * lost its last writes.
@@ -126,11 +126,10 @@ export class LocalPresence implements Presence {
   readonly others = [];
   readonly isLeading = true;
   readonly forOthers = nothing;
-  readonly onGone = nothing;
+  readonly onGone = (): (() => void) => nothing;
   readonly renew = (): Promise<void> => Promise.resolve();
   readonly settled = (): Promise<boolean> => Promise.resolve(false);
   readonly use = (): (() => Promise<void>) => () => Promise.resolve();
-  readonly onLeading = (listener: (isLeading: boolean) => void): void => listener(true);
   readonly sharedId = (id: string): string => id;
   readonly senderOf = (): string => '';
   readonly isStillOfNode = (): boolean => true;
@@ -177,6 +176,11 @@ export class LocalPresence implements Presence {
 
   async eventually(change: () => Promise<unknown>): Promise<void> {
     await change().catch(nothing);
+  }
+
+  onLeading(listener: (isLeading: boolean) => void): () => void {
+    listener(true);
+    return nothing;
   }
 
   onChange(_listener: () => void): () => void {

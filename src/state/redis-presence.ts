@@ -11,6 +11,7 @@ import {
   type StateFault,
   type StateStore,
 } from './state-store';
+import { Listeners } from '../util/listeners';
 
 interface RedisPresenceOptions {
   store: SharedStore;
@@ -27,7 +28,7 @@ interface RedisPresenceOptions {
 }
 
 const tickMs = 1_000;
-const lookMs = 3_000;
+const lookAtStoreMs = 3_000;
 const beatMs = 5_000;
 const doubtMs = 10_000;
 const silentMs = 15_000;
@@ -77,9 +78,10 @@ export class RedisPresence implements Presence {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
-  readonly #onLeading = new Set<(isLeading: boolean) => void>();
-  readonly #onGone = new Set<() => void>();
-  readonly #onNewId = new Set<() => void>();
+  readonly #leading = new Listeners<[isLeading: boolean]>();
+  readonly #gone = new Listeners();
+  readonly onGone = this.#gone.add;
+  readonly #newId = new Listeners();
   readonly #owed = new Set<() => Promise<unknown>>();
   #users = 0;
   #ending = new AbortController();
@@ -153,17 +155,13 @@ export class RedisPresence implements Presence {
   async settled(signal?: Signal): Promise<boolean> {
     let hasWaited = false;
     for (let ms; (ms = this.#store.settlesInMs) > 0; hasWaited = true)
-      await this.#clock.sleep(Math.min(ms, lookMs), signal);
+      await this.#clock.sleep(Math.min(ms, lookAtStoreMs), signal);
     return hasWaited;
   }
 
   onChange(listener: () => void): () => void {
-    const end = this.#store.onChange(listener);
-    this.#onNewId.add(listener);
-    return () => {
-      end();
-      this.#onNewId.delete(listener);
-    };
+    const ends = [this.#store.onChange(listener), this.#newId.add(listener)];
+    return () => ends.forEach((end) => end());
   }
 
   /**
@@ -204,21 +202,15 @@ export class RedisPresence implements Presence {
     );
   }
 
-  onLeading(listener: (isLeading: boolean) => void, signal: Signal): void {
-    if (signal.aborted) return;
+  onLeading(listener: (isLeading: boolean) => void): () => void {
     listener(this.#isLeading);
-    if (this.#group === null) return;
-    this.#onLeading.add(listener);
-    signal.addEventListener('abort', () => {
-      this.#onLeading.delete(listener);
-      if (this.#onLeading.size === 0) void this.#endLead();
-    });
+    if (this.#group === null) return nothing;
+    const end = this.#leading.add(listener);
     void this.#seekLead();
-  }
-
-  onGone(call: () => void, signal: Signal): void {
-    this.#onGone.add(call);
-    signal.addEventListener('abort', () => this.#onGone.delete(call));
+    return () => {
+      end();
+      if (this.#leading.isEmpty) void this.#endLead();
+    };
   }
 
   async hasEnded(id: string): Promise<boolean> {
@@ -250,12 +242,12 @@ export class RedisPresence implements Presence {
       if (isDue || !this.#isSure) await this.#beat().catch(() => undefined);
       if (isDue && this.#isSure) for (const change of this.#owed) await this.eventually(change);
       const isAnySilent = [...this.#seen.values()].some(({ since }) => now - since >= silentMs);
-      const isLookDue = isAnySilent || now - this.#lookedAt > lookMs - tickMs / 2;
+      const isLookDue = isAnySilent || now - this.#lookedAt > lookAtStoreMs - tickMs / 2;
       const isAnyGone = isLookDue && (await this.#endSilent().catch(() => false));
       this.#noteLeading();
       // Not awaited: a slow store must not delay the next beat.
       if (isDue || isAnyGone) void this.#seekLead();
-      if (isAnyGone) for (const call of this.#onGone) call();
+      if (isAnyGone) this.#gone.call();
       await this.#clock.sleep(tickMs, signal).catch(() => undefined);
     }
   }
@@ -265,7 +257,7 @@ export class RedisPresence implements Presence {
    * next beat tries again.
    */
   #seekLead(): Promise<void> {
-    if (this.#onLeading.size === 0) return Promise.resolve();
+    if (this.#leading.isEmpty) return Promise.resolve();
     this.#seekingLead ??= this.#seekLeadOnce()
       .catch(() => undefined)
       .finally(() => (this.#seekingLead = null));
@@ -276,15 +268,14 @@ export class RedisPresence implements Presence {
     await this.renew();
     const id = this.#id;
     this.#lead = await retryOnConflict(async () => {
-      const stored = await readForUpdate(this.#store, this.#leaderKey);
-      const expected = stored?.version ?? null;
-      const leader = leaderSchema.safeParse(stored?.value).data?.id ?? '';
+      const { value, version: expected } = await readForUpdate(this.#store, this.#leaderKey, leaderSchema);
+      const leader = value?.id ?? '';
       if (this.#lead.id === id && this.#lead.version === expected) return this.#lead;
       if (leader !== id && !(await this.hasEnded(leader))) return noLead;
       const version = await this.#store.write(this.#leaderKey, { id }, { expected });
       return version === null ? null : { id, version };
     });
-    if (this.#onLeading.size === 0) await this.#endLead();
+    if (this.#leading.isEmpty) await this.#endLead();
     else this.#noteLeading();
   }
 
@@ -301,7 +292,7 @@ export class RedisPresence implements Presence {
     const isLeading = this.isStill(this.#lead.id);
     if (isLeading === this.#isLeading) return;
     this.#isLeading = isLeading;
-    for (const listener of this.#onLeading) listener(isLeading);
+    this.#leading.call(isLeading);
   }
 
   get #leaderKey(): string {
@@ -327,7 +318,7 @@ export class RedisPresence implements Presence {
       this.#beatAt = [];
       [this.#id, this.#version] = [newId(), null];
       version = await write(null);
-      for (const call of this.#onNewId) call();
+      this.#newId.call();
     }
     this.#version = version;
     this.#ahead = (await this.#store.now()) - this.#clock.monotonic();

@@ -15,6 +15,7 @@ import {
   type Stored,
   type StoredEntry,
 } from './state-store';
+import { Listeners } from '../util/listeners';
 
 /**
  * The part of `@redis/client` in use: the package is optional, so nothing else of it is known
@@ -54,7 +55,6 @@ export interface RedisStateStoreOptions {
 
 /** What *Check* shows of the store. */
 interface RedisReport {
-  version: string;
   /** Null if the server does not report it. */
   appendonly: boolean | null;
   appendfsync: string | null;
@@ -130,7 +130,8 @@ export class RedisStateStore implements SharedStore {
   readonly #options: RedisStateStoreOptions;
   readonly #clock: Clock;
   readonly #prefix: string;
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Listeners();
+  readonly onChange = this.#changed.add;
   #connecting: Promise<RedisClient> | null = null;
   #fault: StateFault | null = null;
   #failedAt = -Infinity;
@@ -159,11 +160,6 @@ export class RedisStateStore implements SharedStore {
 
   get settlesInMs(): number {
     return Math.max(0, this.#settledAt - this.#clock.monotonic());
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   async read(key: string): Promise<Stored | null> {
@@ -226,7 +222,7 @@ export class RedisStateStore implements SharedStore {
   async now(): Promise<number> {
     const reply = listOf(await this.#call('EVAL', scripts.now, '0'));
     const fault = evictionOf(this.place, infoOf(String(reply[2])));
-    if (fault === null) return timeOf(reply);
+    if (fault === null) return serverTimeOf(reply);
     if (this.#connecting !== null) this.#lose(this.#connecting, fault);
     throw fault;
   }
@@ -251,7 +247,6 @@ export class RedisStateStore implements SharedStore {
     }
     const isAppending = (await config('appendonly')) ?? info('aof_enabled');
     return {
-      version: info('valkey_version') ?? info('redis_version') ?? '',
       appendonly: isAppending === null ? null : ['yes', '1'].includes(isAppending),
       appendfsync: await config('appendfsync'),
       maxmemoryPolicy: (await config('maxmemory-policy')) ?? info('maxmemory_policy'),
@@ -358,7 +353,7 @@ export class RedisStateStore implements SharedStore {
       return { text, record: runSchema.safeParse(parseJson(text)).data };
     };
     const before = await read();
-    const now = timeOf(await send('TIME'));
+    const now = serverTimeOf(await send('TIME'));
     const isNew = before.record?.runId !== runId;
     if (isNew)
       await send(
@@ -377,7 +372,7 @@ export class RedisStateStore implements SharedStore {
     // After a fault, the end of the fault calls them.
     const mayHaveLost = this.#run !== '' && text !== this.#run && this.#fault === null;
     this.#run = text;
-    if (mayHaveLost) for (const listener of this.#listeners) listener();
+    if (mayHaveLost) this.#changed.call();
   }
 
   /**
@@ -425,7 +420,7 @@ export class RedisStateStore implements SharedStore {
   #set(fault: StateFault | null): void {
     const isNew = this.#fault?.message !== fault?.message;
     this.#fault = fault;
-    if (isNew) for (const listener of this.#listeners) listener();
+    if (isNew) this.#changed.call();
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {
@@ -595,7 +590,7 @@ function parseSealed(json: string, collection: string): z.infer<typeof sealedSch
 const conditionOf = (expected: string | null | undefined): string => (expected === undefined ? '*' : (expected ?? ''));
 const listOf = (reply: unknown): unknown[] => (Array.isArray(reply) ? (reply as unknown[]) : []);
 /** Milliseconds since 1970, of a reply with seconds and microseconds. */
-const timeOf = (reply: unknown): number => {
+const serverTimeOf = (reply: unknown): number => {
   const [seconds, microseconds] = listOf(reply).map(Number);
   return (seconds ?? 0) * 1000 + Math.floor((microseconds ?? 0) / 1000);
 };

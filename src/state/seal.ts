@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod/mini';
+import { getOrMake } from '../util/bounded';
 
 /** The content of a file: AES-256-GCM, all parts in base64. */
 export const sealedSchema = z.lazy(() =>
@@ -82,12 +83,7 @@ export class Seal {
   }
 
   #key(salt: string): Promise<Key> {
-    let key = this.#keys.get(salt);
-    if (key === undefined) {
-      key = derive(this.#secret, salt);
-      this.#keys.set(salt, key);
-    }
-    return key;
+    return getOrMake(this.#keys, salt, () => derive(this.#secret, salt));
   }
 }
 

@@ -19,7 +19,7 @@ export interface WriteCondition {
    * Change only if this is the stored version, or, with `null`, only if nothing is stored.
    * Default: change in any case.
    */
-  expected?: string | null;
+  expected?: string | null | undefined;
 }
 
 /**
@@ -131,16 +131,21 @@ export const unlessAway =
   };
 
 /**
- * What is stored under a key, to be changed on condition of its version; in place of a damaged
- * value, which is lost in any case, undefined.
+ * What is stored under a key, to be changed on condition of its version. Its value is null if
+ * nothing is stored, or nothing that has the shape: a damaged value is lost in any case.
  * @throws StateFault
  */
-export async function readForUpdate(store: Pick<StateStore, 'read'>, key: string): Promise<Stored | null> {
+export async function readForUpdate<Shape extends z.ZodMiniType>(
+  store: Pick<StateStore, 'read'>,
+  key: string,
+  shape: Shape,
+): Promise<{ value: z.infer<Shape> | null; version: string | null }> {
   try {
-    return await store.read(key);
+    const stored = await store.read(key);
+    return { value: shape.safeParse(stored?.value).data ?? null, version: stored?.version ?? null };
   } catch (error) {
     if (error instanceof StateFault && error.fault === 'damaged' && error.version !== null)
-      return { value: undefined, version: error.version };
+      return { value: null, version: error.version };
     throw error;
   }
 }

@@ -25,8 +25,14 @@ export interface Clock {
   sleep(ms: number, signal?: Signal): Promise<void>;
 }
 
+/** The time that was written last: several parts of the pack read that of a reading again. */
+let written = { at: Number.NaN, text: '' };
+
 /** ISO-8601, of milliseconds since 1970. */
-export const iso = (at: number): string => new Date(at).toISOString();
+export function iso(at: number): string {
+  if (at !== written.at) written = { at: Math.trunc(at), text: new Date(at).toISOString() };
+  return written.text;
+}
 
 /** The values of an answer mostly have one time, and several parts of the pack read it. */
 const parsedTimes = new Map<string, number>();
@@ -36,6 +42,7 @@ const longestTime = 40;
 
 /** Milliseconds since 1970, of ISO-8601; NaN for a text that is none. */
 export function timeOf(text: string): number {
+  if (text === written.text) return written.at;
   const known = parsedTimes.get(text);
   if (known !== undefined) return known;
   const time = Date.parse(text);

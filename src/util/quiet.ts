@@ -1,4 +1,5 @@
 import type { VehicleError } from '../errors';
+import { minuteMs } from './durations';
 
 /**
  * Hours of the day in which nothing is sent, except in answer to a question. All instants are
@@ -12,9 +13,8 @@ export interface QuietHours {
 
 const neverQuiet: QuietHours = { holdsAt: () => false, nextCheck: (at) => at };
 
-const minute = 60_000;
-const halfHour = 30 * minute;
-const day = 24 * 60;
+const halfHourMs = 30 * minuteMs;
+const minutesPerDay = 24 * 60;
 const pattern = /^\s*([01]?\d|2[0-3]):([0-5]\d)\s*[-\u2013]\s*([01]?\d|2[0-3]):([0-5]\d)\s*$/;
 
 /** `22:00-07:00` as minutes of the day; null if the text is something else. */
@@ -91,9 +91,9 @@ function quietHours({ from, to }: { from: number; to: number }, timeZone?: strin
     // A change to or from summer time comes at a full or a half hour. With a check at each of them,
     // an hour that the change skips or repeats does not delay the end.
     nextCheck(at) {
-      const left = (to - minuteOfDay(at) + day) % day;
-      const end = (Math.floor(at / minute) + left) * minute;
-      return Math.min(end, (Math.floor(at / halfHour) + 1) * halfHour);
+      const left = (to - minuteOfDay(at) + minutesPerDay) % minutesPerDay;
+      const end = (Math.floor(at / minuteMs) + left) * minuteMs;
+      return Math.min(end, (Math.floor(at / halfHourMs) + 1) * halfHourMs);
     },
   };
 }

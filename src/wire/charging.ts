@@ -3,6 +3,7 @@ import { unitInWords } from '../catalogue/units';
 import { isRecord, memberOf } from '../util/json';
 import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
+import { iso } from '../util/clock';
 
 /** docs/internals/contract.md 3. The unit is null if the service names no unit of distance. */
 interface ChargingMember extends Measured {
@@ -62,7 +63,7 @@ function doneAt({ chargingStatus, estimatedChargingTimeToTargetBatteryChargeLeve
   const { value, timestamp, reason = null } = left ?? cannotTell(null);
   if (typeof value !== 'number' || value <= 0 || value >= maxChargingMinutes || timestamp === null)
     return cannotTell(reason);
-  return { value: new Date(Date.parse(timestamp) + value * 60_000).toISOString(), unit: null, timestamp };
+  return { value: iso(Date.parse(timestamp) + value * 60_000), unit: null, timestamp };
 }
 
 const isMember = (input: unknown): boolean =>

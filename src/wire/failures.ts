@@ -4,6 +4,7 @@ import { VehicleError, type ErrorCode } from '../errors';
 import { parseJson } from '../util/json';
 import { identifier } from './schemas';
 import { isWallboxRefusal } from './wallbox';
+import { dayMs, hourMs, minuteMs, secondMs } from '../util/durations';
 
 /**
  * Turns every failed answer into one VehicleError. The service has several error bodies
@@ -290,11 +291,8 @@ function retryTime(code: ErrorCode, answer: FailedAnswer, now: number): Date | n
   return fromHeader ?? refillTime(answer.body, now) ?? new Date(now + defaultPauses[code]);
 }
 
-const second = 1000;
-const day = 24 * 60 * 60 * second;
-
 /** A sliding minute for the rate limit, an hour for a quota that refills once a day. */
-const defaultPauses = { RATE_LIMITED: 60 * second, QUOTA_SPENT: 60 * 60 * second } as const;
+const defaultPauses = { RATE_LIMITED: minuteMs, QUOTA_SPENT: hourMs } as const;
 
 /** "Quota will be replenished in 03:30:56.", with days in front as 1.03:30:56; the words vary. */
 const refillPattern =
@@ -308,10 +306,10 @@ export function refillTime(body: string, now: number): Date | null {
   const refill = refillPattern.exec(text);
   if (refill !== null) {
     const [days = 0, hours = 0, minutes = 0, seconds = 0] = refill.slice(1).map((part) => Number(part ?? 0));
-    return later((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * second, now);
+    return later((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * secondMs, now);
   }
   const again = againPattern.exec(text);
-  return again === null ? null : later(Number(again[1]) * second, now);
+  return again === null ? null : later(Number(again[1]) * secondMs, now);
 }
 
 /** `Retry-After` in seconds, or as a date that counts from the answer's `Date`; else null. */
@@ -320,7 +318,7 @@ export function retryAfter(
   { now, date: answered }: { now: number; date?: string | string[] | undefined },
 ): Date | null {
   const value = (typeof header === 'string' ? header : header?.[0])?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(value)) return later(Number(value) * second, now);
+  if (/^\d+(\.\d+)?$/.test(value)) return later(Number(value) * secondMs, now);
   // Date.parse accepts many numbers as dates; an HTTP date begins with the name of a day.
   const date = /^[a-z]{3,9},? /i.test(value) ? Date.parse(value) : Number.NaN;
   const answeredAt = typeof answered === 'string' ? Date.parse(answered) : Number.NaN;
@@ -328,4 +326,4 @@ export function retryAfter(
 }
 
 /** At least a second, at most a day, the longest window of a limit. */
-const later = (ms: number, now: number): Date => new Date(now + Math.min(Math.max(ms, second), day));
+const later = (ms: number, now: number): Date => new Date(now + Math.min(Math.max(ms, secondMs), dayMs));

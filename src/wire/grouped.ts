@@ -19,7 +19,7 @@ import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from 
 export function fromGroup(name: ResourceName, body: unknown, burnsFuel: boolean | null): Parsed<ResourceReading> {
   const row: GroupedResource = forFuel(groupedResources[name], burnsFuel);
   const data = unwrap(body);
-  const payload = readingOf(name, row, data);
+  const payload = groupedReading(name, row, data);
   return { payload, measuredAt: payload.timestamp };
 }
 
@@ -50,7 +50,7 @@ const verbatim = (measured: Measured): Measured =>
 
 type Data = Record<string, unknown>;
 
-function readingOf(name: ResourceName, row: GroupedResource, data: Data): ResourceReading {
+function groupedReading(name: ResourceName, row: GroupedResource, data: Data): ResourceReading {
   if (row.group === null) return { value: null, unit: null, timestamp: null };
   if ('bulbs' in row) return bulbReading(row, data);
   const resource: Resource = resources[name];
@@ -59,7 +59,8 @@ function readingOf(name: ResourceName, row: GroupedResource, data: Data): Resour
   const { timestamp } = measured;
   if (measured.value === null) return { value: null, unit, timestamp };
   const original = { value: measured.value, unit: measured.unit };
-  const { value, isExact } = 'words' in row ? inWord(row, resource, measured.value) : inUnit(row, resource, measured);
+  const { value, isExact } =
+    'words' in row ? convertedWord(row, resource, measured.value) : convertedNumber(row, resource, measured);
   return { value, unit, timestamp, ...(!isExact && { raw: original }) };
 }
 
@@ -74,7 +75,7 @@ interface Converted {
 
 const unconverted: Converted = { value: null, isExact: false };
 
-function inUnit(row: GroupedNumber, resource: Resource, { value, unit }: Measured): Converted {
+function convertedNumber(row: GroupedNumber, resource: Resource, { value, unit }: Measured): Converted {
   const number = toNumber(value);
   const factor = factorOf(row, resource, unit);
   if (number === null || factor === null) return unconverted;
@@ -98,7 +99,7 @@ function factorOf({ mixedUnits }: GroupedNumber, resource: Resource, unit: strin
   return 'unit' in resource ? factorBetween(unitInWords(unit) ?? '', resource.unit) : null;
 }
 
-function inWord(row: GroupedWord, resource: Resource, input: Scalar): Converted {
+function convertedWord(row: GroupedWord, resource: Resource, input: Scalar): Converted {
   if (typeof input !== 'string') return unconverted;
   const word = input.trim().toUpperCase();
   if (Object.hasOwn(row.words, word)) {

@@ -4,6 +4,7 @@ import { isRecord } from '../util/json';
 import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
 import type { Invocation } from './invocations';
 import { identifier, toNumber, toTimestamp, type Measured } from './schemas';
+import { dayMs } from '../util/durations';
 
 /**
  * A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null.
@@ -32,7 +33,7 @@ interface WallboxReading extends Omit<Measured, 'timestamp'> {
 }
 
 /** At 6 ampere on one phase, the largest battery is full before. */
-const maxOpenMs = 3 * 24 * 60 * 60_000;
+const maxOpenMs = 3 * dayMs;
 
 /** Whether an answer to a command of a wallbox contains its outcome, although it is no success. */
 export const isWallboxRefusal = (status: number): boolean => status === 409 || status === 422;

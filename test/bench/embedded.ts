@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Node, NodeMessage, NodeRedApp } from 'node-red';
+import { listen } from '../support/listening';
 
 const root = resolve(__dirname, '../../..');
 
@@ -119,8 +119,7 @@ export async function embed(
     logging: { console: { level: 'error', metrics: false, audit: false } },
   } as unknown as Parameters<typeof RED.init>[1]);
   await started(RED, RED.start());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await listen(server);
   if (flows.length > 0)
     await started(RED, RED.runtime.flows.setFlows({ flows: { flows }, deploymentType: 'full' } as never));
   const { getNode } = RED.nodes as unknown as { getNode(id: string): Node };

@@ -5,14 +5,12 @@ import { appendFileSync } from 'node:fs';
 import { command } from './command';
 import { day } from './day';
 import { growth } from './growth';
-import { sharing } from './sharing';
 import { start } from './start';
 import { fleets, stores } from './stores';
 import { passed, tableOf, type Row } from './table';
 import { throughput } from './throughput';
 
 const parts: Record<string, () => Promise<Row[]>> = {
-  sharing: () => sharing(),
   start: () => start(),
   throughput: () => throughput(),
   command: () => command(),

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { testCertificate } from '../support/test-certificate';
+import { listen } from '../support/listening';
 
 /** Statuses of gateways, load balancers and content networks that no service itself sends. */
 const gatewayStatuses = [
@@ -161,9 +162,8 @@ export async function startFaultProxy(serviceUrl: string): Promise<FaultProxy> {
     }
     server.emit('connection', socket);
   });
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
   const proxy: FaultProxy = {
-    url: `https://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    url: `https://127.0.0.1:${await listen(front)}`,
     injected: 0,
     inject(vin, fault, times) {
       if (fault === 'mute TLS') muteConnections = Math.min(times, 2);

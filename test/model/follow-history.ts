@@ -125,7 +125,7 @@ export async function liveThrough(random: Random): Promise<Met> {
       gone?.();
       if (verdict !== null) {
         verdicts.push(verdict);
-        if (await commandsOf().hasDelivered(record.id)) cut.noted = true;
+        if (await commandsOf().hasSent(record.id)) cut.noted = true;
         if (result !== null) {
           met.toldAgain += 1;
           assert.deepEqual(verdict, verdicts[0], 'a verdict that is told again is the same');
@@ -185,7 +185,7 @@ export async function liveThrough(random: Random): Promise<Met> {
             cut.afterTelling += 1;
             return verdict;
           }
-          await commands.delivered(open);
+          await commands.markSent(open);
         } else {
           assert.notEqual(report.outcome, 'succeeded', 'a success is a verdict, not a change');
           await commands.change(open);

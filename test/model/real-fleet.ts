@@ -514,13 +514,13 @@ class RealFleet {
   }
 
   /**
-   * Whether the only process was killed before it can have stored a refresh, and its next life has
-   * not repeated it: the service accepts the refresh token for a minute, and a pause of 40 s more
-   * would leave too little of it.
+   * Whether the only process was killed so soon after a refresh that the store may not have it,
+   * because it was away or forgot it, and its next life has not refreshed: the service accepts the
+   * former refresh token for a minute, and a pause of 40 s more would leave too little of it.
    */
   #isRefreshOpen(): boolean {
     const last = this.#requests.findLast(({ path }) => path === '/as/token.oauth2');
-    return last !== undefined && this.#killedAt >= last.at && this.#killedAt < last.at + second;
+    return last !== undefined && this.#killedAt >= last.at && this.#killedAt < last.at + takeOverMs;
   }
 
   /** As a machine that lost its power does with `appendfsync everysec`. */
@@ -605,7 +605,7 @@ class RealFleet {
       const received = (sent.get(asked) ?? []).map(
         ({ receivedAt, timeline }) => `${time(receivedAt)}-${time(timeline.at(-1)?.at ?? receivedAt)}`,
       );
-      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${codesOf(asked).join(', ') || 'none'}`;
+      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${codesOf(asked).join(', ') || 'none'}; the store forgot at ${this.#losses.map(time).join(', ') || 'no time'}`;
     };
     const sent = this.#sent();
     const hasForgotten = (asked: Asked, until: number): boolean =>
@@ -654,6 +654,8 @@ class RealFleet {
           else if (more.every(({ at }) => hasForgotten(asked, at))) count('results twice, because the store forgot');
           else doubled.push(asked);
       } else if (isSent && asked.codes.length > 0) wrong.push(asked);
+      else if (isSent && [...asked.lives.keys()].every(({ diedAt }) => diedAt !== null && hasForgotten(asked, diedAt)))
+        count('no result: the store forgot it, and then its process was killed');
       else if (open.has(asked)) late.push(asked);
       else if (asked.codes.length > 0) count(`not sent: ${codesOf(asked).join(' and ')}`);
       else if (!isSent) count('not sent: it waited in a process that was killed');

@@ -25,6 +25,10 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     { id: 'tab', type: 'tab', label: 'Car' },
     { id: 'car', type: 'connected-vehicle', service: 'demo' },
   ];
+  const start = (settings: object = {}): void => {
+    before(async () => (nodeRed = await startNodeRed(flows, undefined, { ...fewNodes, ...settings })));
+    after(() => nodeRed.stop());
+  };
   const ask = (action: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${nodeRed.url}connected-vehicle/car/${action}`, {
       method: 'POST',
@@ -33,8 +37,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
 
   describe('without users', () => {
-    before(async () => (nodeRed = await startNodeRed(flows, undefined, fewNodes)));
-    after(() => nodeRed.stop());
+    start();
 
     it('answers its own editor', async () => {
       const { vehicles } = (await (await ask('vehicles', { origin: nodeRed.url.slice(0, -1) })).json()) as {
@@ -76,14 +79,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
   });
 
   describe('if everybody may look and nobody may change', () => {
-    before(
-      async () =>
-        (nodeRed = await startNodeRed(flows, undefined, {
-          ...fewNodes,
-          adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } },
-        })),
-    );
-    after(() => nodeRed.stop());
+    start({ adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } } });
 
     it('tells state and commands, and asks for nothing that uses typed or stored secrets', async () => {
       for (const action of reads) assert.equal((await ask(action)).status, 200, action);
@@ -94,17 +90,8 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
   describe('if everybody may do everything, and some have a name', () => {
     const password = '$2b$04$X2/3sKa1FbUqemuF4hZAZOjvrK7/L3aUjbtGSi223OErVx68SPX2m'; // pw
     const users = [{ username: 'driver', password, permissions: '*' }];
-    before(
-      async () =>
-        (nodeRed = await startNodeRed(flows, undefined, {
-          ...fewNodes,
-          adminAuth: { type: 'credentials', users, default: { permissions: '*' } },
-        })),
-    );
-    after(() => nodeRed.stop());
-
-    it('answers a page behind a proxy with the token of a user, and refuses a token that was never issued', async () => {
-      const origin = 'https://outside.example';
+    start({ adminAuth: { type: 'credentials', users, default: { permissions: '*' } } });
+    const signIn = async (): Promise<string> => {
       const login = {
         client_id: 'node-red-editor',
         grant_type: 'password',
@@ -113,6 +100,12 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
         password: 'pw',
       };
       const { access_token: token } = (await nodeRed.admin('POST', 'auth/token', login)) as { access_token: string };
+      return token;
+    };
+
+    it('answers a page behind a proxy with the token of a user, and refuses a token that was never issued', async () => {
+      const origin = 'https://outside.example';
+      const token = await signIn();
       for (const action of reads) {
         assert.equal((await ask(action, { origin, authorization: 'Bearer made-up' })).status, 403, action);
         assert.equal((await ask(action, { origin, authorization: `Bearer ${token}` })).status, 200, action);
@@ -121,14 +114,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
     });
 
     it('counts the requests of each user separately', async () => {
-      const login = {
-        client_id: 'node-red-editor',
-        grant_type: 'password',
-        scope: '*',
-        username: 'driver',
-        password: 'pw',
-      };
-      const { access_token: token } = (await nodeRed.admin('POST', 'auth/token', login)) as { access_token: string };
+      const token = await signIn();
       const nobody = await Promise.all(Array.from({ length: 130 }, () => ask('state')));
       assert.ok(nobody.some(({ status }) => status === 429));
       assert.equal((await ask('state', { authorization: `Bearer ${token}` })).status, 200);
@@ -136,14 +122,7 @@ describe('Who may ask the runtime what the dialogs ask, in a real Node-RED', fun
   });
 
   describe('if nobody may do anything without a name', () => {
-    before(
-      async () =>
-        (nodeRed = await startNodeRed(flows, undefined, {
-          ...fewNodes,
-          adminAuth: { type: 'credentials', users: [] },
-        })),
-    );
-    after(() => nodeRed.stop());
+    start({ adminAuth: { type: 'credentials', users: [] } });
 
     it('answers only the page to which a sign-in returns', async () => {
       for (const action of [...writes, ...reads]) assert.equal((await ask(action)).status, 401, action);

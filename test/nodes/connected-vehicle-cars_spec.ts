@@ -4,20 +4,14 @@ import type { CarSummary } from '../../nodes/cars/runtime/cars';
 import { editorsOf, useClock } from '../../nodes/runtime';
 import { classicCar, demoCar, demoCars, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, type EditorAnswer } from '../support/editor-client';
-import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
+import { customVehicle, demoCredentials, type Flow, type NodeConfig, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 describe('What the tab "Cars" asks of the runtime', () => {
   let service: Simulator;
   let flow: Flow;
-  beforeEach(async () => {
-    service = await startSimulator({ cars: [classicCar, demoCar] });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-  });
+
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp), { cars: [classicCar, demoCar] });
 
   const load = (config: object = {}, vehicle: object = {}): Promise<void> =>
     flow.load(

@@ -248,7 +248,7 @@ describe(type, () => {
     } finally {
       disk.rename = rename;
     }
-    assert.ok(await stored().hasDelivered(payload.id));
+    assert.ok(await stored().hasSent(payload.id));
   });
 
   it('keeps a watch on disk before it waits for anything', async () => {

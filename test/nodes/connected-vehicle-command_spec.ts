@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { useClock } from '../../nodes/runtime';
-import { startSimulator, type Simulator } from '../support/simulator';
-import { customVehicle, demoCredentials, Flow, type Received } from '../support/flow';
+import type { Simulator } from '../support/simulator';
+import { customVehicle, demoCredentials, type Flow, type Received, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-command';
@@ -10,17 +10,12 @@ describe(type, () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    service = await startSimulator();
+  setUpRealTimeFlow((setUp) => {
+    ({ service, flow } = setUp);
     service.car().set({
       commandPlan: { answerAfterMs: 0 },
       extraCommands: ['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'],
     });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
   });
 
   const load = (config: Record<string, unknown> = {}, vehicle: Record<string, unknown> = {}): Promise<void> =>

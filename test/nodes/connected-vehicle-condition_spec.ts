@@ -1,11 +1,10 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { electricCar, type Simulator } from '../support/simulator';
 import { readText } from '../package/checkout';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
+import { listen } from '../support/listening';
 
 const type = 'connected-vehicle-condition';
 
@@ -211,9 +210,8 @@ describe(type, () => {
           },
         );
         asked.pipe(forwarded);
-      }).listen(0, '127.0.0.1');
-      await once(wrong, 'listening');
-      const baseUrl = `http://127.0.0.1:${(wrong.address() as AddressInfo).port}`;
+      });
+      const baseUrl = `http://127.0.0.1:${await listen(wrong)}`;
       const port = async (...conditions: object[]): Promise<number> => {
         await load({ conditions }, { baseUrl });
         const found = (await check()).port;

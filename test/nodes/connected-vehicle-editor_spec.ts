@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { classicCar, demoCar, demoCars, startSimulator, type Simulator } from '../support/simulator';
 import { useClock } from '../../nodes/runtime';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import type { Flow } from '../support/flow';
+import { customVehicle, demoCredentials, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
+import { withEnvironment } from '../support/environment';
 
 interface Finding {
   about: string;
@@ -23,15 +25,8 @@ const user = (label: string, reads: string[], commands: string[] = []): object =
 describe('What the dialogs ask of the runtime', () => {
   let service: Simulator;
   let flow: Flow;
-  beforeEach(async () => {
-    service = await startSimulator({ cars: [classicCar, demoCar] });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    useClock(undefined);
-    await flow.end();
-    await service.close();
-  });
+
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp), { cars: [classicCar, demoCar] });
 
   const vehicle = (changes: object = {}): Record<string, unknown> =>
     customVehicle(service, changes as Record<string, unknown>);
@@ -208,12 +203,8 @@ describe('What the dialogs ask of the runtime', () => {
     });
 
     it('says that requests go through a proxy, and that certificates are not verified', async () => {
-      const before = { ...process.env };
-      Object.assign(process.env, {
-        HTTPS_PROXY: 'http://user:secret@127.0.0.1:1',
-        NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      });
-      try {
+      const env = { HTTPS_PROXY: 'http://user:secret@127.0.0.1:1', NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+      await withEnvironment(env, async () => {
         await load({ baseUrl: 'https://service.test' });
         const findings = await check(formOf(vehicle({ baseUrl: 'https://service.test' })));
         assert.deepEqual(summary(findings), ['proxy good', 'certificates bad CONFIG', 'service bad NETWORK']);
@@ -225,11 +216,7 @@ describe('What the dialogs ask of the runtime', () => {
           verifiesCertificates: false,
         });
         assert.ok(!JSON.stringify([findings, diagnostics]).includes('secret'));
-      } finally {
-        for (const name of ['HTTPS_PROXY', 'NODE_TLS_REJECT_UNAUTHORIZED'])
-          if (before[name] === undefined) delete process.env[name];
-          else process.env[name] = before[name];
-      }
+      });
     });
 
     it('says that the vehicle is not linked, not valid or not named', async () => {

@@ -186,27 +186,6 @@ describe(type, () => {
     await until(() => payloads().length === 1);
   });
 
-  it('sends an event again, unchanged, when Node-RED was killed while it was sent', async () => {
-    await load({ events: ['unlocked', 'locked'] });
-    await until(isListening);
-    service.car().set({ lock: 'UNLOCKED' });
-    // The state on disk at the moment when the next node gets the message.
-    let kill = (): Promise<void> => assert.fail();
-    flow.node('out0').on('input', () => void (kill = flow.killedNow()));
-    await until(() => payloads().length === 1);
-    const [sent] = payloads();
-    await kill();
-    await load({ events: ['unlocked', 'locked'] });
-    await until(() => payloads().length === 1);
-    await pass(5);
-    assert.deepEqual(payloads(), [sent]);
-    await flow.unload();
-    await load({ events: ['unlocked', 'locked'] });
-    await until(isListening);
-    await pass(5);
-    assert.deepEqual(payloads(), []);
-  });
-
   it('follows a trip and a charge', async () => {
     const home = { name: 'home', latitude: 57.7, longitude: 11.97, radius: 200 };
     const car = service

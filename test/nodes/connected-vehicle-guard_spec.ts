@@ -128,19 +128,6 @@ describe(type, () => {
     assert.match(String((await askEditor('test', {}, { id: 'n' })).error?.message), /^No vehicle is chosen/);
   });
 
-  it('holds an alert back until a deploy is over, because the next node may be closed', async () => {
-    await load({ minutes: 0, watch: ['window'] });
-    await pass(3);
-    const endDeploy = await flow.beginDeploy();
-    service.car().set({ windows: { frontLeft: 'OPEN' } });
-    service.clearRequests();
-    await until(() => service.requests.some(({ status }) => status === 200));
-    await pass(0.25);
-    assert.deepEqual(said(0), []);
-    await endDeploy();
-    await until(() => said(0).length === 1);
-  });
-
   it('sends an alert again, unchanged, when Node-RED was killed while it was sent', async () => {
     await load({ minutes: 5 });
     service.car().set({ windows: { frontLeft: 'OPEN' } });

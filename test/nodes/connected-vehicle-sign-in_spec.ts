@@ -14,9 +14,10 @@ import { useClock } from '../../nodes/runtime';
 import { everyScope, startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, formOf, signInAtPage, type EditorAnswer } from '../support/editor-client';
 import { startConnectProxy } from '../support/connect-proxy';
-import { customVehicle, Flow } from '../support/flow';
+import { customVehicle, Flow, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 import helper = require('node-red-node-test-helper');
+import { withEnvironment } from '../support/environment';
 
 const client = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'demo-secret' };
 const callback = 'http://localhost:1880/connected-vehicle/callback';
@@ -24,15 +25,11 @@ const callback = 'http://localhost:1880/connected-vehicle/callback';
 describe('Signing in from the editor', () => {
   let service: Simulator;
   let flow: Flow;
-  beforeEach(async () => {
-    service = await startSimulator();
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    useClock(undefined);
-    await flow.end();
-    await service.close();
-  });
+
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp));
+  // A test replaces the service that was set up.
+  afterEach(() => service.close());
+  afterEach(() => flow.end());
 
   const vehicle = (changes: Record<string, unknown> = {}): Record<string, unknown> =>
     customVehicle(service, {
@@ -382,10 +379,8 @@ describe('Signing in from the editor', () => {
   it('to Volvo Cars asks the discovery document of Volvo ID for the addresses, and works without it', async () => {
     const proxy = await startConnectProxy({});
     const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
-    const before = names.map((name) => [name, process.env[name]] as const);
-    for (const name of names) delete process.env[name];
-    process.env['HTTPS_PROXY'] = proxy.url;
-    try {
+    const none = Object.fromEntries(names.map((name) => [name, undefined]));
+    await withEnvironment({ ...none, HTTPS_PROXY: proxy.url }, async () => {
       await load();
       for (const _ of [1, 2]) {
         const { url } = await askEditor('sign-in', formOf(vehicle({ service: 'volvo-cars' }), client, { callback }));
@@ -393,13 +388,7 @@ describe('Signing in from the editor', () => {
         assert.equal(origin + pathname, 'https://volvoid.eu.volvocars.com/as/authorization.oauth2');
       }
       assert.deepEqual(proxy.targets, ['volvoid.eu.volvocars.com:443'], 'asked once');
-    } finally {
-      for (const [name, value] of before) {
-        if (value === undefined) delete process.env[name];
-        else process.env[name] = value;
-      }
-      await proxy.close();
-    }
+    }).finally(() => proxy.close());
   });
 
   it('works with the secondary API key as with the primary one, and reports a key that was regenerated', async () => {

@@ -6,7 +6,8 @@ import { reads, readNames } from '../../src/catalogue/reads';
 import type { Account, JournalEntry, ListedValue } from '../../src/index';
 import { assertClasses } from '../support/home-assistant';
 import { demoCar, electricCar, hybridCar, startSimulator, type Simulator } from '../support/simulator';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import type { Flow } from '../support/flow';
+import { customVehicle, demoCredentials, setUpRealTimeFlow } from '../support/flow';
 import { ManualClock } from '../support/manual-clock';
 
 const type = 'connected-vehicle-status';
@@ -15,15 +16,9 @@ describe(type, () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    service = await startSimulator();
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-    useClock(undefined);
-  });
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp));
+  // A test replaces the service that was set up.
+  afterEach(() => service.close());
 
   const load = (
     config: Record<string, unknown> = {},

@@ -4,7 +4,7 @@ import { startSimulator, type Simulator } from '../support/simulator';
 import { askEditor, formOf } from '../support/editor-client';
 import { useClock } from '../../nodes/runtime';
 import { ManualClock } from '../support/manual-clock';
-import { customVehicle, demoCredentials, Flow, type NodeConfig } from '../support/flow';
+import { customVehicle, demoCredentials, Flow, type NodeConfig, setUpRealTimeFlow } from '../support/flow';
 
 /** A record as a command node would have passed it on. */
 const record = (service: Simulator): object => ({
@@ -28,15 +28,9 @@ const record = (service: Simulator): object => ({
 describe('A read-only vehicle', () => {
   let service: Simulator;
   let flow: Flow;
-  beforeEach(async () => {
-    service = await startSimulator();
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    useClock(undefined);
-    await flow.end();
-    await service.close();
-  });
+
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp));
+  afterEach(() => flow.end());
 
   const vehicle = (): Record<string, unknown> => customVehicle(service, { readOnly: true });
   const load = (config: Record<string, unknown>, more: NodeConfig[] = []): Promise<void> =>

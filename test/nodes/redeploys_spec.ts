@@ -38,9 +38,9 @@ const add = (counts: Counts, name: string, count = 1): void => void (counts[name
 
 /** Counts from now on what is called back and has not been ended. */
 function countListeners(editors: ReturnType<typeof editorsOf>): () => number {
-  const onNews = editors.onNews.bind(editors);
+  const { onNews } = editors;
   let listening = 0;
-  editors.onNews = (listener) => {
+  const counted: typeof onNews = (listener) => {
     const end = onNews(listener);
     listening += 1;
     return () => {
@@ -48,6 +48,7 @@ function countListeners(editors: ReturnType<typeof editorsOf>): () => number {
       end();
     };
   };
+  Object.assign(editors, { onNews: counted });
   return () => listening;
 }
 

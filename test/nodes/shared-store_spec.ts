@@ -11,6 +11,7 @@ import { closeAccounts, openTestAccount } from '../support/account';
 import { customVehicle, demoCredentials, setUpFlow, type Flow, type Received } from '../support/flow';
 import type { ManualClock } from '../support/manual-clock';
 import { describeOnRedis, openRedis, RedisServer } from '../support/redis-server';
+import { withEnvironment } from '../support/environment';
 
 const credentialSecret = 'a secret of the tests';
 
@@ -37,8 +38,9 @@ describeOnRedis('A Node-RED with a shared store', () => {
   const failure = ({ vehicle }: Received): string =>
     `${String(vehicle?.error?.['code'])} ${String(vehicle?.error?.['message'])}`;
 
-  it('keeps everything there, and nothing in its user directory', async () => {
-    await load({ type: 'connected-vehicle-guard', minutes: 5, poll: 60 });
+  it('keeps everything there, also the state of a guard over a restart, and nothing in its user directory', async () => {
+    const config = { type: 'connected-vehicle-guard', minutes: 5, poll: 60 };
+    await load(config);
     service.car().set({ windows: { frontLeft: 'OPEN' } });
     await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
     await flow.endProcess();
@@ -49,14 +51,6 @@ describeOnRedis('A Node-RED with a shared store', () => {
       String(keys),
     );
     assert.ok(!keys.includes('connected-vehicle:process'), 'the record is removed when Node-RED stops');
-  });
-
-  it('keeps the state of a guard over a restart', async () => {
-    const config = { type: 'connected-vehicle-guard', minutes: 5, poll: 60 };
-    await load(config);
-    service.car().set({ windows: { frontLeft: 'OPEN' } });
-    await clock.advanceUntil(() => flow.outputs[0]?.length === 1, 1_000);
-    await flow.endProcess();
     flow.outputs = [[], []];
     await load(config);
     service.car().set({ windows: { frontLeft: 'CLOSED' } });
@@ -79,9 +73,8 @@ describeOnRedis('A Node-RED with a shared store', () => {
     it(`says in a group that another copy reads the car, and reads it when that copy has ended: ${config.type}`, async () => {
       const store = openRedis(server.url, { scope: 'copies', secret: () => credentialSecret, clock });
       const presence = new RedisPresence({ store, group: 'copies', clock });
-      const leading = new AbortController();
       await new Promise<void>((resolve) => {
-        presence.onLeading((isLeading) => (isLeading ? resolve() : undefined), leading.signal);
+        presence.onLeading((isLeading) => (isLeading ? resolve() : undefined));
       });
       flow.settings = { credentialSecret, connectedVehicle: { store: server.url, group: 'copies' } };
       await load({ ...config, poll: 60 });
@@ -233,26 +226,17 @@ describeOnRedis('A Node-RED with a shared store', () => {
     assert.equal(scopeOf('data'), scopeOf(resolve('data')));
   });
 
-  it('makes one group of the copies of an instance of FlowFuse, and none of its devices', () => {
-    const groupOf = (env: Record<string, string>): string | null | undefined => {
-      const before = { ...process.env };
-      Object.assign(process.env, env);
-      const settings = { credentialSecret, userDir: '/data', connectedVehicle: { store: 'redis://127.0.0.1:1' } };
-      try {
-        // It reads nothing else of Node-RED.
-        return chooseSharedStore({ settings } as unknown as NodeAPI, systemClock)?.group;
-      } finally {
-        // The object itself stays: only it sets the environment, for example the time
-        // zone of later tests.
-        for (const name of Object.keys(env)) {
-          if (before[name] === undefined) delete process.env[name];
-          else process.env[name] = before[name];
-        }
-      }
-    };
-    assert.equal(groupOf({ FF_INSTANCE_ID: 'one' }), 'one');
-    assert.equal(groupOf({ FF_INSTANCE_ID: 'one', FF_DEVICE_ID: 'two' }), null);
-    assert.equal(groupOf({ FF_INSTANCE_ID: 'one', FF_DEVICE_ID: 'two', CONNECTED_VEHICLE_GROUP: 'three' }), 'three');
+  it('makes one group of the copies of an instance of FlowFuse, and none of its devices', async () => {
+    const settings = { credentialSecret, userDir: '/data', connectedVehicle: { store: 'redis://127.0.0.1:1' } };
+    const groupOf = (env: Record<string, string>): Promise<string | null | undefined> =>
+      // It reads nothing else of Node-RED.
+      withEnvironment(env, () => chooseSharedStore({ settings } as unknown as NodeAPI, systemClock)?.group);
+    assert.equal(await groupOf({ FF_INSTANCE_ID: 'one' }), 'one');
+    assert.equal(await groupOf({ FF_INSTANCE_ID: 'one', FF_DEVICE_ID: 'two' }), null);
+    assert.equal(
+      await groupOf({ FF_INSTANCE_ID: 'one', FF_DEVICE_ID: 'two', CONNECTED_VEHICLE_GROUP: 'three' }),
+      'three',
+    );
   });
 
   it('has demo cars that need no store', async () => {
@@ -319,8 +303,7 @@ describeOnRedis('A Node-RED with a shared store', () => {
     });
 
   it('says what is wrong with a value of the environment, and keeps nothing in files instead', async () => {
-    process.env['CONNECTED_VEHICLE_COMMANDS'] = ' both ';
-    try {
+    await withEnvironment({ CONNECTED_VEHICLE_COMMANDS: ' both ' }, async () => {
       flow.settings = { credentialSecret, connectedVehicle: { store: server.url, commands: 'each' } };
       await load({ type: 'connected-vehicle-command', command: 'flash', interface: 'v1' });
       assert.match(
@@ -328,8 +311,6 @@ describeOnRedis('A Node-RED with a shared store', () => {
         /^STORE_UNAVAILABLE The value of CONNECTED_VEHICLE_COMMANDS is not valid/,
       );
       assert.ok(!existsSync(join(flow.userDir, 'connected-vehicle')));
-    } finally {
-      delete process.env['CONNECTED_VEHICLE_COMMANDS'];
-    }
+    });
   });
 });

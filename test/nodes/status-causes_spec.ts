@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import type { VehicleNode } from '../../nodes/node-red/vehicle-node';
-import { startSimulator, type Simulator } from '../support/simulator';
-import { customVehicle, demoCredentials, Flow } from '../support/flow';
+import { type Simulator } from '../support/simulator';
+import type { Flow } from '../support/flow';
+import { customVehicle, demoCredentials, setUpRealTimeFlow } from '../support/flow';
 
 const status = { type: 'connected-vehicle-status' };
 const command = { type: 'connected-vehicle-command', command: 'lock' };
@@ -15,14 +16,8 @@ const client = { apiKey: 'demo-key', clientId: 'demo-client', clientSecret: 'dem
 describe('The status of a node that cannot work', () => {
   let service: Simulator;
   let flow: Flow;
-  beforeEach(async () => {
-    service = await startSimulator();
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-  });
+
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp));
 
   const badge = async (code: string) => flow.until(() => flow.badges.find((shown) => shown.code === code));
 

@@ -1,9 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { demoCar, electricCar, startSimulator, type Simulator } from '../support/simulator';
+import { listen } from '../support/listening';
 import { itLong } from '../support/long';
 import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { examples, type FlowNode } from './checkout';
@@ -147,6 +146,7 @@ describe('The examples in trouble', function () {
 
   describe('Push to the phone with ntfy', () => {
     let server: Server;
+    let port: number;
     let pushes: { path: string; title: unknown; text: string }[];
     let status = 200;
 
@@ -158,13 +158,11 @@ describe('The examples in trouble', function () {
           response.writeHead(status).end('{"error":"too many"}');
         });
       });
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
+      port = await listen(server);
     });
     afterEach(() => server.close());
 
     const deploy = async (topic: string): Promise<void> => {
-      const { port } = server.address() as AddressInfo;
       nodes = await deployExample(nodeRed, service, 'Push to the phone with ntfy', (node) => {
         if (node.type === 'connected-vehicle-event') return { ...node, poll: 1 };
         if (node.type === 'http request')

@@ -44,6 +44,16 @@ export async function deployExample(
   return held;
 }
 
+/** Deploys the example that speaks MQTT, for a broker on this machine. It reads each second. */
+export async function deployHomeAssistant(nodeRed: RealNodeRed, service: Simulator, port: number): Promise<void> {
+  const changes: Record<string, object> = {
+    'mqtt-broker': { broker: '127.0.0.1', port: String(port), autoConnect: true },
+    'connected-vehicle': { requestsPerMinute: 1000 },
+    'connected-vehicle-status': { poll: 1 },
+  };
+  await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({ ...node, ...changes[node.type] }));
+}
+
 /** Without the nodes of Dashboard 2, which are installed for dashboard_spec only. */
 export const withoutPages = <Node extends { type: string }>(nodes: readonly Node[]): Node[] =>
   nodes.filter(({ type }) => !type.startsWith('ui-'));

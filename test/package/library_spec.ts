@@ -2,10 +2,10 @@ import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { packageJson, readText, root } from './checkout';
+import { listen } from '../support/listening';
 
 /** What the library answers to its form. */
 interface Answer {
@@ -45,9 +45,7 @@ class Services {
 
   /** What the script prints, and how it ends. */
   async run(): Promise<{ code: number; said: string }> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    const address = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    const address = `http://127.0.0.1:${await listen(this.server)}`;
     try {
       const script = spawn(process.execPath, [join(root, 'scripts/library.mjs'), address, address, '1']);
       const [out, err, [code]] = await Promise.all([text(script.stdout), text(script.stderr), once(script, 'close')]);

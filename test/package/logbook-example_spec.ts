@@ -1,9 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { listen } from '../support/listening';
 import { ManualClock } from '../support/manual-clock';
 import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
@@ -76,15 +75,14 @@ describe('The example “Logbook to CSV and InfluxDB”', function () {
           response.writeHead(400).end(String(error));
         }
       });
-    }).listen(0, '127.0.0.1');
-    await once(influx, 'listening');
+    });
+    const port = await listen(influx);
     nodeRed = await startNodeRed([], undefined, fewNodesAnd('70-CSV.js', '10-file.js', '21-httprequest.js'));
     sidebar = await DebugSidebar.open(nodeRed.url);
     // Behind the clock of Node-RED, so that what the car reports after a drive
     // is still in the past.
     const clock = new ManualClock(Date.now() - 60 * minute);
     service = await startSimulator({ clock, cars: [{ ...electricCar, location: position }] });
-    const { port } = influx.address() as AddressInfo;
     nodes = await deployExample(nodeRed, service, 'Logbook to CSV and InfluxDB', (node) => {
       if (node.type === 'connected-vehicle')
         return {

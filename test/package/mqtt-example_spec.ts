@@ -1,70 +1,44 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
-import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { checkedDiscovery, type Entity } from '../support/home-assistant';
 import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startSimulator, type Simulator } from '../support/simulator';
-import { deployExample, nodesOf, untilAsked } from './example-flow';
-
-interface Published {
-  topic: string;
-  text: string;
-  retain: boolean;
-}
+import { Broker, type Published } from './broker';
+import { deployHomeAssistant, nodesOf, untilAsked } from './example-flow';
 
 /** The example that speaks MQTT, in a real Node-RED with a real broker. */
 describe('The example “Home Assistant through MQTT”', function () {
-  let broker: Aedes;
-  let server: Server;
-  let port: number;
+  let broker: Broker;
   let service: Simulator;
   let nodeRed: RealNodeRed;
   const published: Published[] = [];
   const waiting: (() => void)[] = [];
 
   /** Starts a broker that knows nothing of what was published before. */
-  const openBroker = async (at: number): Promise<number> => {
-    broker = await (await import('aedes')).Aedes.createBroker();
-    broker.on('publish', ({ topic, payload, retain }) => {
-      if (topic.startsWith('$SYS')) return;
-      published.push({ topic, text: payload.toString(), retain });
+  const openBroker = async (at?: number): Promise<void> => {
+    const onPublish = (message: Published): void => {
+      published.push(message);
       waiting.splice(0).forEach((wake) => wake());
-    });
-    server = createServer((socket) => broker.handle(socket));
-    server.listen(at, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  };
-  const closeBroker = async (): Promise<void> => {
-    await new Promise<void>((resolve) => broker.close(resolve));
-    await new Promise((resolve) => server.close(resolve));
+    };
+    broker = await Broker.open(onPublish, at);
   };
 
   before(async () => {
-    port = await openBroker(0);
-    await closeBroker();
+    await openBroker();
+    const { port } = broker;
+    await broker.close();
     service = await startSimulator();
-    const changes: Record<string, object> = {
-      'mqtt-broker': { broker: '127.0.0.1', port: String(port), autoConnect: true },
-      'connected-vehicle': { requestsPerMinute: 1000 },
-      'connected-vehicle-status': { poll: 1 },
-    };
     nodeRed = await startNodeRed([], undefined, { ...fewNodesAnd('10-mqtt.js'), mqttReconnectTime: 100 });
-    await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({
-      ...node,
-      ...changes[node.type],
-    }));
+    await deployHomeAssistant(nodeRed, service, port);
     // As after a power failure: Node-RED has been running for some seconds when the broker starts.
     await untilAsked(service, 3, '/windows');
-    await openBroker(port);
+    await openBroker(broker.port);
     // Retained by the broker from another day: no button was pressed now.
-    publish('connected-vehicle/car/set', 'flash', true);
+    broker.publish('connected-vehicle/car/set', 'flash', true);
   });
 
   after(async () => {
     await nodeRed?.stop();
-    await closeBroker();
+    await broker.close();
     await service?.close();
   });
 
@@ -84,9 +58,7 @@ describe('The example “Home Assistant through MQTT”', function () {
   };
   const state = (): Record<string, unknown> =>
     JSON.parse(last('connected-vehicle/car/state')?.text ?? '{}') as Record<string, unknown>;
-  const publish = (topic: string, payload: string, retain = false): void =>
-    broker.publish({ cmd: 'publish', qos: 0, dup: false, retain, topic, payload }, () => undefined);
-  const press = (command: string): void => publish('connected-vehicle/car/set', command);
+  const press = (command: string): void => broker.publish('connected-vehicle/car/set', command);
   const sent = (): number => service.requests.filter(({ method }) => method === 'POST').length;
   /**
    * The birth message of the connection. A reading that waited for the connection, or was in
@@ -248,8 +220,8 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   it('announces the device again when Home Assistant has started, and only then', async () => {
     const before = configs().length;
-    publish('homeassistant/status', 'offline');
-    publish('homeassistant/status', 'online');
+    broker.publish('homeassistant/status', 'offline');
+    broker.publish('homeassistant/status', 'online');
     await until(() => configs().length > before);
     const announced = published.length;
     await until(() => published.slice(announced).filter(({ topic }) => topic.endsWith('/state')).length > 1);
@@ -258,9 +230,9 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   it('announces the device, which begins offline, to a broker that has lost its memory', async () => {
     const entitiesBefore = [...entities().keys()];
-    await closeBroker();
+    await broker.close();
     published.length = 0;
-    await openBroker(port);
+    await openBroker(broker.port);
     await until(() => configs().length === 1);
     assert.deepEqual([...entities().keys()], entitiesBefore);
     await begunOffline();
@@ -269,10 +241,10 @@ describe('The example “Home Assistant through MQTT”', function () {
 
   it('sends no command that was given while it had no connection, nor repeats one after a new connection', async () => {
     const before = sent();
-    await closeBroker();
+    await broker.close();
     published.length = 0;
-    await openBroker(port);
-    publish('connected-vehicle/car/set', 'flash', true);
+    await openBroker(broker.port);
+    broker.publish('connected-vehicle/car/set', 'flash', true);
     await until(() => online('online')() && last('connected-vehicle/car/command'));
     assert.equal(sent(), before);
   });

@@ -122,7 +122,7 @@ describe('The repository', () => {
 
   it('keeps the client and the simulated service apart, but for the tables', () => {
     const shared =
-      /^(node:.*|zod\/mini|src\/(simulator|drawing|catalogue|words)\/.*|src\/(errors|util\/(clock|json)|vin))$/;
+      /^(node:.*|zod\/mini|src\/(simulator|drawing|catalogue|words)\/.*|src\/(errors|util\/(clock|durations|json|listeners)|vin))$/;
     for (const file of sources) {
       const names = imports(file);
       if (file.startsWith('src/simulator/'))

@@ -1,19 +1,22 @@
 import { strict as assert } from 'node:assert';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { chmod, cp, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { examples, nodeTypes, packageJson, root, type FlowNode } from './checkout';
 import { isLong } from '../support/long';
 import { npm } from '../support/npm';
 import { removeFolder } from '../support/remove-folder';
 
-/**
- * What a fresh clone does not have. The short form of the test takes what is built
- * here, and builds nothing.
- */
-const notCloned = new Set(['.git', '.cache', '.node-red', 'node_modules', ...(isLong ? ['dist'] : [])]);
+/** What a fresh clone does not have. */
+const notCloned = new Set(['.git', '.cache', '.node-red', 'dist', 'node_modules']);
+
+/** The short form of the test takes what is built here, builds nothing, and needs no sources. */
+const cloned = isLong ? readdirSync(root).filter((entry) => !notCloned.has(entry)) : ['package.json', 'scripts'];
+const linked = isLong ? ['node_modules'] : ['dist', 'examples', 'node_modules', 'resources'];
 
 const isWindows = process.platform === 'win32';
 
@@ -63,10 +66,11 @@ describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built alread
 
   before(async () => {
     checkout = await mkdtemp(join(tmpdir(), 'clone-'));
-    const entries = (await readdir(root)).filter((entry) => !notCloned.has(entry));
-    await Promise.all(entries.map((entry) => cp(join(root, entry), join(checkout, entry), { recursive: true })));
+    await Promise.all([
+      ...cloned.map((entry) => cp(join(root, entry), join(checkout, entry), { recursive: true })),
+      ...linked.map((entry) => symlink(join(root, entry), join(checkout, entry), 'junction')),
+    ]);
     if (!isLong) await writeFile(join(checkout, 'scripts/build.mjs'), '');
-    await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'), 'junction');
     start = new Start(checkout, '0');
     url = await start.ready();
   });
@@ -163,7 +167,10 @@ describe(`npm start in ${isLong ? 'a fresh clone' : 'a copy that is built alread
     start = new Start(checkout, new URL(url).port);
     // A browser that comes during the build is answered that it is running, and does not end it.
     let early: Response | undefined;
-    while (early === undefined) early = await fetch(url).catch(() => undefined);
+    while (early === undefined) {
+      await setTimeout(20);
+      early = await fetch(url).catch(() => undefined);
+    }
     assert.equal(early.status, 503);
     assert.equal(await start.ready(), url);
     assert.deepEqual(

@@ -1,10 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
-import type { Aedes } from 'aedes' with { 'resolution-mode': 'import' };
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
 import { fewNodesAnd, startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import type { FlowNode } from './checkout';
+import { Broker } from './broker';
 import { DebugSidebar } from './debug-sidebar';
 import { buttonOf, deployExample, pressButton } from './example-flow';
 
@@ -12,8 +10,7 @@ import { buttonOf, deployExample, pressButton } from './example-flow';
  * The topics are those of the MQTT interface of a go-e charger, and of a custom vehicle of evcc.
  */
 describe('The example “Solar surplus through a wallbox”', function () {
-  let broker: Aedes;
-  let server: Server;
+  let broker: Broker;
   let service: Simulator;
   let nodeRed: RealNodeRed;
   let sidebar: DebugSidebar;
@@ -22,20 +19,15 @@ describe('The example “Solar surplus through a wallbox”', function () {
   let wake = (): void => undefined;
 
   before(async () => {
-    broker = await (await import('aedes')).Aedes.createBroker();
-    broker.on('publish', ({ topic, payload, retain }) => {
-      if (topic.startsWith('$SYS')) return;
-      published.push(`${topic} ${payload.toString()}${retain ? ', retained' : ''}`);
+    broker = await Broker.open(({ topic, text, retain }) => {
+      published.push(`${topic} ${text}${retain ? ', retained' : ''}`);
       wake();
     });
-    server = createServer((socket) => broker.handle(socket));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
     service = await startSimulator({ cars: [electricCar] });
     nodeRed = await startNodeRed([], undefined, fewNodesAnd('10-mqtt.js'));
     sidebar = await DebugSidebar.open(nodeRed.url);
     const changes: Record<string, object> = {
-      'mqtt-broker': { broker: '127.0.0.1', port: String((server.address() as AddressInfo).port), autoConnect: true },
+      'mqtt-broker': { broker: '127.0.0.1', port: String(broker.port), autoConnect: true },
     };
     nodes = await deployExample(nodeRed, service, 'Solar surplus through a wallbox', (node) => ({
       ...node,
@@ -46,8 +38,7 @@ describe('The example “Solar surplus through a wallbox”', function () {
   after(async () => {
     sidebar?.close();
     await nodeRed?.stop();
-    await new Promise<void>((resolve) => broker.close(resolve));
-    server.close();
+    await broker.close();
     await service?.close();
   });
 

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   createTokenSource,
   interfaceNames,
@@ -21,6 +20,7 @@ import { anonymousAnswer } from '../../src/wire/anonymous';
 import { clock, now, reads, recorded, recordedFailures, vin, type Answer } from '../support/answers';
 import { saveSignIn } from '../support/saved-sign-in';
 import { StoredTranscripts } from '../transcripts/stored-transcripts';
+import { listen } from '../support/listening';
 
 const tokenPath = '/as/token.oauth2';
 
@@ -47,9 +47,8 @@ describe('An answer of a real car', () => {
       request.resume().on('end', () => {
         response.writeHead(status, typeof body === 'string' ? {} : { 'content-type': 'application/json' }).end(text);
       });
-    }).listen(0, '127.0.0.1');
-    await new Promise((listening) => server.once('listening', listening));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    base = `http://127.0.0.1:${await listen(server)}`;
   });
   after(() => new Promise((closed) => server.close(closed)));
   afterEach(() => account?.close());

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   openAccount,
   Pack,
@@ -15,6 +14,7 @@ import {
 import { chargingMemberNames, statisticsMemberNames } from '../../src/catalogue/reads';
 import { readSeveral } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
+import { listen } from '../support/listening';
 
 const vin = 'YV1CT9551B1570982';
 const timestamp = '2026-09-25T15:40:12.045762046Z';
@@ -50,6 +50,7 @@ const bodies: Record<string, unknown> = {
 
 describe('the reads of energy, location and whole groups', () => {
   let service: Server;
+  let port: number;
   let requests: IncomingMessage[];
   let account: Account | undefined;
   let refusal: { status: number; body: unknown } | undefined;
@@ -62,8 +63,8 @@ describe('the reads of energy, location and whole groups', () => {
       const body = bodies[(request.url ?? '').replace(vin, '{vin}')];
       response.writeHead(refusal?.status ?? (body === undefined ? 404 : 200), { 'content-type': 'application/json' });
       response.end(JSON.stringify(refusal?.body ?? body ?? { statusCode: 404, message: 'Resource not found' }));
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => service.once('listening', resolve));
+    });
+    port = await listen(service);
   });
   afterEach(async () => {
     await account?.close();
@@ -74,7 +75,7 @@ describe('the reads of energy, location and whole groups', () => {
   const open = (interfaces?: readonly InterfaceName[], options: Partial<AccountOptions> = {}): Account =>
     (account = openAccount({
       service: resolveService('custom', {
-        baseUrl: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+        baseUrl: `http://127.0.0.1:${port}`,
         ...(interfaces && { interfaces }),
       }),
       apiKey: 'key',

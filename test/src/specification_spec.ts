@@ -1,20 +1,18 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   interfaceNames,
   needsOfCommand,
   needsOfRead,
-  openAccount,
-  pastedToken,
-  resolveService,
   type Account,
   type InterfaceName,
   type ReadName,
 } from '../../src/index';
 import { commandNames, isCommandName, type CommandName } from '../../src/catalogue/commands';
 import { readNames, resources } from '../../src/catalogue/reads';
+import { closeAccounts, openTestAccount } from '../support/account';
 import { endpoints, specifiedResources } from '../support/specification';
+import { listen } from '../support/listening';
 
 const vin = 'YV1CT9551B1570982';
 
@@ -30,7 +28,7 @@ interface Arrived {
 
 describe('The specification, typed by hand,', () => {
   let server: Server;
-  let account: Account | undefined;
+  let port: number;
   const arrived: Arrived[] = [];
 
   before(async () => {
@@ -43,27 +41,15 @@ describe('The specification, typed by hand,', () => {
         arrived.push({ method: request.method ?? '', path: request.url ?? '', type, authorization, key, body });
         response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
       });
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
+    });
+    port = await listen(server);
   });
   after(() => new Promise((resolve) => server.close(resolve)));
   beforeEach(() => void (arrived.length = 0));
-  afterEach(async () => {
-    await account?.close();
-    account = undefined;
-  });
+  afterEach(closeAccounts);
 
   const open = (interfaces: readonly InterfaceName[]): Account =>
-    (account = openAccount({
-      service: resolveService('custom', {
-        baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-        interfaces,
-      }),
-      apiKey: 'the-key',
-      tokens: pastedToken('the-token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      random: () => 0,
-    }));
+    openTestAccount({ url: `http://127.0.0.1:${port}` }, { interfaces, apiKey: 'the-key', token: 'the-token' });
 
   const ask = async (interfaces: readonly InterfaceName[], name: string, options: object = {}): Promise<Arrived> => {
     const { client, dispatcher } = open(interfaces);
@@ -98,7 +84,7 @@ describe('The specification, typed by hand,', () => {
       for (const name of readNames) {
         const { client } = open([one]);
         await assert.rejects(Promise.resolve(client.read(name, { vin })));
-        await account?.close();
+        await closeAccounts();
       }
     assert.ok(arrived.length > readNames.length);
     for (const { method, path, type } of arrived) {

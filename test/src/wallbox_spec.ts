@@ -1,19 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import {
-  openAccount,
-  Pack,
-  pastedToken,
-  resolveService,
-  VehicleError,
-  type Account,
-  type AccountOptions,
-} from '../../src/index';
+import { type VehicleError, type Account, type AccountOptions } from '../../src/index';
 import { wallboxMemberNames } from '../../src/catalogue/reads';
-import { readSeveral } from '../support/account';
+import { closeAccounts, openTestAccount, readSeveral } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 import { requestProblems } from '../support/openapi';
+import { failureOf } from '../support/failure';
+import { listen } from '../support/listening';
 
 const vin = 'YV1CT9551B1570982';
 const wallbox = 'WBVA1ABCD-WB24.01.2500001234';
@@ -43,6 +36,7 @@ const session = (changes: Partial<Session> = {}): Session => ({
 
 describe('A wallbox', () => {
   let server: Server;
+  let port: number;
   let asked: string[];
   let problems: string[];
   let status: number;
@@ -60,36 +54,23 @@ describe('A wallbox', () => {
         response.writeHead(status, { 'content-type': 'application/json' });
         response.end(JSON.stringify(body));
       });
-    }).listen(0, '127.0.0.1');
-    await new Promise((listening) => server.once('listening', listening));
+    });
+    port = await listen(server);
   });
   afterEach(async () => {
-    await account?.close();
-    account = undefined;
+    await closeAccounts();
     await new Promise((closed) => server.close(closed));
     assert.deepEqual(problems, [], 'against the OpenAPI document of the vendor');
   });
 
-  const open = (options: Partial<AccountOptions> = {}, clock = new ManualClock(now)): Account =>
-    (account = openAccount({
-      pack: new Pack({ clock }),
-      service: resolveService('custom', { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }),
-      apiKey: 'key',
-      tokens: pastedToken('token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      random: () => 0,
-      wallbox,
-      ...options,
-    }));
+  const open = (
+    options: Partial<Omit<AccountOptions, 'service' | 'pack'>> = {},
+    clock = new ManualClock(now),
+  ): Account => (account = openTestAccount({ url: `http://127.0.0.1:${port}` }, { clock, wallbox, ...options }));
   const read = async (name: (typeof reads)[number]): Promise<unknown> =>
     (await open().client.read(name, { vin })).payload;
-  const failure = async (options: Partial<AccountOptions> = {}): Promise<VehicleError> =>
-    open(options)
-      .client.read('wallboxSessions', { vin })
-      .then(
-        () => assert.fail('it was read'),
-        (error: unknown) => (error instanceof VehicleError ? error : assert.fail(String(error))),
-      );
+  const failure = (options: Partial<Omit<AccountOptions, 'service' | 'pack'>> = {}): Promise<VehicleError> =>
+    failureOf(open(options).client.read('wallboxSessions', { vin }));
 
   it('gives its five reads with one request, of the last 31 days', async () => {
     const { payload, vehicle } = await readSeveral(open().client, reads, { vin });

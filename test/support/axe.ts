@@ -24,9 +24,12 @@ export async function axeFindings(
 ): Promise<string[]> {
   if (await page.evaluate("typeof axe === 'undefined'"))
     await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
-  // Node-RED's page has no height, so everything would be invisible to axe.
+  // Node-RED's page has no height, and the tests do not draw it, so everything would be invisible
+  // to axe.
   await page.evaluate("Object.assign(document.body.style, { overflow: 'visible', height: '100vh' })");
-  await page.evaluate("Object.assign(document.documentElement.style, { overflow: 'visible', height: '100vh' })");
+  await page.evaluate(
+    "Object.assign(document.documentElement.style, { overflow: 'visible', height: '100vh', opacity: 1 })",
+  );
   const options = {
     resultTypes: ['violations'],
     ...(rules === 'colors' && { runOnly: ['color-contrast'] }),
@@ -36,5 +39,6 @@ export async function axeFindings(
   const { violations } = (await page.evaluate(
     `axe.run(${JSON.stringify(selector)}, ${JSON.stringify(options)}).then(({ violations }) => ({ violations }))`,
   )) as AxeResult;
+  await page.evaluate("document.documentElement.style.opacity = ''");
   return violations.flatMap((found) => found.nodes.map(({ html }) => `${found.id}: ${html}`));
 }

@@ -270,12 +270,8 @@ class Run {
   }
 
   /** Lets time pass, with pauses between tries and time limits, until the work is done. */
-  async #pass<Result>(work: Promise<Result>): Promise<Result> {
-    let isDone = false;
-    const note = (): void => void (isDone = true);
-    void work.then(note, note);
-    await this.#clock.advanceUntil(() => isDone);
-    return work;
+  #pass<Result>(work: Promise<Result>): Promise<Result> {
+    return this.#clock.until(work);
   }
 
   async #useEverything(): Promise<void> {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { listen } from './listening';
 
 /** A real proxy for CONNECT, on 127.0.0.1. It alone knows the hosts that it is given. */
 export interface ConnectProxy {
@@ -53,9 +54,8 @@ export async function startConnectProxy(
     upstream.on('error', () => client.destroy()).on('close', () => client.destroy());
     client.on('close', () => upstream.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy: ConnectProxy = {
-    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${await listen(server)}`,
     targets: [],
     status: null,
     authorization: undefined,

@@ -136,14 +136,15 @@ const pushDelay = 2 * second;
 /** Runs one schedule for a whole day. */
 export function live(day: Day, schedule: Schedule, id: string): Outcome {
   const car = new Cloud(day);
-  const profile = new PollingProfile(id, (now) => Math.floor((now % (24 * hour)) / hour));
+  const profile =
+    schedule === 'adaptive' ? new PollingProfile(id, (now) => Math.floor((now % (24 * hour)) / hour)) : null;
   const readers = requests.map((read) => new Reader(read));
   const outcome: Outcome = { calls: 0, callsOf: {}, notices: [] };
   const seen: Partial<Record<ReadName, number[]>> = {};
   const { doorsMs = baseIntervals.doors } = day;
   const dueOf = ({ read, lastRead, failure }: Reader, now: number): number => {
     const everyMs = read === 'doors' ? doorsMs : baseIntervals[pollGroupOf(read)];
-    if (schedule === 'fixed') return nextPoll(id, everyMs, lastRead ?? day.start - second - 1);
+    if (profile === null) return nextPoll(id, everyMs, lastRead ?? day.start - second - 1);
     return profile.dueAt({ read, now, since: day.start, lastRead, lastFailure: failure, everyMs, doorsMs });
   };
   const questions = [...(day.asked ?? [])].sort((one, other) => one.at - other.at);
@@ -157,9 +158,9 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
       outcome.callsOf[reader.read] = (outcome.callsOf[reader.read] ?? 0) + 1;
       reader.failure = car.failureOf(reader.read, now, reader.failure?.lasting ?? 0);
       if (reader.failure !== null)
-        profile.fail(reader.read, { retryable: reader.failure.lasting === 0, retryAt: null });
+        profile?.fail(reader.read, { retryable: reader.failure.lasting === 0, retryAt: null });
       else {
-        profile.observe(reader.read, car.reading(reader.read, now), now);
+        profile?.observe(reader.read, car.reading(reader.read, now), now);
         (seen[reader.read] ??= []).push(now);
       }
     }
@@ -168,7 +169,7 @@ export function live(day: Day, schedule: Schedule, id: string): Outcome {
     for (; questions[0] !== undefined && questions[0].at <= now; questions.shift()) {
       // The failure of a message is nothing to the polls.
       const { read } = questions[0];
-      if (car.failureOf(read, now, 0) === null) profile.observe(read, car.reading(read, now), now);
+      if (car.failureOf(read, now, 0) === null) profile?.observe(read, car.reading(read, now), now);
     }
   }
   outcome.notices = [...car.happeningsOfInterest()].map(({ kind, happening, over }) => {

@@ -146,16 +146,21 @@ export async function openEditor(
     const isComplaint = message.type() === 'error' || /Definition error|onedit|Validation error/.test(text);
     if (isComplaint && !isKnown(text)) complaints.push(text);
   });
-  await page.addInitScript(showAtOnce);
+  await page.addInitScript(showAtOnce, process.env['SCREENSHOTS'] !== undefined);
   await prepare?.(page);
   await loadEditor(page, url);
   return page;
 }
 
-/** Nothing slides or fades: drawing that would be much of the work of a test. */
-function showAtOnce(): void {
+/**
+ * Drawing would be much of the work of a test: nothing slides or fades, and what is transparent has
+ * its place and takes clicks, but is not drawn.
+ */
+function showAtOnce(isDrawn: boolean): void {
   const styles = new CSSStyleSheet();
-  styles.replaceSync('*, ::before, ::after { transition: none !important; animation: none !important }');
+  styles.replaceSync(
+    `*, ::before, ::after { transition: none !important; animation: none !important } html { opacity: ${isDrawn ? 1 : 0} }`,
+  );
   document.adoptedStyleSheets = [styles];
 }
 

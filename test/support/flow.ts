@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import helper = require('node-red-node-test-helper');
-import { endPack, useClock } from '../../nodes/runtime';
+import { endNodeRed, useClock } from '../../nodes/runtime';
 import { startSimulator, type Simulator, type SimulatorOptions } from './simulator';
 import { ManualClock } from './manual-clock';
 import { removeFolder } from './remove-folder';
@@ -188,7 +188,7 @@ export class Flow {
   /** As when Node-RED ends: what is loaded next is the next process. */
   async endProcess(): Promise<void> {
     await helper.unload();
-    if (this.#RED !== undefined) await endPack(this.#RED);
+    if (this.#RED !== undefined) await endNodeRed(this.#RED);
   }
 
   /**
@@ -236,6 +236,23 @@ export function setUpFlow(begin: (setUp: FlowSetUp) => void, options: Omit<Simul
     await setUp.flow.end();
     await setUp.service.close();
     useClock(undefined);
+  });
+}
+
+/** The same in real time; a test may use a clock of its own. */
+export function setUpRealTimeFlow(
+  begin: (setUp: Omit<FlowSetUp, 'clock'>) => void,
+  options: SimulatorOptions = {},
+): void {
+  let setUp: Omit<FlowSetUp, 'clock'>;
+  beforeEach(async () => {
+    setUp = { service: await startSimulator(options), flow: new Flow() };
+    begin(setUp);
+  });
+  afterEach(async () => {
+    useClock(undefined);
+    await setUp.flow.end();
+    await setUp.service.close();
   });
 }
 

@@ -2,6 +2,7 @@ import crypto = require('node:crypto');
 import { subscribe } from 'node:diagnostics_channel';
 import type { Signal } from '../../src/util/cancellation';
 import { sleepOn, type Clock } from '../../src/util/clock';
+import { watched } from './watched';
 
 interface Timer {
   due: number;
@@ -182,6 +183,13 @@ export class ManualClock implements Clock {
         );
       await this.#step(stepMs);
     }
+  }
+
+  /** Moves time on in the same steps until the work has ended. @returns its result */
+  async until<Result>(work: Promise<Result>, stepMs?: number): Promise<Result> {
+    const seen = watched(work);
+    await this.advanceUntil(() => seen.done, stepMs);
+    return work;
   }
 
   /** Moves time on in the same steps, regardless of what happens. */

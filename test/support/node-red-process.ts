@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Node, NodeMessage, NodeRedApp } from 'node-red';
+import { listen } from './listening';
 
 /** `NODE_RED_PATH` names another Node-RED than the one that is installed here. */
 const RED = require(process.env['NODE_RED_PATH'] ?? 'node-red') as NodeRedApp;
@@ -56,9 +55,8 @@ async function main(userDir: string, settings: object): Promise<void> {
     }),
   );
   await RED.start();
-  server.listen(0, '127.0.0.1');
-  await Promise.all([flows, once(server, 'listening')]);
-  process.send?.({ port: (server.address() as AddressInfo).port });
+  const [port] = await Promise.all([listen(server), flows]);
+  process.send?.({ port });
   // Node-RED answers a deploy before it has started the new flows.
   RED.events.on('runtime-event', ({ id, payload }: { id: string; payload?: { revision: string } }) => {
     if (id === 'runtime-deploy') process.send?.({ deployed: payload?.revision });

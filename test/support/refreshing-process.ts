@@ -44,12 +44,8 @@ async function keep({ directory, client, configNodeId, now }: Keeper): Promise<v
   const { clock, session, store } = openVirtualSession({ directory, now });
   const tokens = createTokenSource({ client, configNodeId, session });
   for (;;) {
-    let isDone = false;
-    const got = tokens.get().finally(() => (isDone = true));
-    got.catch(() => undefined);
-    await clock.advanceUntil(() => isDone, 5);
     try {
-      await got;
+      await clock.until(tokens.get(), 5);
       console.log(`token ${clock.now()}`);
       const { expiresAt } = tokens.describe();
       const left = Date.parse(expiresAt ?? '') - clock.now();

@@ -1,9 +1,9 @@
-import { signInKey, type SavedSignIn } from '../../src/session/grant-store';
+import { signInKey, type Grant, type SavedSignIn } from '../../src/session/grant-store';
 import type { OAuthClient } from '../../src/session/oauth';
 import type { Session } from '../../src/session/session';
 
 /** What a sign-in saves that gave this refresh token, and no access token that can be used. */
-const signInWith = (refreshToken: string, at: number, changes: Partial<SavedSignIn> = {}): SavedSignIn => ({
+export const signInWith = (refreshToken: string, at: number, changes: Partial<SavedSignIn> = {}): SavedSignIn => ({
   refreshToken,
   accessToken: '',
   expiresAt: null,
@@ -11,6 +11,14 @@ const signInWith = (refreshToken: string, at: number, changes: Partial<SavedSign
   refreshedAt: at,
   signedInAt: at,
   pastedBefore: '',
+  ...changes,
+});
+
+/** The same as it is stored. */
+export const grantWith = (refreshToken: string, at: number, changes: Partial<Grant> = {}): Grant => ({
+  ...signInWith(refreshToken, at),
+  generation: 1,
+  refreshing: null,
   ...changes,
 });
 

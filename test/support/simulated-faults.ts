@@ -38,11 +38,6 @@ export interface FaultOptions extends Omit<Simple, 'cut'> {
    */
   cut?: 'before-headers' | 'after-headers' | 'mid-body' | 'after-effect' | undefined;
   /**
-   * The next request on the same connection finds it closed, as an idle one behind a gateway may be
-   * (docs/internals/vendor-api.md 6.2).
-   */
-  dropKeepAlive?: true;
-  /**
    * The answer is replaced after the request took effect, and `latencyMs` passes then: the car
    * acted, and the service reports that it failed (docs/internals/vendor-api.md 6.2).
    */
@@ -54,12 +49,9 @@ export function failing(
   faults: FaultList<FaultOptions>,
   setStatus: (exchange: Exchange, status: number) => void,
 ): Middleware {
-  /** Connections whose next request finds them closed. */
-  const doomed = new WeakSet<object>();
   return async (exchange, next) => {
     const { socket } = exchange.response.req;
     const end = (): null => (socket.resetAndDestroy(), null);
-    if (doomed.has(socket)) return end();
     const fault = faults.take(exchange.request);
     if (fault === null) return next();
     const wait = async (): Promise<void> =>
@@ -70,7 +62,6 @@ export function failing(
     const own = instead === null || fault.afterEffect === true ? await next() : null;
     if (fault.afterEffect === true) await wait();
     if (fault.cut === 'after-effect') return end();
-    if (fault.dropKeepAlive === true) doomed.add(socket);
     const answer = instead ?? (own && { ...distort(own, fault), headers: { ...own.headers, ...fault.headers } });
     if (answer === null || fault.cut === undefined) return answer;
     setStatus(exchange, answer.status);

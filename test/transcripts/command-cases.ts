@@ -1,5 +1,6 @@
 import type { CommandRecord } from '../../src/index';
-import { electricCar, demoCar } from '../../src/simulator/index';
+import { electricCar, demoCar, type CarChanges } from '../../src/simulator/index';
+import type { FaultOptions } from '../support/simulator';
 import type { FlowSetup, TimedFlow } from './timed-flow';
 
 /** A case: the nodes, and what happens to them. */
@@ -32,14 +33,37 @@ const states =
       });
   };
 
-/** Sends one message, and waits until nothing more can come. */
-const once =
-  (prepare: (timedFlow: TimedFlow) => void = () => undefined, seconds = 400) =>
+/** What happens; a number is the seconds that pass. */
+type Step = number | ((timedFlow: TimedFlow) => unknown);
+
+const inOrder =
+  (...steps: readonly Step[]) =>
   async (timedFlow: TimedFlow): Promise<void> => {
-    prepare(timedFlow);
-    await timedFlow.send();
-    await timedFlow.pass(seconds);
+    for (const step of steps) await (typeof step === 'number' ? timedFlow.pass(step) : step(timedFlow));
   };
+const send =
+  (...message: Parameters<TimedFlow['send']>) =>
+  (timedFlow: TimedFlow): Promise<void> =>
+    timedFlow.send(...message);
+/** The record of the first command comes once more. */
+const again =
+  (into: string) =>
+  (timedFlow: TimedFlow): Promise<void> =>
+    timedFlow.send({ payload: timedFlow.flow.outputs[0]?.[0]?.payload }, into);
+const stop = (timedFlow: TimedFlow): Promise<void> => timedFlow.stop();
+const start = (timedFlow: TimedFlow): Promise<void> => timedFlow.start();
+const restart = (timedFlow: TimedFlow): Promise<void> => timedFlow.restart();
+const car =
+  (changes: CarChanges) =>
+  ({ service }: TimedFlow): unknown =>
+    service.car().set(changes);
+const fault =
+  (options: FaultOptions) =>
+  ({ service }: TimedFlow): unknown =>
+    service.faults.add(options);
+
+/** Sends one message, and waits until nothing more can come. */
+const once = (prepare: Step = () => undefined, seconds = 400): Case['run'] => inOrder(prepare, send(), seconds);
 
 /** A record as another Node-RED or another program wrote it, with a member of the flow's own. */
 const foreignRecord = (timedFlow: TimedFlow, changes: Partial<CommandRecord> = {}): Record<string, unknown> => ({
@@ -112,21 +136,17 @@ export const cases: Case[] = [
   {
     title: 'v1 unlock for 60 seconds, by a message',
     setup: { node: command('unlock', 'v1'), results: [{}] },
-    async run(timedFlow) {
-      states(['RUNNING', 0], ['BY_RULE', 4])(timedFlow);
-      await timedFlow.send({ unlockDuration: 60 });
-      await timedFlow.pass(400);
-    },
+    run: inOrder(states(['RUNNING', 0], ['BY_RULE', 4]), send({ unlockDuration: 60 }), 400),
   },
   {
     title: 'v1 lock with an open door, read in the real dialect',
     setup: { node: command('lock', 'v1'), results: [{}], service: { dialect: 'real' } },
-    run: once((timedFlow) => timedFlow.service.car().set({ doors: { rearLeft: 'OPEN' }, lock: 'UNLOCKED' })),
+    run: once(car({ doors: { rearLeft: 'OPEN' }, lock: 'UNLOCKED' })),
   },
   {
     title: 'v2 lock with an open door, for two result nodes',
     setup: { node: command('lock', 'v2'), results: [{ verify: false }, {}] },
-    run: once((timedFlow) => timedFlow.service.car().set({ doors: { rearLeft: 'OPEN' }, lock: 'UNLOCKED' })),
+    run: once(car({ doors: { rearLeft: 'OPEN' }, lock: 'UNLOCKED' })),
   },
   {
     title: 'v1 lock, unknown for ever, though the doors are locked',
@@ -156,41 +176,32 @@ export const cases: Case[] = [
   {
     title: 'v1 lock, its link answers 404',
     setup: { node: command('lock', 'v1'), results: [{}] },
-    run: once((timedFlow) => {
-      forever(timedFlow);
-      timedFlow.service.faults.add({ match: link, times: 1 });
-      timedFlow.service.faults.add({ match: link, error: 'not-found' });
-    }),
+    run: inOrder(forever, fault({ match: link, times: 1 }), fault({ match: link, error: 'not-found' }), send(), 400),
   },
   {
     title: 'v1 flash, its link answers 404 for two result nodes without a proof',
     setup: { node: command('flash', 'v1'), results: [result, { ...result, interval: 60 }] },
-    run: once((timedFlow) => {
-      forever(timedFlow);
-      timedFlow.service.faults.add({ match: link, error: 'not-found' });
-    }),
+    run: inOrder(forever, fault({ match: link, error: 'not-found' }), send(), 400),
   },
   {
     title: 'v1 lock, its link expires before the time of the result node',
     setup: { node: command('lock', 'v1'), results: [long] },
-    run: once((timedFlow) => {
-      forever(timedFlow);
-      timedFlow.service.faults.add({
-        match: post,
-        members: { 'data.async.expires': { json: '2026-06-01T08:00:40Z' } },
-      });
-    }),
+    run: inOrder(
+      forever,
+      fault({ match: post, members: { 'data.async.expires': { json: '2026-06-01T08:00:40Z' } } }),
+      send(),
+      400,
+    ),
   },
   {
     title: 'v1 honk-flash, its link expires, for two result nodes without a proof',
     setup: { node: command('honk-flash', 'v1'), results: [{ ...result, timeout: 20 }, result] },
-    run: once((timedFlow) => {
-      forever(timedFlow);
-      timedFlow.service.faults.add({
-        match: post,
-        members: { 'data.async.expires': { json: '2026-06-01T08:00:40Z' } },
-      });
-    }),
+    run: inOrder(
+      forever,
+      fault({ match: post, members: { 'data.async.expires': { json: '2026-06-01T08:00:40Z' } } }),
+      send(),
+      400,
+    ),
   },
   {
     title: 'v1 lock, running for ever',
@@ -205,10 +216,7 @@ export const cases: Case[] = [
   {
     title: 'v1 lock, its link cannot be read for a while',
     setup: { node: command('lock', 'v1'), results: [{}] },
-    run: once((timedFlow) => {
-      states(['RUNNING', 0], ['COMPLETED', 10])(timedFlow);
-      timedFlow.service.faults.add({ match: link, times: 9, status: 503 });
-    }),
+    run: inOrder(states(['RUNNING', 0], ['COMPLETED', 10]), fault({ match: link, times: 9, status: 503 }), send(), 400),
   },
   {
     title: 'v2 lock, still running when it is answered',
@@ -218,30 +226,27 @@ export const cases: Case[] = [
   {
     title: 'v2 flash, not answered in time',
     setup: { node: command('flash', 'v2'), results: [{}] },
-    run: once((timedFlow) => void timedFlow.service.faults.add({ match: post, latencyMs: 500_000 }), 900),
+    run: once(fault({ match: post, latencyMs: 500_000 }), 900),
   },
   {
     title: 'v2 lock, the connection is cut after it took effect',
     setup: { node: command('lock', 'v2'), results: [{}] },
-    run: once((timedFlow) => {
-      timedFlow.service.car().set({ lock: 'UNLOCKED' });
-      timedFlow.service.faults.add({ match: post, cut: 'after-effect' });
-    }),
+    run: inOrder(car({ lock: 'UNLOCKED' }), fault({ match: post, cut: 'after-effect' }), send(), 400),
   },
   {
     title: 'v1 lock, a gateway answers 504',
     setup: { node: command('lock', 'v1'), results: [{}] },
-    run: once((timedFlow) => void timedFlow.service.faults.add({ match: post, status: 504 })),
+    run: once(fault({ match: post, status: 504 })),
   },
   {
     title: 'v2 lock, refused with 422',
     setup: { node: command('lock', 'v2'), results: [{}] },
-    run: once((timedFlow) => void timedFlow.service.faults.add({ match: post, status: 422 })),
+    run: once(fault({ match: post, status: 422 })),
   },
   {
     title: 'v1 flash, not found',
     setup: { node: command('flash', 'v1'), results: [{}] },
-    run: once((timedFlow) => void timedFlow.service.faults.add({ match: post, error: 'not-found' })),
+    run: once(fault({ match: post, error: 'not-found' })),
   },
   {
     title: 'v2 climatization-start, completed',
@@ -251,137 +256,88 @@ export const cases: Case[] = [
   {
     title: 'v2 engine-start for 5 minutes, by a message, proved by the engine',
     setup: { node: command('', 'v2', { whenBusy: 'queue' }), results: [{}] },
-    async run(timedFlow) {
-      states(['COMPLETED', 4])(timedFlow);
-      await timedFlow.send({ command: 'ENGINE_START', runtimeMinutes: 5 });
-      await timedFlow.pass(200);
-    },
+    run: inOrder(states(['COMPLETED', 4]), send({ command: 'ENGINE_START', runtimeMinutes: 5 }), 200),
   },
 
   // What is in the way of a command.
   {
     title: 'v1 lock, while another one may still act; again after 150 seconds',
     setup: { node: command('lock', 'v1') },
-    async run(timedFlow) {
-      forever(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(20);
-      await timedFlow.send();
-      await timedFlow.pass(140);
-      await timedFlow.send();
-      await timedFlow.pass(10);
-    },
+    run: inOrder(forever, send(), 20, send(), 140, send(), 10),
   },
   {
     title: 'v1 lock, queued behind one that completes',
     setup: { node: command('lock', 'v1', { whenBusy: 'queue' }), results: [{}] },
-    async run(timedFlow) {
-      states(['RUNNING', 0], ['COMPLETED', 20])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.send();
-      await timedFlow.pass(200);
-    },
+    run: inOrder(states(['RUNNING', 0], ['COMPLETED', 20]), send(), send(), 200),
   },
   {
     title: 'v1 flash, cancelled while it is queued',
     setup: { node: command('flash', 'v1', { whenBusy: 'queue' }), results: [{}] },
-    async run(timedFlow) {
-      forever(timedFlow);
-      await timedFlow.send();
-      await timedFlow.send();
-      await timedFlow.pass(10);
-      await timedFlow.send({ cancel: true });
-      await timedFlow.pass(300);
-    },
+    run: inOrder(forever, send(), send(), 10, send({ cancel: true }), 300),
   },
   {
     title: 'v2 lock, after one whose result the service does not know',
     setup: { node: command('lock', 'v2') },
-    async run(timedFlow) {
-      states(['UNKNOWN', 2])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(5);
-      await timedFlow.send();
-      await timedFlow.pass(5);
-    },
+    run: inOrder(states(['UNKNOWN', 2]), send(), 5, send(), 5),
   },
   {
     title: 'v2 lock, after one that the car answered with an error',
     setup: { node: command('lock', 'v2'), results: [result] },
-    async run(timedFlow) {
-      timedFlow.service.faults.add({
+    run: inOrder(
+      fault({
         match: post,
         times: 1,
         status: 400,
         body: { error: { message: 'BAD_REQUEST', description: 'Error returned from car' } },
-      });
-      await timedFlow.send();
-      await timedFlow.pass(5);
-      await timedFlow.send();
-      await timedFlow.pass(30);
-    },
+      }),
+      send(),
+      5,
+      send(),
+      30,
+    ),
   },
   {
     title: 'v2 lock, after one that was delivered',
     setup: { node: command('lock', 'v2') },
-    async run(timedFlow) {
-      states(['DELIVERED', 2])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(5);
-      await timedFlow.send();
-      await timedFlow.pass(5);
-    },
+    run: inOrder(states(['DELIVERED', 2]), send(), 5, send(), 5),
   },
   {
     title: 'v2 lock, waits for a car that takes no commands',
     setup: { node: command('lock', 'v2', { whenUnavailable: 'wait', deadline: 600 }), results: [{}] },
-    async run(timedFlow) {
-      timedFlow.service.car().set({ inUse: true });
-      await timedFlow.send();
-      await timedFlow.pass(100);
-      timedFlow.service.car().set({ inUse: false });
-      await timedFlow.pass(300);
-    },
+    run: inOrder(car({ inUse: true }), send(), 100, car({ inUse: false }), 300),
   },
   {
     title: 'v2 lock, replaced by an unlock while it waits for the car',
     setup: { node: command('', 'v2', { whenUnavailable: 'wait', waitUnlock: true }), results: [result] },
-    async run(timedFlow) {
-      states(['BY_RULE', 2])(timedFlow);
-      timedFlow.service.car().set({ inUse: true });
-      await timedFlow.send({ command: 'lock' });
-      await timedFlow.pass(20);
-      await timedFlow.send({ command: 'unlock' });
-      await timedFlow.pass(20);
-      timedFlow.service.car().set({ inUse: false });
-      await timedFlow.pass(120);
-    },
+    run: inOrder(
+      states(['BY_RULE', 2]),
+      car({ inUse: true }),
+      send({ command: 'lock' }),
+      20,
+      send({ command: 'unlock' }),
+      20,
+      car({ inUse: false }),
+      120,
+    ),
   },
   {
     title: 'v2 unlock, armed for 30 seconds, then not',
     setup: { node: command('unlock', 'v2', { arming: 30 }) },
-    async run(timedFlow) {
-      await timedFlow.send({ arm: true });
-      await timedFlow.pass(40);
-      await timedFlow.send();
-      await timedFlow.send({ arm: true });
-      await timedFlow.send();
-      await timedFlow.pass(20);
-    },
+    run: inOrder(send({ arm: true }), 40, send(), send({ arm: true }), send(), 20),
   },
   {
     title: 'commands that cannot be sent',
     setup: { node: command('', 'v2') },
-    async run(timedFlow) {
-      await timedFlow.send();
-      await timedFlow.send({ command: 'make tea' });
-      await timedFlow.send({ command: 'lock', vin: 'short' });
-      await timedFlow.send({ command: 'unlock', unlockDuration: 121, interface: 'v1' });
-      await timedFlow.send({ command: 'lock', interface: 'v3' });
-      await timedFlow.send({ cancel: 'yes' });
-      await timedFlow.send({ command: 'lock', vin: 'YV1ABCDEFGHJK0000' });
-      await timedFlow.pass(5);
-    },
+    run: inOrder(
+      send(),
+      send({ command: 'make tea' }),
+      send({ command: 'lock', vin: 'short' }),
+      send({ command: 'unlock', unlockDuration: 121, interface: 'v1' }),
+      send({ command: 'lock', interface: 'v3' }),
+      send({ cancel: 'yes' }),
+      send({ command: 'lock', vin: 'YV1ABCDEFGHJK0000' }),
+      5,
+    ),
   },
   {
     title: 'a command of a read-only vehicle',
@@ -391,11 +347,7 @@ export const cases: Case[] = [
   {
     title: 'v2 lock, by a message without topic',
     setup: { node: command('lock', 'v2'), results: [{}] },
-    async run(timedFlow) {
-      states(['COMPLETED', 2])(timedFlow);
-      await timedFlow.send({ topic: undefined });
-      await timedFlow.pass(20);
-    },
+    run: inOrder(states(['COMPLETED', 2]), send({ topic: undefined }), 20),
   },
 
   // Ends by a message.
@@ -416,41 +368,27 @@ export const cases: Case[] = [
   {
     title: 'v1 flash to two cars, all cancelled in one of two result nodes',
     setup: { node: command('flash', 'v1'), results: [result, { ...result, timeout: 60 }], service: twoCars },
-    async run(timedFlow) {
-      forever(timedFlow);
-      await timedFlow.send();
-      await timedFlow.send({ vin: secondCar });
-      await timedFlow.pass(5);
-      await timedFlow.send({ cancel: true, payload: undefined }, 'result 1');
-      await timedFlow.pass(300);
-    },
+    run: inOrder(
+      forever,
+      send(),
+      send({ vin: secondCar }),
+      5,
+      send({ cancel: true, payload: undefined }, 'result 1'),
+      300,
+    ),
   },
 
   {
     title: 'v2 lock, still running when it is answered, cancelled while the doors are read',
     setup: { node: command('lock', 'v2'), results: [{}, {}] },
-    async run(timedFlow) {
-      states(['RUNNING', 5])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(8);
-      await timedFlow.send({ cancel: true, payload: undefined }, 'result 2');
-      await timedFlow.pass(60);
-    },
+    run: inOrder(states(['RUNNING', 5]), send(), 8, send({ cancel: true, payload: undefined }, 'result 2'), 60),
   },
 
   // Records that come twice, or from elsewhere.
   {
     title: 'v1 flash, its record twice while it runs, and once more after its end',
     setup: { node: command('flash', 'v1'), results: [result] },
-    async run(timedFlow) {
-      states(['RUNNING', 0], ['COMPLETED', 30])(timedFlow);
-      await timedFlow.send();
-      const payload = timedFlow.flow.outputs[0]?.[0]?.payload;
-      await timedFlow.send({ payload }, 'result 1');
-      await timedFlow.pass(60);
-      await timedFlow.send({ payload }, 'result 1');
-      await timedFlow.pass(10);
-    },
+    run: inOrder(states(['RUNNING', 0], ['COMPLETED', 30]), send(), again('result 1'), 60, again('result 1'), 10),
   },
   {
     title: 'a foreign record without a link, for a result node with a proof',
@@ -504,16 +442,17 @@ export const cases: Case[] = [
   {
     title: 'v2 lock, its record twice for each of two result nodes, and once more after its end',
     setup: { node: command('lock', 'v2'), results: [{}, result] },
-    async run(timedFlow) {
-      states(['UNKNOWN', 4])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(5);
-      const payload = timedFlow.flow.outputs[0]?.[0]?.payload;
-      for (const into of ['result 1', 'result 2']) await timedFlow.send({ payload }, into);
-      await timedFlow.pass(60);
-      for (const into of ['result 1', 'result 2']) await timedFlow.send({ payload }, into);
-      await timedFlow.pass(10);
-    },
+    run: inOrder(
+      states(['UNKNOWN', 4]),
+      send(),
+      5,
+      again('result 1'),
+      again('result 2'),
+      60,
+      again('result 1'),
+      again('result 2'),
+      10,
+    ),
   },
   {
     title: 'a foreign record of v2 without a result, for two result nodes, and cancelled by its id in one',
@@ -530,87 +469,37 @@ export const cases: Case[] = [
   {
     title: 'v1 lock, a restart while it is followed',
     setup: { node: command('lock', 'v1'), results: [{}] },
-    async run(timedFlow) {
-      states(['RUNNING', 0], ['WAITING', 3], ['COMPLETED', 30])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(10);
-      await timedFlow.restart();
-      await timedFlow.pass(60);
-    },
+    run: inOrder(states(['RUNNING', 0], ['WAITING', 3], ['COMPLETED', 30]), send(), 10, restart, 60),
   },
   {
     title: 'v1 flash, a restart that lasts longer than the time of one of two result nodes',
     setup: { node: command('flash', 'v1'), results: [result, { ...result, timeout: 20 }] },
-    async run(timedFlow) {
-      states(['RUNNING', 0], ['COMPLETED', 30])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(5);
-      await timedFlow.stop();
-      await timedFlow.pass(90);
-      await timedFlow.start();
-      await timedFlow.pass(60);
-    },
+    run: inOrder(states(['RUNNING', 0], ['COMPLETED', 30]), send(), 5, stop, 90, start, 60),
   },
   {
     title: 'v1 lock, a restart while the doors are read, and its record once more after it',
     setup: { node: command('lock', 'v1'), results: [{ timeout: 20 }, { timeout: 20, verify: false }] },
-    async run(timedFlow) {
-      forever(timedFlow);
-      await timedFlow.send();
-      const payload = timedFlow.flow.outputs[0]?.[0]?.payload;
-      await timedFlow.pass(24);
-      await timedFlow.restart();
-      await timedFlow.send({ payload }, 'result 1');
-      await timedFlow.send({ payload }, 'result 2');
-      await timedFlow.pass(60);
-    },
+    run: inOrder(forever, send(), 24, restart, again('result 1'), again('result 2'), 60),
   },
   {
     title: 'v2 lock, a restart before it is answered',
     setup: { node: command('lock', 'v2'), results: [{}] },
-    async run(timedFlow) {
-      states(['COMPLETED', 30])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(10);
-      await timedFlow.restart();
-      await timedFlow.pass(200);
-    },
+    run: inOrder(states(['COMPLETED', 30]), send(), 10, restart, 200),
   },
   {
     title: 'v2 lock, a restart after its result, and its record once more',
     setup: { node: command('lock', 'v2'), results: [result] },
-    async run(timedFlow) {
-      states(['COMPLETED', 2])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(20);
-      const payload = timedFlow.flow.outputs[0]?.[0]?.payload;
-      await timedFlow.restart();
-      await timedFlow.send({ payload }, 'result 1');
-      await timedFlow.pass(20);
-    },
+    run: inOrder(states(['COMPLETED', 2]), send(), 20, restart, again('result 1'), 20),
   },
   {
     title: 'v1 flash, a restart while it is queued',
     setup: { node: command('flash', 'v1', { whenBusy: 'queue' }), results: [result] },
-    async run(timedFlow) {
-      states(['RUNNING', 0], ['COMPLETED', 60])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.send();
-      await timedFlow.pass(10);
-      await timedFlow.restart();
-      await timedFlow.pass(200);
-    },
+    run: inOrder(states(['RUNNING', 0], ['COMPLETED', 60]), send(), send(), 10, restart, 200),
   },
   {
     title: 'v2 lock, still running when it is answered, a restart while one of two result nodes reads the doors',
     setup: { node: command('lock', 'v2'), results: [{}, result] },
-    async run(timedFlow) {
-      states(['RUNNING', 5])(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(6);
-      await timedFlow.restart();
-      await timedFlow.pass(60);
-    },
+    run: inOrder(states(['RUNNING', 5]), send(), 6, restart, 60),
   },
   {
     title: 'a foreign record with a link, a restart while it is followed, and the record once more',
@@ -628,13 +517,6 @@ export const cases: Case[] = [
   {
     title: 'v1 flash, cancelled after a restart',
     setup: { node: command('flash', 'v1'), results: [{}] },
-    async run(timedFlow) {
-      forever(timedFlow);
-      await timedFlow.send();
-      await timedFlow.pass(10);
-      await timedFlow.restart();
-      await timedFlow.send({ cancel: true, payload: undefined }, 'result 1');
-      await timedFlow.pass(300);
-    },
+    run: inOrder(forever, send(), 10, restart, send({ cancel: true, payload: undefined }, 'result 1'), 300),
   },
 ];

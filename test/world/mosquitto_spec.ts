@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { electricCar, startSimulator, type Simulator } from '../support/simulator';
 import { checkedDiscovery, type Entity } from '../support/home-assistant';
 import { readNames, reads, routeOf } from '../../src/catalogue/reads';
-import { deployExample } from '../package/example-flow';
+import { deployHomeAssistant } from '../package/example-flow';
 import { startNodeRed, type RealNodeRed } from '../support/real-node-red';
 import { startMosquitto } from './support/mosquitto';
 import { endWithLogs, freePort, type Program } from './support/program';
@@ -40,15 +40,7 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
 
   const deploy = async (): Promise<void> => {
     nodeRed = await startNodeRed([], undefined, { mqttReconnectTime: 200 });
-    const changes: Record<string, object> = {
-      'mqtt-broker': { broker: '127.0.0.1', port: String(port), autoConnect: true },
-      'connected-vehicle': { requestsPerMinute: 1000 },
-      'connected-vehicle-status': { poll: 1 },
-    };
-    await deployExample(nodeRed, service, 'Home Assistant through MQTT', (node) => ({
-      ...node,
-      ...changes[node.type],
-    }));
+    await deployHomeAssistant(nodeRed, service, port);
   };
 
   /** A subscriber that comes later must also find everything. */
@@ -103,15 +95,6 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
       await assertComplete();
     });
 
-  it('gets every entity once more when Home Assistant has started', async () => {
-    broker = await startMosquitto(port);
-    await deploy();
-    await assertComplete();
-    const before = announcedTo(home).length;
-    home?.publish('homeassistant/status', 'online');
-    await home?.until(() => announcedTo(home).length > before);
-  });
-
   it('gets an entity and a state for every value that the electric car reports', async () => {
     await service.close();
     service = await startSimulator({ cars: [electricCar], dialect: 'real' });
@@ -146,26 +129,5 @@ describe('mosquitto between the example “Home Assistant through MQTT” and Ho
     await home.until(() => home?.last('connected-vehicle/car/command')?.includes('what the broker kept') === true);
     await home.until(() => home?.last('connected-vehicle/car/online') === 'online');
     assert.ok(service.requests.every(({ method }) => method === 'GET'));
-  });
-
-  it('carries a command to the car once, and its result back', async () => {
-    service.car().set({ lock: 'UNLOCKED' });
-    broker = await startMosquitto(port);
-    await deploy();
-    home = await Subscriber.open(port);
-    await home.until(() => home?.last('connected-vehicle/car/online') === 'online');
-    home.publish('connected-vehicle/car/set', 'lock');
-    await home.until(() => home?.last('connected-vehicle/car/command')?.includes('succeeded') === true);
-    assert.equal(service.car().state.lock, 'LOCKED');
-    assert.equal(service.requests.filter(({ method }) => method === 'POST').length, 1);
-  });
-
-  it('says that the car is offline when Node-RED was ended without a word', async () => {
-    broker = await startMosquitto(port);
-    await deploy();
-    home = await Subscriber.open(port);
-    await home.until(() => home?.last('connected-vehicle/car/online') === 'online');
-    await nodeRed.stop();
-    await home.until(() => home?.last('connected-vehicle/car/online') === 'offline');
   });
 });

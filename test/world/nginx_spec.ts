@@ -1,22 +1,15 @@
 import { strict as assert } from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createTokenSource,
-  MemoryStateStore,
-  openSession,
-  VehicleError,
-  type Account,
-  type CommandRecord,
-} from '../../src/index';
-import { saveSignIn } from '../support/saved-sign-in';
+import { type Account, type CommandRecord } from '../../src/index';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
-import { ManualClock } from '../support/manual-clock';
 import { manyCars, vinOf } from './support/cars';
 import { issueCertificate, makeAuthority, type Certificate } from './support/certificates';
 import { startNginx, type Nginx } from './support/nginx';
 import { endWithLogs, freePort, newFolder } from './support/program';
+import * as requests from './support/requests';
+import { failureOf } from '../support/failure';
 
 describe('nginx as the TLS front of the service', () => {
   let service: Simulator;
@@ -69,20 +62,8 @@ describe('nginx as the TLS front of the service', () => {
   const open = (changes: Parameters<typeof openTestAccount>[1] = {}): Account =>
     openTestAccount(service, { settings: { baseUrl: `https://service.test:${nginx.port}` }, ...changes });
 
-  const readOdometer = async (account: Account, maxAgeMs = 0): Promise<unknown> => {
-    const { payload } = await account.read('odometer', { vin, maxAgeMs });
-    // A cast: the payload of this read.
-    return (payload as { value: unknown }).value;
-  };
-  const lock = (account: Account): Promise<CommandRecord> => account.dispatcher.send('lock', { vin });
-
-  const failureOf = async (work: Promise<unknown>): Promise<VehicleError> => {
-    const [result] = await Promise.allSettled([work]);
-    assert.equal(result?.status, 'rejected', JSON.stringify(result));
-    const { reason } = result as PromiseRejectedResult;
-    assert.ok(reason instanceof VehicleError, String(reason));
-    return reason;
-  };
+  const readOdometer = (account: Account): Promise<unknown> => requests.readOdometer(account, vin);
+  const lock = (account: Account): Promise<CommandRecord> => requests.lock(account, vin);
 
   /**
    * The lines of a log of nginx, which has ended: it writes the line of a request after its answer.
@@ -91,22 +72,6 @@ describe('nginx as the TLS front of the service', () => {
     await nginx.stop();
     return (await readFile(join(nginx.folder, name), 'utf8')).split('\n').slice(0, -1);
   };
-
-  /** How many requests nginx has answered, itself or with the answer of the service. */
-  const accessLog = async (): Promise<number> => {
-    // Its one worker process writes the line of each request before it answers the next one.
-    // This one speaks no TLS.
-    await fetch(`http://127.0.0.1:${nginx.port}`, { headers: { connection: 'close' } });
-    const log = await readFile(join(nginx.folder, 'access.log'), 'utf8');
-    return log.split('\n').filter((line) => line !== '' && !line.includes('" 400 ')).length;
-  };
-
-  /** Lets time pass until the work has ended. */
-  async function advanceUntil(clock: ManualClock, work: Promise<unknown>): Promise<void> {
-    let hasEnded = false;
-    void work.finally(() => (hasEnded = true));
-    await clock.advanceUntil(() => hasEnded, 10);
-  }
 
   const arrived = (method: string): number => service.requests.filter((request) => request.method === method).length;
 
@@ -124,15 +89,11 @@ describe('nginx as the TLS front of the service', () => {
 
     it('answers a read, a command and the token endpoint, each by its name', async () => {
       await startSites();
-      const session = openSession({ state: new MemoryStateStore() });
-      const client = {
-        audience: `https://service.test:${nginx.port}`,
-        tokenUrl: `https://identity.test:${nginx.port}/as/token.oauth2`,
-        clientId: 'demo-client',
-        clientSecret: 'demo-secret',
-      };
-      await saveSignIn(session, client, 'owner', service.issueRefreshToken());
-      const tokens = createTokenSource({ client, configNodeId: 'owner', session });
+      const [audience, identity] = ['service.test', 'identity.test'].map((host) => `https://${host}:${nginx.port}`) as [
+        string,
+        string,
+      ];
+      const tokens = await requests.tokensOf(service, audience, identity);
       const account = open({ tokens });
       assert.equal(await readOdometer(account), 51_234);
       assert.equal((await lock(account)).outcome, 'succeeded');
@@ -161,43 +122,39 @@ describe('nginx as the TLS front of the service', () => {
     });
   });
 
-  it('sends nothing if the certificate is of an authority that this machine does not trust', async () => {
-    const authority = await newFolder('authority');
-    await makeAuthority(authority);
-    const certificate = await issueCertificate(authority, ['service.test'], { authority });
-    nginx = await startNginx((port) => site(port, certificate));
-    const account = open();
-    for (const work of [readOdometer, lock]) {
-      const { code, message } = await failureOf(work(account));
-      assert.equal(code, 'NETWORK');
-      assert.match(message, /certificate .* not trusted .*NODE_EXTRA_CA_CERTS/);
-    }
-    assert.equal(service.requests.length, 0);
-  });
-
-  it('sends nothing if the certificate is not for servers', async () => {
-    const certificate = await issueCertificate(await newFolder('purpose'), ['service.test'], { usage: 'clientAuth' });
-    nginx = await startNginx((port) => site(port, certificate));
-    const account = open();
-    for (const work of [readOdometer, lock]) {
-      const { code, message } = await failureOf(work(account));
-      assert.equal(code, 'NETWORK');
-      assert.match(message, /certificate .* not trusted .*NODE_EXTRA_CA_CERTS/);
-    }
-    assert.equal(service.requests.length, 0);
-  });
-
-  it('sends nothing if the certificate has expired', async () => {
-    const certificate = await issueCertificate(await newFolder('expired'), ['service.test'], { days: -1 });
-    nginx = await startNginx((port) => site(port, certificate));
-    const account = open();
-    for (const work of [readOdometer, lock]) {
-      const { code, message } = await failureOf(work(account));
-      assert.equal(code, 'NETWORK');
-      assert.match(message, /certificate .* expired/);
-    }
-    assert.equal(service.requests.length, 0);
-  });
+  const refused: [what: string, certificate: () => Promise<Certificate>, says: RegExp][] = [
+    [
+      'is of an authority that this machine does not trust',
+      async () => {
+        const authority = await newFolder('authority');
+        await makeAuthority(authority);
+        return issueCertificate(authority, ['service.test'], { authority });
+      },
+      /certificate .* not trusted .*NODE_EXTRA_CA_CERTS/,
+    ],
+    [
+      'is not for servers',
+      async () => issueCertificate(await newFolder('purpose'), ['service.test'], { usage: 'clientAuth' }),
+      /certificate .* not trusted .*NODE_EXTRA_CA_CERTS/,
+    ],
+    [
+      'has expired',
+      async () => issueCertificate(await newFolder('expired'), ['service.test'], { days: -1 }),
+      /certificate .* expired/,
+    ],
+  ];
+  for (const [what, certificate, says] of refused)
+    it(`sends nothing if the certificate ${what}`, async () => {
+      const own = await certificate();
+      nginx = await startNginx((port) => site(port, own));
+      const account = open();
+      for (const work of [readOdometer, lock]) {
+        const { code, message } = await failureOf(work(account));
+        assert.equal(code, 'NETWORK');
+        assert.match(message, says);
+      }
+      assert.equal(service.requests.length, 0);
+    });
 
   for (const version of ['TLSv1.2', 'TLSv1.3']) {
     it(`reads and sends a command if only ${version} is allowed`, async () => {
@@ -301,111 +258,14 @@ describe('nginx as the TLS front of the service', () => {
     });
   });
 
-  describe('with pages of its own in place of answers', () => {
-    /** A site that answers one request in a minute and the others with its own page. */
-    const startLimited = async (status: number, more = ''): Promise<Nginx> =>
-      (nginx = await startNginx(
-        (port) => `limit_req_zone $binary_remote_addr zone=all:1m rate=1r/m;
-          ${site(port, certificates['service.test'], `limit_req zone=all; limit_req_status ${status}; ${more}`)}`,
-      ));
-
-    it('waits a minute after its page of the rate limit, and says that a command was not taken', async () => {
-      await startLimited(429);
-      const clock = new ManualClock();
-      const account = open({ clock });
-      assert.equal(await readOdometer(account), 51_234);
-      const { code, httpStatus, retryAt } = await failureOf(lock(account));
-      assert.deepEqual([code, httpStatus], ['RATE_LIMITED', 429]);
-      assert.equal(retryAt?.getTime(), clock.now() + 60_000);
-      assert.equal(arrived('POST'), 0);
-      const asked = await accessLog();
-      const waiting = readOdometer(account);
-      await clock.advance(59_000);
-      assert.equal(await accessLog(), asked, 'no request in the minute');
-      // Its own minute has not passed here.
-      await nginx.restart();
-      await clock.advance(1_000);
-      assert.equal(await waiting, 51_234);
-    });
-
-    it('waits as long as a header of nginx asks for', async () => {
-      await startLimited(
-        429,
-        'error_page 429 @later; location @later { add_header retry-after 7 always; return 429; }',
-      );
-      const clock = new ManualClock();
-      const account = open({ clock });
-      assert.equal(await readOdometer(account), 51_234);
-      const { retryAt } = await failureOf(lock(account));
-      assert.equal(retryAt?.getTime(), clock.now() + 7_000);
-    });
-
-    it('reads again after its page 503, and leaves the outcome of a command open', async () => {
-      await startLimited(503);
-      const clock = new ManualClock();
-      const account = open({ clock });
-      assert.equal(await readOdometer(account), 51_234);
-      const asked = await accessLog();
-      const failing = failureOf(readOdometer(account));
-      await advanceUntil(clock, failing);
-      assert.equal((await failing).code, 'SERVICE_ERROR');
-      assert.equal((await accessLog()) - asked, 3);
-      const { outcome } = await lock(account);
-      assert.equal(outcome, 'undetermined');
-      assert.equal(arrived('POST'), 0);
-    });
-
-    it('leaves the outcome of a command open if the service cuts the connection to nginx', async () => {
-      await startSite();
-      const account = open();
-      for (const cut of ['before-headers', 'after-headers', 'mid-body', 'after-effect'] as const) {
-        service.clearRequests();
-        service.faults.clear();
-        vin = vinOf((cars += 1));
-        service.faults.add({ match: { method: 'POST' }, cut });
-        const { outcome } = await lock(account);
-        assert.equal(outcome, 'undetermined', cut);
-        assert.equal(arrived('POST'), 1, cut);
-      }
-    });
-
-    it('leaves the outcome of a command open for which nginx does not wait', async () => {
-      await startSite('proxy_read_timeout 50ms;');
-      const { outcome } = await lock(open());
-      assert.equal(outcome, 'undetermined');
-      // If this process is slow, it has the answer of nginx before the request that nginx sent on.
-      while (service.car(vin).performed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-      assert.equal(arrived('POST'), 1);
-    });
-
-    it('takes a page for maintenance with status 200 for no answer', async () => {
-      await startSite('default_type text/html;', 'return 200 "<html>Down for maintenance</html>";');
-      const account = open();
-      assert.equal((await lock(account)).outcome, 'undetermined');
-      const { code, message } = await failureOf(readOdometer(account));
-      assert.equal(code, 'BAD_RESPONSE');
-      assert.match(message, /not JSON/);
-      assert.equal(service.requests.length, 0);
-    });
-
-    it('follows no redirect', async () => {
-      await startSite('', 'return 302 https://other.test:$server_port/login;');
-      const account = open();
-      for (const work of [readOdometer, lock]) {
-        const { code, message } = await failureOf(work(account));
-        assert.equal(code, 'SERVICE_ERROR');
-        assert.match(message, /redirected/);
-      }
-      assert.equal(await accessLog(), 2);
-    });
-
-    it('does not take its page 403 for a missing scope or a wrong key', async () => {
-      await startSite('', 'deny all;');
-      const account = open();
-      for (const work of [readOdometer, lock]) {
-        const { code, httpStatus } = await failureOf(work(account));
-        assert.deepEqual([code, httpStatus], ['SERVICE_ERROR', 403]);
-      }
-    });
+  it('follows no redirect', async () => {
+    await startSite('', 'return 302 https://other.test:$server_port/login;');
+    const account = open();
+    for (const work of [readOdometer, lock]) {
+      const { code, message } = await failureOf(work(account));
+      assert.equal(code, 'SERVICE_ERROR');
+      assert.match(message, /redirected/);
+    }
+    assert.equal((await finalLog('access.log')).length, 2);
   });
 });

@@ -1,14 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  createTokenSource,
-  MemoryStateStore,
-  openSession,
-  VehicleError,
-  type Account,
-  type CommandRecord,
-} from '../../src/index';
-import { saveSignIn } from '../support/saved-sign-in';
+import { type Account, type CommandRecord } from '../../src/index';
 import { startSimulator, type Simulator } from '../support/simulator';
 import { closeAccounts, openTestAccount } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
@@ -16,8 +8,10 @@ import { manyCars, vinOf } from './support/cars';
 import { issueCertificate } from './support/certificates';
 import { startNginx, type Nginx } from './support/nginx';
 import { endWithLogs, newFolder } from './support/program';
+import * as requests from './support/requests';
 import { startSquid, type Squid, type SquidOptions } from './support/squid';
 import { printTable } from './support/table';
+import { failureOf } from '../support/failure';
 
 /** Names that only squid can resolve. */
 const hosts = ['service.example', 'identity.example'];
@@ -54,7 +48,7 @@ describe('squid as the proxy', function () {
   afterEach(async () => {
     await closeAccounts();
     service.faults.clear();
-    for (const name of ['HTTPS_PROXY', 'NO_PROXY']) delete process.env[name];
+    delete process.env['HTTPS_PROXY'];
     await squid?.stop('SIGKILL');
   });
 
@@ -71,34 +65,17 @@ describe('squid as the proxy', function () {
   const open = (changes: Parameters<typeof openTestAccount>[1] = {}): Account =>
     openTestAccount(service, { settings: { baseUrl: `https://service.example:${nginx.port}` }, ...changes });
 
-  const readOdometer = async (account: Account): Promise<unknown> => {
-    const { payload } = await account.read('odometer', { vin, maxAgeMs: 0 });
-    // A cast: the payload of this read.
-    return (payload as { value: unknown }).value;
-  };
-  const lock = (account: Account): Promise<CommandRecord> => account.dispatcher.send('lock', { vin });
-
-  const failureOf = async (work: Promise<unknown>): Promise<VehicleError> => {
-    const [result] = await Promise.allSettled([work]);
-    assert.equal(result?.status, 'rejected', JSON.stringify(result));
-    const { reason } = result as PromiseRejectedResult;
-    assert.ok(reason instanceof VehicleError, String(reason));
-    return reason;
-  };
+  const readOdometer = (account: Account): Promise<unknown> => requests.readOdometer(account, vin);
+  const lock = (account: Account): Promise<CommandRecord> => requests.lock(account, vin);
 
   const arrived = (): number => service.requests.filter(({ method }) => method === 'POST').length;
 
   it('takes a read, a command and the token endpoint to hosts that squid alone can find', async () => {
     await start();
-    const session = openSession({ state: new MemoryStateStore() });
-    const client = {
-      audience: `https://service.example:${nginx.port}`,
-      tokenUrl: `https://identity.example:${nginx.port}/as/token.oauth2`,
-      clientId: 'demo-client',
-      clientSecret: 'demo-secret',
-    };
-    await saveSignIn(session, client, 'owner', service.issueRefreshToken());
-    const tokens = createTokenSource({ client, configNodeId: 'owner', session });
+    const [audience, identity] = ['service.example', 'identity.example'].map(
+      (host) => `https://${host}:${nginx.port}`,
+    ) as [string, string];
+    const tokens = await requests.tokensOf(service, audience, identity);
     const account = open({ tokens });
     for (let read = 0; read < 5; read += 1) assert.equal(await readOdometer(account), 51_234);
     assert.equal((await lock(account)).outcome, 'succeeded');
@@ -145,17 +122,6 @@ describe('squid as the proxy', function () {
     }
   });
 
-  it('names the proxy if squid refuses the host, and sends nothing', async () => {
-    await start({ more: 'acl forbidden dstdomain service.example\nhttp_access deny forbidden' });
-    const account = open();
-    for (const work of [readOdometer, lock]) {
-      const { code, message } = await failureOf(work(account));
-      assert.equal(code, 'NETWORK');
-      assert.match(message, /^The proxy 127.* refuses .*403/);
-    }
-    assert.equal(service.requests.length, 0);
-  });
-
   it('names HTTPS_PROXY if squid does not run, sends nothing, and continues when it runs', async () => {
     await start();
     await squid.stop();
@@ -169,34 +135,6 @@ describe('squid as the proxy', function () {
     assert.equal(await readOdometer(account), 51_234);
     assert.equal((await lock(account)).outcome, 'succeeded');
     assert.equal(arrived(), 1);
-  });
-
-  it('names HTTPS_PROXY if the name of the proxy is unknown', async () => {
-    await start({}, (url) => url.replace('127.0.0.1', 'proxy.invalid'));
-    const { code, message } = await failureOf(readOdometer(open()));
-    assert.equal(code, 'NETWORK');
-    assert.match(message, /proxy .*HTTPS_PROXY/);
-  });
-
-  it('says that squid did not reach the service if squid cannot find its name', async () => {
-    await start({ hosts: ['identity.example'] });
-    const account = open();
-    for (const work of [readOdometer, lock]) {
-      const { code, message } = await failureOf(work(account));
-      assert.equal(code, 'NETWORK');
-      assert.match(message, /^The proxy 127.* could not connect to the service/);
-    }
-    assert.equal(service.requests.length, 0);
-  });
-
-  it('goes past squid to the hosts of NO_PROXY', async () => {
-    await start();
-    process.env['NO_PROXY'] = '.test';
-    const account = open({ settings: { baseUrl: `https://service.test:${nginx.port}` } });
-    // The certificate of this site is for the other name.
-    assert.match((await failureOf(readOdometer(account))).message, /certificate .* another host/);
-    await squid.stop();
-    assert.deepEqual(await squid.requests(), []);
   });
 
   it('answers every read if squid ends idle tunnels', async () => {
@@ -220,11 +158,7 @@ describe('squid as the proxy', function () {
     const read = readOdometer(account);
     while (service.requests.length < 2) await sleep(5);
     await squid.restart('SIGKILL');
-    let isOver = false;
-    const over = (): void => void (isOver = true);
-    void read.then(over, over);
-    await clock.advanceUntil(() => isOver, 100);
-    assert.equal(await read, 51_234);
+    assert.equal(await clock.until(read, 100), 51_234);
   });
 
   it('sends a command once while squid is killed at each of 10 moments, and its result is never wrong', async () => {

@@ -91,7 +91,7 @@ interface Source {
 }
 
 const maxCommands = 20;
-const maxWatches = 20;
+const maxFollowed = 20;
 const maxCars = 50;
 
 /** Every car of the deployed flows. Sends no request to the service. */
@@ -262,8 +262,8 @@ async function summaryOf(RED: NodeAPI, car: FoundCar): Promise<CarReport> {
     quota: account === null ? [] : quotaOf(account),
     log: vin === null ? null : await logOf(packOf(RED, options.service), vin, units),
     followed: (overview?.followed ?? [])
-      .filter((watch) => watch.vin === vin)
-      .slice(-maxWatches)
+      .filter((one) => one.vin === vin)
+      .slice(-maxFollowed)
       .map(({ command, sentAt, requestStatus }) => ({ command, sentAt, requestStatus })),
     commands: entries
       .filter((entry) => entry.vin === vin)

@@ -9,11 +9,12 @@ import { parseChanges, parseTrip, type CarChanges, type CarOptions, type Trip } 
 import { newState, type CarState } from './state';
 import { Invocation, type InvocationRequest } from './invocation';
 import { Wallbox } from './wallbox';
+import { Listeners } from '../../util/listeners';
+import { minuteMs } from '../../util/durations';
 
 /** The service keeps its log for a year (docs/internals/service.md 2.5). */
 const logLength = 20_000;
 
-const minute = 60_000;
 const climateMinutes = 30;
 
 /**
@@ -30,7 +31,9 @@ export class Car {
   readonly #state = newState();
   readonly #measured = new Map<string, number>();
   readonly #invocations = new Map<string, Invocation>();
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Listeners();
+  /** Calls back after every change of the car, until the returned function is called. */
+  readonly onChange = this.#changed.add;
   #reportedAt: number;
   #events: { at: number; act: (at: number) => void }[] = [];
   /** The unlock commands whose time to open the tailgate runs. */
@@ -87,12 +90,6 @@ export class Car {
     return this.#events[0]?.at ?? null;
   }
 
-  /** Calls back after every change of the car, until the returned function is called. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
   /**
    * Changes parts of the car; what is not named stays. The times of what differs become now.
    * @throws VehicleError INPUT_INVALID
@@ -101,7 +98,7 @@ export class Car {
     const changes = parseChanges(input);
     this.#runDue();
     this.#merge(changes, this.#clock.now());
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -122,7 +119,7 @@ export class Car {
     this.#runDue();
     this.#measured.clear();
     this.#reportedAt = this.#clock.now();
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -131,7 +128,7 @@ export class Car {
     this.#runDue();
     if (on) this.#startClimate(this.#clock.now());
     else this.#climateUntil = null;
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -151,9 +148,9 @@ export class Car {
     this.#touch(reportedOnTrips, now);
     const { odometer = 0, tripMeter1 = 0, tripMeter2 = 0 } = this.#state.resources;
     const metersAtStart = { odometer, tripMeter1, tripMeter2 };
-    const end = now + trip.minutes * minute;
+    const end = now + trip.minutes * minuteMs;
     const drive = (from: number, since: number): void => {
-      const next = Math.min(from + minute, end);
+      const next = Math.min(from + minuteMs, end);
       this.#at(next, (at) => {
         if (this.#trip !== trip) return;
         const share = (at - now) / (end - now);
@@ -165,7 +162,7 @@ export class Car {
       });
     };
     drive(now, 0);
-    this.#notify();
+    this.#changed.call();
     return this;
   }
 
@@ -217,7 +214,7 @@ export class Car {
     this.#invocations.set(invocation.id, invocation);
     if (this.#invocations.size > logLength) this.#invocations.delete(this.#invocations.keys().next().value ?? '');
     for (const step of invocation.timeline) this.#at(step.at, (at) => this.#reach(invocation, step.acts, at));
-    this.#notify();
+    this.#changed.call();
     return invocation;
   }
 
@@ -232,7 +229,7 @@ export class Car {
 
   plan(at: number, act: () => void): void {
     this.#at(at, act);
-    this.#notify();
+    this.#changed.call();
   }
 
   #reach(invocation: Invocation, acts: boolean | undefined, at: number): void {
@@ -272,7 +269,7 @@ export class Car {
    * The climatization ends after its time, when the engine starts, or when the driver's door opens.
    */
   #startClimate(at: number): void {
-    const until = at + climateMinutes * minute;
+    const until = at + climateMinutes * minuteMs;
     this.#climateUntil = until;
     this.#at(until, () => {
       if (this.#climateUntil === until) this.#climateUntil = null;
@@ -282,7 +279,7 @@ export class Car {
   #startEngine(invocation: Invocation, at: number): void {
     this.#engineStart = invocation;
     this.#merge({ engineRunning: true }, at);
-    this.#at(at + invocation.runtimeMinutes * minute, (then) => {
+    this.#at(at + invocation.runtimeMinutes * minuteMs, (then) => {
       if (this.#engineStart === invocation && this.#trip === null) this.#merge({ engineRunning: false }, then);
     });
   }
@@ -381,11 +378,7 @@ export class Car {
       next.act(next.at);
       happened = true;
     }
-    if (happened) this.#notify();
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
+    if (happened) this.#changed.call();
   }
 }
 

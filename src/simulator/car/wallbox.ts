@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { iso, type Clock } from '../../util/clock';
 import { chargingStatus } from './battery';
 import type { CarState } from './state';
+import { hourMs } from '../../util/durations';
 
 /** Volts of three phases: 16 ampere are 11 kW. */
 const volts = 690;
-const hour = 60 * 60_000;
 
 /** What of its car it sees and does. */
 interface ChargedCar {
@@ -54,8 +54,8 @@ export class Wallbox {
     const now = clock.now();
     this.#car = car;
     this.#sessions = [
-      { id: 1, start: now - 73 * hour, end: now - 71 * hour, kWh: 21.4 },
-      { id: 2, start: now - 25 * hour, end: now - 24 * hour, kWh: 10.2 },
+      { id: 1, start: now - 73 * hourMs, end: now - 71 * hourMs, kWh: 21.4 },
+      { id: 2, start: now - 25 * hourMs, end: now - 24 * hourMs, kWh: 10.2 },
     ];
     car.onChange(() => this.#follow());
     this.#follow();

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { VehicleError } from '../../errors';
 import { checked } from '../car/changes';
 import { refusals, refuse, type Answer, type Exchange, type Middleware, type RefusalName } from './answer';
+import { Listeners } from '../../util/listeners';
 
 /** Faults on demand: their effect, the requests that they hit, and how often. */
 const schema = z.strictObject({
@@ -42,12 +43,14 @@ type Listed<Fault extends FaultTarget> = Fault & { id: number };
 export class FaultList<Fault extends FaultTarget> {
   #faults: { fault: Listed<Fault>; hits: number }[] = [];
   #lastId = 0;
-  readonly #listeners = new Set<() => void>();
+  readonly #changed = new Listeners();
+  /** Calls back whenever a fault comes or goes, until the returned function is called. */
+  readonly onChange = this.#changed.add;
 
   add(options: Fault): Listed<Fault> {
     const fault = { ...options, id: ++this.#lastId };
     this.#faults.push({ fault, hits: 0 });
-    this.#notify();
+    this.#changed.call();
     return fault;
   }
 
@@ -57,22 +60,12 @@ export class FaultList<Fault extends FaultTarget> {
 
   remove(id: number): void {
     this.#faults = this.#faults.filter(({ fault }) => fault.id !== id);
-    this.#notify();
+    this.#changed.call();
   }
 
   clear(): void {
     this.#faults = [];
-    this.#notify();
-  }
-
-  /** Calls back whenever a fault comes or goes, until the returned function is called. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
+    this.#changed.call();
   }
 
   take({ method, path }: Exchange['request']): Fault | null {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../util/clock';
 import type { ApiName } from '../../catalogue/reads';
+import { dayMs, minuteMs } from '../../util/durations';
 
 /** The limits of docs/internals/vendor-api.md 5. A limit that is not set does not apply. */
 export interface LimitOptions {
@@ -14,9 +15,6 @@ export const realLimits = {
   commandsPerMinute: 10,
   requestsPerDay: 10_000,
 } as const satisfies LimitOptions;
-
-const minute = 60_000;
-const day = 86_400_000;
 
 /** The limit that a request exceeds, and the time until the quota is full again. */
 type Excess = { kind: 'rate-limited' } | { kind: 'quota'; refillIn: string };
@@ -40,13 +38,13 @@ export class Limits {
     const now = this.#clock.now();
     const today = this.#dayOf(api, now);
     if (today.count >= requestsPerDay)
-      return { kind: 'quota', refillIn: hoursMinutesSeconds(today.startedAt + day - now) };
+      return { kind: 'quota', refillIn: hoursMinutesSeconds(today.startedAt + dayMs - now) };
     if (Math.min(requestsPerMinute, commandsPerMinute) === Infinity) {
       today.count += 1;
       return null;
     }
-    this.#requests = this.#requests.filter((at) => at > now - minute);
-    this.#commands = this.#commands.filter((at) => at > now - minute);
+    this.#requests = this.#requests.filter((at) => at > now - minuteMs);
+    this.#commands = this.#commands.filter((at) => at > now - minuteMs);
     if (this.#requests.length >= requestsPerMinute || (isCommand && this.#commands.length >= commandsPerMinute))
       return { kind: 'rate-limited' };
     today.count += 1;
@@ -57,7 +55,7 @@ export class Limits {
 
   #dayOf(api: ApiName, now: number) {
     let found = this.#days.get(api);
-    if (found === undefined || now >= found.startedAt + day)
+    if (found === undefined || now >= found.startedAt + dayMs)
       this.#days.set(api, (found = { startedAt: now, count: 0 }));
     return found;
   }

@@ -6,6 +6,7 @@ import { closeAccounts, follow, openTestAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
 import { useTimeZone } from '../../support/time-zone';
 import { wordsIn } from '../../support/words';
+import { failureOf } from '../../support/failure';
 
 const { vin } = demoCar;
 
@@ -49,19 +50,12 @@ describe('The times in sentences for a driver', () => {
   const resultOf = async (command: string, clock: ManualClock): Promise<FollowUpdate> => {
     service = await startSimulator({ clock });
     const { client } = openTestAccount(service, { clock });
-    const until = async <Result>(work: Promise<Result>): Promise<Result> => {
-      let over = false;
-      const end = (): void => void (over = true);
-      void work.then(end, end);
-      await clock.advanceUntil(() => over);
-      return work;
-    };
-    const record = await until(client.send(command, { vin, interface: command === 'unlock' ? 'v1' : 'auto' }));
+    const record = await clock.until(client.send(command, { vin, interface: command === 'unlock' ? 'v1' : 'auto' }));
     const read = async (): Promise<FollowUpdate> => {
       for await (const update of follow(record, { client, clock })) if (update.settled) return update;
       throw new Error('never settled');
     };
-    return until(read());
+    return clock.until(read());
   };
 
   it('say until when the climate control is assumed to be on, while the value stays ISO', async () => {
@@ -89,10 +83,7 @@ describe('The times in sentences for a driver', () => {
     service.faults.add({ match: { method: 'POST' }, times: 1, status: 503, body: {} });
     const { dispatcher } = openTestAccount(service, { clock });
     await dispatcher.send('lock', { vin });
-    const refused = await dispatcher.send('honk', { vin }).then(
-      () => assert.fail('was sent'),
-      (error: unknown) => error as VehicleError,
-    );
+    const refused = await failureOf(dispatcher.send('honk', { vin }));
     assert.match(refused.message, /\(lock, sent at 14:05\)/);
     assert.match(wordsIn('de').translate(refused.sentence), /\(lock, gesendet um 14:05\)/);
   });

@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
-import { classicCar, demoCar, startSimulator, type Simulator } from '../../support/simulator';
-import { customVehicle, demoCredentials, Flow } from '../../support/flow';
+import { classicCar, demoCar, type Simulator } from '../../support/simulator';
+import type { Flow } from '../../support/flow';
+import { customVehicle, demoCredentials, setUpRealTimeFlow } from '../../support/flow';
+import { withEnvironment } from '../../support/environment';
 
 const status = 'connected-vehicle-status';
 const command = 'connected-vehicle-command';
@@ -9,14 +11,7 @@ describe('A property that can come from another source', () => {
   let service: Simulator;
   let flow: Flow;
 
-  beforeEach(async () => {
-    service = await startSimulator({ cars: [demoCar, classicCar] });
-    flow = new Flow();
-  });
-  afterEach(async () => {
-    await flow.end();
-    await service.close();
-  });
+  setUpRealTimeFlow((setUp) => ({ service, flow } = setUp), { cars: [demoCar, classicCar] });
 
   const load = (config: Record<string, unknown>): Promise<void> =>
     flow.load(config, customVehicle(service, { vin: demoCar.vin }), demoCredentials);
@@ -35,8 +30,7 @@ describe('A property that can come from another source', () => {
       env: 'CAR_OF_THE_TEST',
       jsonata: '$uppercase(car.vin)',
     };
-    process.env['CAR_OF_THE_TEST'] = classicCar.vin;
-    try {
+    await withEnvironment({ CAR_OF_THE_TEST: classicCar.vin }, async () => {
       for (const [vinType, vin] of Object.entries(sources)) {
         await load({ type: status, read: 'odometer', vin, vinType });
         flow.node('n').context().flow.set('vin', classicCar.vin);
@@ -45,9 +39,7 @@ describe('A property that can come from another source', () => {
         assert.equal(vehicle?.['vin'], classicCar.vin, vinType);
         await flow.unload();
       }
-    } finally {
-      delete process.env['CAR_OF_THE_TEST'];
-    }
+    });
   });
 
   it('gives one read or a list of reads', async () => {
@@ -136,8 +128,7 @@ describe('A property that can come from another source', () => {
 
   it('gives an event node its level and its vehicle when it starts', async () => {
     const event = { type: 'connected-vehicle-event', poll: 0 };
-    process.env['LEVEL_OF_THE_TEST'] = 'low';
-    try {
+    await withEnvironment({ LEVEL_OF_THE_TEST: 'low' }, async () => {
       const battery = { ...event, events: ['battery-below'], level: 'LEVEL_OF_THE_TEST', levelType: 'env' };
       await load(battery);
       assert.match(String((await flow.fail()).vehicle?.error?.['message']), /level must be a number from 1 to 100/);
@@ -146,9 +137,7 @@ describe('A property that can come from another source', () => {
       await load(battery);
       await flow.until(() => flow.completed.length > 0);
       await flow.unload();
-    } finally {
-      delete process.env['LEVEL_OF_THE_TEST'];
-    }
+    });
     const before = service.requests.length;
     await load({ ...event, events: ['locked'], vin: `"${classicCar.vin}"`, vinType: 'jsonata' });
     flow.send();
@@ -164,8 +153,7 @@ describe('A property that can come from another source', () => {
   });
 
   it('gives a guard its minutes when it starts', async () => {
-    process.env['MINUTES_OF_THE_TEST'] = 'ten';
-    try {
+    await withEnvironment({ MINUTES_OF_THE_TEST: 'ten' }, async () => {
       const guard = {
         type: 'connected-vehicle-guard',
         minutes: 'MINUTES_OF_THE_TEST',
@@ -180,8 +168,6 @@ describe('A property that can come from another source', () => {
       flow.send({ ask: true });
       const alert = await flow.until(() => flow.outputs[0]?.[0]);
       assert.equal((alert.payload as { openings: { minutes: number }[] }).openings[0]?.minutes, 0);
-    } finally {
-      delete process.env['MINUTES_OF_THE_TEST'];
-    }
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStateStore, type ReadName } from '../../../src/index';
+import { countWrites } from '../../support/count-writes';
 import { startSimulator, type Simulator } from '../../support/simulator';
 import { CarFacts } from '../../../src/car/facts';
 import { closeAccounts, openTestAccount } from '../../support/account';
@@ -193,16 +194,11 @@ describe('The last seven days of a car', () => {
   const day = 24 * hour;
   let store: MemoryStateStore;
   let facts: CarFacts;
-  let writes: number;
+  let writes: () => number;
   beforeEach(() => {
     store = new MemoryStateStore();
     facts = new CarFacts(store);
-    writes = 0;
-    const write = store.write.bind(store);
-    store.write = (...parameters) => {
-      writes += 1;
-      return write(...parameters);
-    };
+    writes = countWrites(store);
   });
   const level = async (value: unknown, now: number): Promise<void> =>
     facts.observe(vin, 'batteryChargeLevel', { value, timestamp: '2071-01-01T00:00:00Z' }, now);
@@ -230,7 +226,7 @@ describe('The last seven days of a car', () => {
 
   it('are written once an hour, however often a flow reads, and outlive a restart', async () => {
     for (let at = start; at < start + 3 * hour; at += minute) await level(50, at);
-    assert.equal(writes, 3);
+    assert.equal(writes(), 3);
     assert.deepEqual(await line(start + 3 * hour, new CarFacts(store)), [
       [start, 50],
       [start + hour, 50],
@@ -260,12 +256,7 @@ describe('What one answer shows', () => {
   it('is stored in one write: what the car has, and its states', async () => {
     const service = await startSimulator({ dialect: 'real' });
     const store = new MemoryStateStore();
-    let writes = 0;
-    const write = store.write.bind(store);
-    store.write = (key, ...others) => {
-      if (key.startsWith('car/')) writes += 1;
-      return write(key, ...others);
-    };
+    const writes = countWrites(store, 'car/');
     const { vin } = service.car();
     const { client } = openTestAccount(service, { store });
     await client.read('doors', { vin, interface: 'v2' });
@@ -277,7 +268,7 @@ describe('What one answer shows', () => {
       (await facts.statesOf(vin, 'doors.allClosed')).map(({ value }) => value),
       [true],
     );
-    assert.equal(writes, 1);
+    assert.equal(writes(), 1);
   });
 });
 

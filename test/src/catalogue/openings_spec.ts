@@ -63,96 +63,79 @@ describe('The openings of a car', () => {
     assert.deepEqual(words.map(lockState), [null, null, null, 'closed', 'open', null, null, null, null]);
   });
 
-  type Members = [name: string, value: unknown][];
-  const closed: Members = [
-    ['frontLeft', 'CLOSED'],
-    ['rearRight', 'CLOSED'],
-  ];
-  const judged: [what: string, members: Members, hasSunroof: boolean | undefined, openness: object][] = [
-    ['none', [], undefined, { allClosed: true, open: [], unknown: [] }],
-    ['closed ones', closed, undefined, { allClosed: true, open: [], unknown: [] }],
-    ['an open one', [...closed, ['hood', 'AJAR']], undefined, { allClosed: false, open: ['hood'], unknown: [] }],
-    ['an unknown one', [...closed, ['hood', 'NEW']], undefined, { allClosed: null, open: [], unknown: ['hood'] }],
+  const closed = { frontLeft: 'CLOSED', rearRight: 'CLOSED' };
+  const judged: [what: string, members: Record<string, unknown>, hasSunroof: boolean | undefined, openness: object][] =
     [
-      'an open and an unknown one',
-      [...closed, ['hood', null], ['tailGate', 'OPEN']],
-      undefined,
-      { allClosed: false, open: ['tailGate'], unknown: ['hood'] },
-    ],
-    [
-      'an open car that is closed',
-      [['carLocked', 'UNLOCKED'], ...closed],
-      undefined,
-      { allClosed: true, open: [], locked: false, unknown: [] },
-    ],
-    ['a locked car', [['carLocked', 'LOCKED']], undefined, { allClosed: true, open: [], locked: true, unknown: [] }],
-    [
-      'an unknown lock',
-      [['carLocked', 'OPEN'], ...closed],
-      undefined,
-      { allClosed: true, open: [], locked: null, unknown: ['carLocked'] },
-    ],
-    [
-      'an unknown lock and an unknown door',
+      ['none', {}, undefined, { allClosed: true, open: [], unknown: [] }],
+      ['closed ones', closed, undefined, { allClosed: true, open: [], unknown: [] }],
+      ['an open one', { ...closed, hood: 'AJAR' }, undefined, { allClosed: false, open: ['hood'], unknown: [] }],
+      ['an unknown one', { ...closed, hood: 'NEW' }, undefined, { allClosed: null, open: [], unknown: ['hood'] }],
       [
-        ['carLocked', 'OPEN'],
-        ['hood', 'LOCKED'],
+        'an open and an unknown one',
+        { ...closed, hood: null, tailGate: 'OPEN' },
+        undefined,
+        { allClosed: false, open: ['tailGate'], unknown: ['hood'] },
       ],
-      undefined,
-      { allClosed: null, open: [], locked: null, unknown: ['carLocked', 'hood'] },
-    ],
-    [
-      'a sunroof that the car lacks',
-      [...closed, ['sunroof', 'UNSPECIFIED']],
-      false,
-      { allClosed: true, open: [], unknown: [], absent: ['sunroof'] },
-    ],
-    [
-      'a sunroof that the car may have',
-      [...closed, ['sunroof', 'UNSPECIFIED']],
-      undefined,
-      { allClosed: null, open: [], unknown: ['sunroof'] },
-    ],
-    [
-      'a sunroof with a new word',
-      [...closed, ['sunroof', 'TILTED']],
-      false,
-      { allClosed: null, open: [], unknown: ['sunroof'] },
-    ],
-    [
-      'another opening without a word',
-      [...closed, ['hood', 'UNSPECIFIED']],
-      false,
-      { allClosed: null, open: [], unknown: ['hood'] },
-    ],
-    [
-      'a sunroof among other unknown ones',
       [
-        ['hood', null],
-        ['sunroof', 'UNSPECIFIED'],
+        'an open car that is closed',
+        { carLocked: 'UNLOCKED', ...closed },
+        undefined,
+        { allClosed: true, open: [], locked: false, unknown: [] },
       ],
-      false,
-      { allClosed: null, open: [], unknown: ['hood', 'sunroof'] },
-    ],
-    [
-      'a sunroof beside a lock',
+      ['a locked car', { carLocked: 'LOCKED' }, undefined, { allClosed: true, open: [], locked: true, unknown: [] }],
       [
-        ['carLocked', 'LOCKED'],
-        ['sunroof', 'UNSPECIFIED'],
+        'an unknown lock',
+        { carLocked: 'OPEN', ...closed },
+        undefined,
+        { allClosed: true, open: [], locked: null, unknown: ['carLocked'] },
       ],
-      false,
-      { allClosed: null, open: [], locked: true, unknown: ['sunroof'] },
-    ],
-  ];
+      [
+        'an unknown lock and an unknown door',
+        { carLocked: 'OPEN', hood: 'LOCKED' },
+        undefined,
+        { allClosed: null, open: [], locked: null, unknown: ['carLocked', 'hood'] },
+      ],
+      [
+        'a sunroof that the car lacks',
+        { ...closed, sunroof: 'UNSPECIFIED' },
+        false,
+        { allClosed: true, open: [], unknown: [], absent: ['sunroof'] },
+      ],
+      [
+        'a sunroof that the car may have',
+        { ...closed, sunroof: 'UNSPECIFIED' },
+        undefined,
+        { allClosed: null, open: [], unknown: ['sunroof'] },
+      ],
+      [
+        'a sunroof with a new word',
+        { ...closed, sunroof: 'TILTED' },
+        false,
+        { allClosed: null, open: [], unknown: ['sunroof'] },
+      ],
+      [
+        'another opening without a word',
+        { ...closed, hood: 'UNSPECIFIED' },
+        false,
+        { allClosed: null, open: [], unknown: ['hood'] },
+      ],
+      [
+        'a sunroof among other unknown ones',
+        { hood: null, sunroof: 'UNSPECIFIED' },
+        false,
+        { allClosed: null, open: [], unknown: ['hood', 'sunroof'] },
+      ],
+      [
+        'a sunroof beside a lock',
+        { carLocked: 'LOCKED', sunroof: 'UNSPECIFIED' },
+        false,
+        { allClosed: null, open: [], locked: true, unknown: ['sunroof'] },
+      ],
+    ];
   it('are all closed only if each is known to be', () => {
-    for (const [what, members, hasSunroof, openness] of judged)
-      assert.deepEqual(
-        judgeOpenings(
-          members.map(([name, value]) => [name, { value }]),
-          hasSunroof,
-        ),
-        openness,
-        what,
-      );
+    for (const [what, members, hasSunroof, openness] of judged) {
+      const values = Object.entries(members).map(([name, value]) => [name, { value }] as const);
+      assert.deepEqual(judgeOpenings(values, hasSunroof), openness, what);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { Arming, MemoryStateStore } from '../../../src/index';
+import { countWrites } from '../../support/count-writes';
 import { ManualClock } from '../../support/manual-clock';
 
 describe('arming', () => {
@@ -76,17 +77,12 @@ describe('arming', () => {
   describe('that several processes share', () => {
     let clock: ManualClock;
     let store: MemoryStateStore;
-    let writes: number;
+    let writes: () => number;
     const of = (node = 'node') => new Arming({ clock, presence: { armings: store, now: () => clock.now() }, node });
     beforeEach(() => {
       clock = new ManualClock();
       store = new MemoryStateStore();
-      writes = 0;
-      const write = store.write.bind(store);
-      store.write = (...parameters) => {
-        writes += 1;
-        return write(...parameters);
-      };
+      writes = countWrites(store);
     });
 
     it('is used up in one of them, and is of one node', async () => {
@@ -115,14 +111,14 @@ describe('arming', () => {
     it('writes nothing if nothing changes', async () => {
       const arming = of();
       await assert.rejects(arming.take(30), { code: 'INPUT_INVALID' });
-      assert.equal(writes, 0);
+      assert.equal(writes(), 0);
       await arming.arm(30);
       const { confirm } = await arming.take(30);
-      assert.equal(writes, 2);
+      assert.equal(writes(), 2);
       await confirm();
-      assert.equal(writes, 2);
+      assert.equal(writes(), 2);
       await arming.disarm();
-      assert.equal(writes, 3);
+      assert.equal(writes(), 3);
     });
 
     it('holds though the clock of its store is a second behind', async () => {

@@ -14,6 +14,7 @@ import { StateFault } from '../../../src/state/state-store';
 import { demoCar, startSimulator, type Simulator } from '../../support/simulator';
 import { closeAccounts, follow, openTestAccount, type SendingAccount } from '../../support/account';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
 
 const { vin } = demoCar;
 
@@ -43,22 +44,9 @@ describe('the dispatcher', () => {
     account.dispatcher.send(command, { vin, interface: 'v1', ...options }, attempt);
   const posts = (): string[] =>
     service.requests.filter(({ method }) => method === 'POST').map(({ path }) => path.split('/').at(-1) ?? '');
-  const failure = async (work: Promise<unknown>): Promise<VehicleError> => {
-    try {
-      await moving(work);
-    } catch (error) {
-      return error as VehicleError;
-    }
-    throw new Error('It did not fail.');
-  };
+  const failure = (work: Promise<unknown>): Promise<VehicleError> => failureOf(moving(work));
   /** Lets time pass until the work is done. */
-  const moving = async <Value>(work: Promise<Value>): Promise<Value> => {
-    let over = false;
-    const end = work.finally(() => (over = true));
-    end.catch(() => undefined);
-    await clock.advanceUntil(() => over);
-    return end;
-  };
+  const moving = <Value>(work: Promise<Value>): Promise<Value> => clock.until(work);
   /** Follows a command to its result, as a result node does. */
   const followed = (record: CommandRecord, options: Partial<FollowOptions> = {}): Promise<FollowReport[]> =>
     moving(reportsOf(follow(record, { client: account.client, log: account.log, clock, ...options })));

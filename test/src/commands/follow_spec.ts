@@ -32,18 +32,6 @@ describe('the watch', () => {
       members: { 'data.carLocked.timestamp': { json: new Date(at).toISOString() } },
     });
 
-  const whileMoving = async (work: Promise<unknown>): Promise<void> => {
-    let over = false;
-    const settle = (): void => void (over = true);
-    // Handled from the start: a rejection while time moves on must not count as unhandled.
-    void work.then(settle, settle);
-    for (const end = clock.monotonic() + 3_600_000; !over;) {
-      await clock.advance(500);
-      assert.ok(clock.monotonic() < end, 'It goes on for ever.');
-    }
-    await work;
-  };
-
   const watch = async (
     record: CommandRecord,
     options: Partial<Parameters<typeof watchCommand>[1]> = {},
@@ -59,8 +47,7 @@ describe('the watch', () => {
     options: Partial<Parameters<typeof watchCommand>[1]> = {},
   ): Promise<FollowUpdate[][]> => {
     const all = Promise.all(records.map((record) => watch(record, options)));
-    await whileMoving(all);
-    return all;
+    return clock.until(all);
   };
   const follow = async (
     record: CommandRecord,
@@ -128,13 +115,11 @@ describe('the watch', () => {
       measureLock(clock.now() - 60_000);
       const watch = async (): Promise<boolean | null | undefined> => {
         let verified: boolean | null | undefined;
-        let over = false;
         const following = (async () => {
           for await (const { report } of watchCommand({ ...record, sentAt }, { client, clock: own }))
             verified = report.verified;
-        })().finally(() => (over = true));
-        await own.advanceUntil(() => over);
-        await following;
+        })();
+        await own.until(following);
         return verified;
       };
       assert.equal(await watch(), null);
@@ -214,11 +199,7 @@ describe('the watch', () => {
 
   describe('of an engine command', () => {
     /** A v2 command blocks until the car acted: time moves on meanwhile. */
-    const startEngine = async (): Promise<CommandRecord> => {
-      const sent = client.send('engine-start', { vin });
-      await whileMoving(sent);
-      return sent;
-    };
+    const startEngine = (): Promise<CommandRecord> => clock.until(client.send('engine-start', { vin }));
 
     it('says that the engine did not start', async () => {
       service

@@ -210,7 +210,7 @@ describe('A command in the journal', () => {
     const command = sent();
     command.keepVerdict(verdict('failed', null), now + 1_000);
     const open = new Command(record, 'a', {}, now);
-    const { payload, vehicle } = journalReading([command.journalEntry(), open.journalEntry()], new Date(now), (text) =>
+    const { payload, vehicle } = journalReading([command.journalEntry(), open.journalEntry()], now, (text) =>
       text.replace('failed', '[removed]'),
     );
     assert.deepEqual(payload, [

@@ -70,7 +70,7 @@ describe('the results of commands, of several processes with the same flows', ()
         await beforeSending(process);
         if (!commands.mayBeSent(followed)) continue;
         sent.push(`${nameOf(process)}: ${update.report.outcome}`);
-        if (!process.line.isCut) await commands.delivered(followed);
+        if (!process.line.isCut) await commands.markSent(followed);
         return;
       }
     }
@@ -81,7 +81,7 @@ describe('the results of commands, of several processes with the same flows', ()
     const resumes = async (): Promise<void> => {
       for (const open of await commands.open(assert.fail)) void follow(process, commands, open);
     };
-    process.presence.onGone(() => void resumes(), new AbortController().signal);
+    process.presence.onGone(() => void resumes());
     return {
       resumes,
       async gets(record) {

@@ -6,6 +6,7 @@ import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { demoCar } from '../../../src/simulator/index';
 import type { Mishap } from '../../model/service-in-process';
 import { Processes, type Process } from '../../support/processes';
+import { failureOf } from '../../support/failure';
 
 const { vin } = demoCar;
 const second = 1_000;
@@ -58,11 +59,6 @@ describe('commands of several processes to one car', () => {
     all.service.requests
       .filter(({ method }) => method === 'POST')
       .map(({ url }) => url.pathname.split('/').at(-1) ?? '');
-  const failure = (work: Promise<unknown>): Promise<VehicleError> =>
-    work.then(
-      () => assert.fail('It did not fail.'),
-      (error: unknown) => error as VehicleError,
-    );
   const forgetSlots = async (): Promise<void> => {
     for (const { key } of await all.store.entries('turn/')) await all.store.remove(key);
   };
@@ -128,13 +124,13 @@ describe('commands of several processes to one car', () => {
     // The process was only cut off, and the others have heard of it again.
     one.line.isCut = false;
     await all.clock.advance(60 * second);
-    assert.match((await failure(waiting)).message, /lost its turn/);
+    assert.match((await failureOf(waiting)).message, /lost its turn/);
     assert.deepEqual(posts(), ['lock', 'honk']);
   });
 
   it('sends nothing while the store is unavailable, and reports that', async () => {
     one.line.isCut = true;
-    const { code } = await failure(send(one, 'lock'));
+    const { code } = await failureOf(send(one, 'lock'));
     assert.equal(code, 'STORE_UNAVAILABLE');
     assert.deepEqual(posts(), []);
   });
@@ -158,7 +154,7 @@ describe('commands of several processes to one car', () => {
       if (key.startsWith('turn/')) writes += 1;
       return Promise.resolve(null);
     };
-    const refused = failure(send(one, 'lock'));
+    const refused = failureOf(send(one, 'lock'));
     await all.clock.advance(20 * second);
     const { code, message } = await refused;
     assert.equal(code, 'STORE_UNAVAILABLE');
@@ -175,7 +171,7 @@ describe('commands of several processes to one car', () => {
       const sent = send(first, 'lock', { interface: 'v2' });
       await all.clock.advance(second);
       await forgetSlots();
-      const refused = failure(send(second_, 'unlock'));
+      const refused = failureOf(send(second_, 'unlock'));
       const queued = send(second_, 'honk', { whenBusy: 'queue', interface: 'v2' });
       await all.clock.advance(20 * second);
       assert.equal((await refused).status?.word, 'BUSY');
@@ -204,10 +200,10 @@ describe('commands of several processes to one car', () => {
         await all.clock.advance(2 * second);
         all.store.aheadMs = ms;
         await all.clock.advance(10 * second);
-        assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
+        assert.equal((await failureOf(send(other, 'unlock'))).status?.word, 'BUSY');
         one.line.kill();
         await all.clock.advance(100 * second);
-        assert.equal((await failure(send(other, 'unlock'))).status?.word, 'BUSY');
+        assert.equal((await failureOf(send(other, 'unlock'))).status?.word, 'BUSY');
         await all.clock.advance(80 * second);
         const next = send(other, 'unlock');
         await all.clock.advance(second);
@@ -244,7 +240,7 @@ describe('commands of several processes to one car', () => {
     for (const wait of [0, 280]) {
       await all.clock.advance(wait * second);
       for (const process of [one, other])
-        assert.equal((await failure(send(process, 'honk'))).code, 'VEHICLE_UNAVAILABLE');
+        assert.equal((await failureOf(send(process, 'honk'))).code, 'VEHICLE_UNAVAILABLE');
     }
     await all.clock.advance(25 * second);
     for (const process of [one, other]) {
@@ -261,7 +257,7 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(second);
     const newer = send(other, 'unlock', { whenUnavailable: 'wait' });
     await all.clock.advance(4 * second);
-    assert.match((await failure(older)).message, /newer command for this car replaced/);
+    assert.match((await failureOf(older)).message, /newer command for this car replaced/);
     all.service.car.set({ inUse: false });
     await all.clock.advance(60 * second);
     await newer;
@@ -292,7 +288,7 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(30 * second);
     await next;
     assert.deepEqual(posts(), ['honk']);
-    assert.match((await failure(late)).message, /lost its turn/);
+    assert.match((await failureOf(late)).message, /lost its turn/);
   });
 
   it('take at most 5 round trips to the store each, also in turn and as the first of a process', async () => {
@@ -336,7 +332,7 @@ describe('commands of several processes to one car', () => {
     await all.clock.advance(second);
     await armingOf(other, 'a').cancel();
     await all.clock.advance(5 * second);
-    assert.match((await failure(waiting)).message, /canceled by a message/);
+    assert.match((await failureOf(waiting)).message, /canceled by a message/);
     await all.clock.advance(160 * second);
     await ofAnother;
     assert.deepEqual(posts(), ['lock', 'flash']);
@@ -355,7 +351,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(10 * second);
       await there.disarm();
       await all.clock.advance(160 * second);
-      assert.match((await failure(waiting)).message, /disarmed while it was waiting/);
+      assert.match((await failureOf(waiting)).message, /disarmed while it was waiting/);
       assert.deepEqual(posts(), ['lock']);
     });
   });
@@ -429,7 +425,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(6 * second);
       mishap = null;
       await all.clock.advance(30 * second);
-      for (const work of both) assert.equal((await failure(work)).code, 'VEHICLE_UNAVAILABLE');
+      for (const work of both) assert.equal((await failureOf(work)).code, 'VEHICLE_UNAVAILABLE');
       assert.deepEqual(posts(), []);
     });
 
@@ -437,12 +433,13 @@ describe('commands of several processes to one car', () => {
       const first = send(one, 'unlock', { interface: 'v2' });
       await all.clock.advance(second);
       const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
-      const attempt = (): CommandAttempt => Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const attempt = (): CommandAttempt =>
+        Object.assign(new CommandAttempt({ clock: all.clock }), { whyUnarmed: unarmed });
       const joined = send(other, 'unlock', { interface: 'v2' }, attempt());
       await all.clock.advance(5 * second);
       assert.equal((await joined).id, (await first).id);
       await all.clock.advance(20 * second);
-      const refused = failure(send(other, 'unlock', { interface: 'v2' }, attempt()));
+      const refused = failureOf(send(other, 'unlock', { interface: 'v2' }, attempt()));
       await all.clock.advance(4 * second);
       assert.equal(await refused, unarmed);
       assert.deepEqual(posts(), ['unlock']);
@@ -455,7 +452,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(second);
       const armed = send(one, 'unlock', waits);
       const unarmed = new VehicleError('INPUT_INVALID', 'Not armed.');
-      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), { unarmed });
+      const attempt = Object.assign(new CommandAttempt({ clock: all.clock }), { whyUnarmed: unarmed });
       const joined = send(other, 'unlock', waits, attempt);
       const behind = send(other, 'honk', waits);
       await all.clock.advance(70 * second);
@@ -475,7 +472,7 @@ describe('commands of several processes to one car', () => {
           .take(30)
           .then(
             (armed) => Object.assign(attempt, armed),
-            (error: VehicleError) => (attempt.unarmed = error),
+            (error: VehicleError) => (attempt.whyUnarmed = error),
           );
         return send(process, 'unlock', { interface: 'v2' }, attempt);
       };
@@ -495,7 +492,7 @@ describe('commands of several processes to one car', () => {
       await all.clock.advance(second);
       await armingOf(other, 'lock').cancel();
       await all.clock.advance(10 * second);
-      for (const work of both) assert.match((await failure(work)).message, /canceled by a message/);
+      for (const work of both) assert.match((await failureOf(work)).message, /canceled by a message/);
       assert.deepEqual(posts(), []);
     });
   });

@@ -11,39 +11,40 @@ const member = (value: string, timestamp = '2026-06-01T09:58:00Z') => ({ value, 
 const open = { frontLeft: member('OPEN') };
 
 describe('A message to the guard', () => {
-  const windows = { type: 'reading', windows: open, receivedAt: { windows: received }, failed: [], hasSunroof: false };
+  const windows = { windows: open, receivedAt: { windows: received }, failed: [], hasSunroof: false };
+  const reading = (values: object) => ({ reading: { vin, values: { type: 'reading', ...values } } });
   const requests: [what: string, message: Record<string, unknown>, request: object][] = [
     ['of anything else asks nothing', { payload: 'hello', topic: 'ask me', ask: null }, {}],
     ['without the answer of a read asks nothing', { payload: {}, vehicle: { vin, read: 'fuel' } }, {}],
     [
       'of a status node is a reading of its vehicle',
       { payload: open, vehicle: { vin, read: 'windows', receivedAt } },
-      { reading: { vin, values: windows } },
+      reading(windows),
     ],
     [
       'with the sunroof alone unknown says that the car has one',
       { payload: open, vehicle: { vin, read: 'windows', receivedAt, unknown: ['sunroof'] } },
-      { reading: { vin, values: { ...windows, hasSunroof: true } } },
+      reading({ ...windows, hasSunroof: true }),
     ],
     [
       'with another window unknown too says nothing of a sunroof',
       { payload: open, vehicle: { vin, read: 'windows', receivedAt, unknown: ['rearLeft', 'sunroof'] } },
-      { reading: { vin, values: windows } },
+      reading(windows),
     ],
     [
       'with the lock of the doors unknown says nothing of a sunroof',
       { payload: open, vehicle: { vin, read: 'doors', unknown: ['sunroof'] } },
-      { reading: { vin, values: { type: 'reading', doors: open, receivedAt: {}, failed: [] } } },
+      reading({ doors: open, receivedAt: {}, failed: [] }),
     ],
     [
       'with a kept value is a read that failed',
       { payload: open, vehicle: { vin, read: 'windows', source: 'kept' } },
-      { reading: { vin, values: { type: 'reading', receivedAt: {}, failed: ['windows'] } } },
+      reading({ receivedAt: {}, failed: ['windows'] }),
     ],
     [
       'with another payload is a read that failed',
       { payload: 'OPEN', vehicle: { vin, read: 'doors' } },
-      { reading: { vin, values: { type: 'reading', receivedAt: {}, failed: ['doors'] } } },
+      reading({ receivedAt: {}, failed: ['doors'] }),
     ],
     [
       'of several reads has those that failed',
@@ -55,7 +56,7 @@ describe('A message to the guard', () => {
           errors: [null, { read: 'accessibility', code: 'NETWORK' }],
         },
       },
-      { reading: { vin, values: { ...windows, failed: ['doors'], inUse: null } } },
+      reading({ ...windows, failed: ['doors'], inUse: null }),
     ],
     [
       'of several reads with one that failed has both',
@@ -63,12 +64,12 @@ describe('A message to the guard', () => {
         payload: { windows: open },
         vehicle: { vin, reads: { windows: { receivedAt } }, errors: [{ read: 'fuel' }, { read: 'doors' }] },
       },
-      { reading: { vin, values: { ...windows, failed: ['doors'] } } },
+      reading({ ...windows, failed: ['doors'] }),
     ],
     [
       'of several kept reads has none',
       { payload: { windows: open }, vehicle: { vin, source: 'kept', reads: { windows: { receivedAt } } } },
-      { reading: { vin, values: { type: 'reading', receivedAt: {}, failed: ['windows'] } } },
+      reading({ receivedAt: {}, failed: ['windows'] }),
     ],
     [
       'of several reads has the use of the car, and when it was received',
@@ -76,12 +77,7 @@ describe('A message to the guard', () => {
         payload: { accessibility: { value: 'UNAVAILABLE', unavailableReason: 'CAR_IN_USE' } },
         vehicle: { vin, reads: { accessibility: { receivedAt } }, errors: 'none' },
       },
-      {
-        reading: {
-          vin,
-          values: { type: 'reading', receivedAt: { accessibility: received }, failed: [], inUse: true },
-        },
-      },
+      reading({ receivedAt: { accessibility: received }, failed: [], inUse: true }),
     ],
     ['with ask asks about everything', { ask: true }, { ask: { only: [] } }],
     ['with ask and an empty name asks about everything', { ask: true, only: '' }, { ask: { only: [] } }],
@@ -101,10 +97,10 @@ describe('A message to the guard', () => {
 
   const refused: [message: Record<string, unknown>, sentence: string][] = [
     [{ ask: 'true' }, 'msg.ask must be true, as a boolean. Send a message with msg.ask = true.'],
-    [{ snooze: '1.23.4' }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
-    [{ snooze: '5 minutes' }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
-    [{ snooze: 'x5' }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
-    [{ snooze: [5] }, 'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".'],
+    ...['1.23.4', '5 minutes', 'x5', [5]].map((snooze): [{ snooze: unknown }, string] => [
+      { snooze },
+      'A snooze must be a number of minutes, 0 or more. Send minutes, or "until-closed".',
+    ]),
     [{ snooze: 527_041 }, 'A snooze must be at most 527040 minutes, a year. Send minutes, or "until-closed".'],
     [
       { ask: true, only: ['hood', 'roof'] },

@@ -46,21 +46,17 @@ const english = {
   days_other: '{count} days',
 };
 
-const window = (name: string, minutes = 12, confirmed = true): OpenOpening => ({
-  kind: 'window',
+const open = (kind: OpenOpening['kind'], name: string, minutes: number, confirmed = true): OpenOpening => ({
+  kind,
   name,
   since: '',
   minutes,
   confirmed,
 });
-const hood = (minutes: number): OpenOpening => ({ kind: 'hood', name: 'hood', since: '', minutes, confirmed: true });
-const lock = (minutes: number): OpenOpening => ({
-  kind: 'lock',
-  name: 'carLocked',
-  since: '',
-  minutes,
-  confirmed: true,
-});
+const window = (name: string, minutes = 12, confirmed = true) => open('window', name, minutes, confirmed);
+const hood = (minutes: number) => open('hood', 'hood', minutes);
+const lock = (minutes: number) => open('lock', 'carLocked', minutes);
+
 const alert = (openings: OpenOpening[], unknown: NamedOpening[] = []): GuardEvent => ({
   type: 'alert',
   at: '',
@@ -68,28 +64,17 @@ const alert = (openings: OpenOpening[], unknown: NamedOpening[] = []): GuardEven
   openings,
   unknown,
 });
-const clear = (...openings: NamedOpening[]): GuardEvent => ({
-  type: 'clear',
-  at: '',
-  reason: 'closed',
-  openings,
-  everything: false,
-});
-const allClear = (...openings: NamedOpening[]): GuardEvent => ({
-  type: 'clear',
-  at: '',
-  reason: 'closed',
-  openings,
-  everything: true,
-});
-const four = (kind: 'window' | 'door'): NamedOpening[] =>
-  ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'].map((name) => ({ kind, name }));
+const closed = { type: 'clear', at: '', reason: 'closed' } as const;
+const clear = (...openings: NamedOpening[]): GuardEvent => ({ ...closed, openings, everything: false });
+const allClear = (...openings: NamedOpening[]): GuardEvent => ({ ...closed, openings, everything: true });
 const cannotTell = (...openings: NamedOpening[]): GuardEvent => ({
   type: 'cannot-tell',
   at: '',
   reason: 'asked',
   openings,
 });
+const four = (kind: 'window' | 'door'): NamedOpening[] =>
+  ['frontLeft', 'frontRight', 'rearLeft', 'rearRight'].map((name) => ({ kind, name }));
 const tailGate: NamedOpening = { kind: 'tailGate', name: 'tailGate' };
 const locked: NamedOpening = { kind: 'lock', name: 'carLocked' };
 

@@ -6,9 +6,11 @@ import type { Quota, RateLimitCode } from '../../../src/http/quota-counts';
 import type { ApiName } from '../../../src/catalogue/reads';
 import { DirectoryInUse } from '../../../src/state/owner';
 import { MemoryStateStore } from '../../../src/state/state-store';
+import { countWrites } from '../../support/count-writes';
 import { ManualClock } from '../../support/manual-clock';
 import { firstSeed, Random, times } from '../../support/random';
 import { watched } from '../../support/watched';
+import { failureOf } from '../../support/failure';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -92,7 +94,7 @@ describe('the rate limiter of an API key', () => {
       ask('read', 'read 1');
       ask('read', 'read 2');
       ask('command', 'command 1');
-      ask('follow', 'follow 1');
+      ask('forCommand', 'follow 1');
       ask('command', 'command 2');
       await clock.advance(10 * minute);
       assert.deepEqual(served, ['command 1', 'command 2', 'follow 1', 'read 1', 'read 2']);
@@ -120,15 +122,6 @@ describe('the rate limiter of an API key', () => {
   });
 
   describe('the reserve', () => {
-    it('reserves a share of the minute for commands and their watches', async () => {
-      const limiter = limiterOf({ reserveForCommands: 0.04 });
-      for (let i = 0; i < 96; i += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });
-      await refused(acquire(limiter, 'read', { maxWaitMs: 0 }), 'RATE_LIMITED');
-      for (let i = 0; i < 3; i += 1) await acquire(limiter, 'follow', { maxWaitMs: 0 });
-      await acquire(limiter, 'command', { maxWaitMs: 0 });
-      await refused(acquire(limiter, 'command', { maxWaitMs: 0 }), 'RATE_LIMITED');
-    });
-
     it('leaves reads at least half of a tiny limit', async () => {
       const limiter = limiterOf({ requestsPerDay: 1, reserveForCommands: 0.9 });
       await acquire(limiter, 'read', { maxWaitMs: 0 });
@@ -148,16 +141,11 @@ describe('the rate limiter of an API key', () => {
 
   describe('over restarts', () => {
     let store: MemoryStateStore;
-    let writes: number;
+    let writes: () => number;
 
     beforeEach(() => {
       store = new MemoryStateStore();
-      writes = 0;
-      const write = store.write.bind(store);
-      store.write = (...given) => {
-        writes += 1;
-        return write(...given);
-      };
+      writes = countWrites(store);
     });
 
     it('knows after a clean end exactly what was used, the stop included', async () => {
@@ -236,7 +224,7 @@ describe('the rate limiter of an API key', () => {
             await clock.advance(random.pick([0, second, 20 * second, 5 * minute]));
             limiter = limiterOf({ store, ...limits });
           }
-          const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
+          const kind = random.pick<RequestKind>(['read', 'read', 'read', 'forCommand', 'command']);
           const sent = await acquire(limiter, kind, { maxWaitMs: 0 }).then(
             () => true,
             () => false,
@@ -248,7 +236,7 @@ describe('the rate limiter of an API key', () => {
           const of = arrived.filter((one) => kinds.includes(one.kind));
           return Math.max(0, ...of.map(({ at }) => of.filter((one) => one.at >= at && one.at < at + spanMs).length));
         };
-        const all: RequestKind[] = ['read', 'follow', 'command'];
+        const all: RequestKind[] = ['read', 'forCommand', 'command'];
         assert.ok(most(minute, all) <= limits.requestsPerMinute, `seed ${seed}: ${most(minute, all)} in a minute`);
         assert.ok(most(24 * hour, all) <= limits.requestsPerDay, `seed ${seed}: ${most(24 * hour, all)} in a day`);
         const commands = most(minute, ['command']);
@@ -311,7 +299,7 @@ describe('the rate limiter of an API key', () => {
       const write = store.write.bind(store);
       let finishWrite = (): unknown => undefined;
       store.write = (...given) => new Promise((resolve) => (finishWrite = () => resolve(write(...given))));
-      const before = writes;
+      const before = writes();
       for (let i = 0; i < 60; i += 1) {
         const read = watched(acquire(limiter, 'read'));
         await clock.advance(0);
@@ -319,7 +307,7 @@ describe('the rate limiter of an API key', () => {
         finishWrite();
         await clock.advance(0);
       }
-      assert.ok(writes > before);
+      assert.ok(writes() > before);
       store.write = write;
     });
 
@@ -329,7 +317,7 @@ describe('the rate limiter of an API key', () => {
         for (let j = 0; j < 100; j += 1) await acquire(limiter, 'read', { maxWaitMs: 0 });
         await clock.advance(nextMinute);
       }
-      assert.ok(writes <= 5 + 1_000 / 20, `${writes} writes for 1,000 requests`);
+      assert.ok(writes() <= 5 + 1_000 / 20, `${writes()} writes for 1,000 requests`);
       const size = JSON.stringify(await store.read('quota/key')).length;
       assert.ok(size < 2_000, `${size} characters`);
     });
@@ -339,8 +327,8 @@ describe('the rate limiter of an API key', () => {
       const send = (count: number): Promise<unknown>[] =>
         Array.from({ length: count }, () => acquire(limiter, 'command'));
       await Promise.all(send(20));
-      assert.ok(writes <= 6, `${writes} writes for 20 commands`);
-      const before = writes;
+      assert.ok(writes() <= 6, `${writes()} writes for 20 commands`);
+      const before = writes();
       const givesUp = new AbortController();
       const canceled = acquire(limiter, 'command', { signal: givesUp.signal });
       const read = acquire(limiter, 'read');
@@ -348,7 +336,7 @@ describe('the rate limiter of an API key', () => {
       givesUp.abort();
       await refused(canceled, 'CANCELLED');
       await Promise.all([read, ...sent]);
-      assert.equal(writes - before, 2, 'one for the read');
+      assert.equal(writes() - before, 2, 'one for the read');
       const { usedToday, commandsThisMinute } = limiter.snapshot();
       assert.deepEqual([usedToday, commandsThisMinute], [40, 39]);
       const results = await Promise.allSettled(send(20));
@@ -482,7 +470,7 @@ describe('the rate limiter of an API key', () => {
       const stops: [number, number][] = [];
       let open = 0;
       for (let order = 0; order < 150; order += 1) {
-        const kind = random.pick<RequestKind>(['read', 'read', 'read', 'follow', 'command']);
+        const kind = random.pick<RequestKind>(['read', 'read', 'read', 'forCommand', 'command']);
         const abort = new AbortController();
         const asked = clock.now();
         const maxWaitMs = random.pick([0, 10 * second, 5 * minute, 26 * hour]);
@@ -530,11 +518,7 @@ describe('the rate limiter of an API key', () => {
 });
 
 async function refused(promise: Promise<void>, expected: ErrorCode): Promise<VehicleError> {
-  const error: unknown = await promise.then(
-    () => assert.fail('it was let through'),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof VehicleError);
+  const error = await failureOf(promise);
   assert.equal(error.code, expected);
   return error;
 }

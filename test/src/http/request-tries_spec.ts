@@ -9,10 +9,11 @@ import {
 } from '../../../src/http/requests';
 import type { RateLimiter } from '../../../src/http/rate-limiter';
 import { SharedReads } from '../../../src/http/shared-reads';
-import type { TokenSource } from '../../../src/http/token-source';
+import { pastedToken, type TokenSource } from '../../../src/http/token-source';
 import type { TransportRequest } from '../../../src/http/transport';
 import { createRedactor, type Redactor } from '../../../src/redact';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const url = new URL('https://car.example/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors');
@@ -56,7 +57,7 @@ describe('A request', () => {
         if (isWorthIt) token += 1;
         return Promise.resolve(isWorthIt);
       },
-      describe: () => ({ ...nothingKnown, scopes: ['openid', 'conve:lock'] }),
+      describe: () => ({ ...pastedToken('opaque').describe(), scopes: ['openid', 'conve:lock'] }),
       close: () => Promise.resolve(),
     };
     const started = clock.monotonic();
@@ -94,16 +95,6 @@ describe('A request', () => {
       clock,
       random: () => 0,
     });
-  };
-  const nothingKnown = {
-    kind: 'pasted' as const,
-    expiresAt: null,
-    signInRequiredSince: null,
-    signedInAt: null,
-    endsAt: null,
-    lastRefreshAt: null,
-    retryAt: null,
-    problem: null,
   };
   /**
    * The result of a request, the number of tries, and the seconds that the
@@ -173,7 +164,7 @@ describe('A request', () => {
     answers = [{ status: 500 }];
     assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 3, 1.125]);
     assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 1, 0]);
-    assert.deepEqual(await outcome(requests.get({ ...get, kind: 'follow' })), ['SERVICE_ERROR', 3, 1.125]);
+    assert.deepEqual(await outcome(requests.get({ ...get, kind: 'forCommand' })), ['SERVICE_ERROR', 3, 1.125]);
     assert.deepEqual(await outcome(requests.get({ ...get, url: new URL('/x', url) })), ['SERVICE_ERROR', 3, 1.125]);
     answers = [{}];
     assert.deepEqual(await outcome(requests.get(get)), ['ok', 1, 0]);
@@ -324,6 +315,7 @@ describe('A request', () => {
     ['a status with an error', { status: 503, body: '{"invokeStatus":"REJECTED"}' }, 'ok'],
     ['a refusal of its form', { status: 400 }, 'COMMAND_REFUSED'],
     ['a refusal', { status: 404 }, 'NOT_SUPPORTED'],
+    ['too many requests', { status: 429 }, 'RATE_LIMITED'],
     ['no answer of a gateway', { status: 504 }, 'unconfirmed false'],
     ['a fault', { status: 500 }, 'unconfirmed false'],
     ['a time-out', { status: 408 }, 'unconfirmed false'],
@@ -361,13 +353,13 @@ describe('A request', () => {
   });
 
   it('waits for its slot for a minute at most, and takes the token that is valid then', async () => {
-    await requestsOf().get({ ...get, kind: 'follow' });
+    await requestsOf().get({ ...get, kind: 'forCommand' });
     await command([], { deadline: clock.monotonic() + 9_000 });
     await command();
     assert.deepEqual(deadlines, [60, 9, 60]);
     assert.deepEqual(
       slots.filter((slot) => !slot.startsWith('accepted')),
-      ['follow', 'command', 'command'],
+      ['forCommand', 'command', 'command'],
     );
     for (const [waited, used] of [
       [999, 1],
@@ -385,11 +377,6 @@ describe('A request', () => {
   });
 
   it('has the operation of its answer, and a failed one also the status', async () => {
-    const failureOf = (work: Promise<unknown>): Promise<VehicleError> =>
-      work.then(
-        () => assert.fail(),
-        (error: VehicleError) => error,
-      );
     answers = [{ status: 422, headers: { 'x-operationid': 'op' } }];
     const refused = await failureOf(command());
     assert.deepEqual([refused.httpStatus, refused.operationId], [422, 'op']);

@@ -6,6 +6,7 @@ import type { Quota } from '../../../src/http/quota-counts';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { SharedMemory } from '../../support/shared-memory';
+import { failureOf } from '../../support/failure';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -91,7 +92,7 @@ describe('a limiter that shares its counts', () => {
     one.refresh();
     await clock.advance(0);
     assert.deepEqual([one.snapshot().commandsThisMinute, one.snapshot().usedThisMinute], [3, 3]);
-    await take(one, 'follow');
+    await take(one, 'forCommand');
     assert.equal(one.snapshot().commandsThisMinute, 3);
   });
 
@@ -123,10 +124,7 @@ describe('a limiter that shares its counts', () => {
     one.pauseUntil('QUOTA_SPENT', new Date(begin + 5 * minute), 'connected');
     await clock.advance(0);
     await take(other, 'read', 0, undefined, 'energy');
-    const error = await take(other).then(
-      () => assert.fail(),
-      (refusal: unknown) => refusal as VehicleError,
-    );
+    const error = await failureOf(take(other));
     assert.deepEqual([error.code, error.retryAt?.getTime()], ['QUOTA_SPENT', begin + 5 * minute]);
     assert.equal(other.snapshot().pausedUntil, new Date(begin + 5 * minute).toISOString());
     // A shorter pause changes nothing.
@@ -143,7 +141,7 @@ describe('a limiter that shares its counts', () => {
     const one = await start();
     for (let count = 0; count < 4; count += 1) await take(one);
     store.fault = new StateFault('unavailable', asSentence('Away.'));
-    for (const kind of ['command', 'follow', 'read'] as const)
+    for (const kind of ['command', 'forCommand', 'read'] as const)
       await assert.rejects(take(one, kind), { code: 'STORE_UNAVAILABLE' });
     store.fault = null;
     await take(one, 'command');

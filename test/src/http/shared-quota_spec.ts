@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import type { VehicleError } from '../../../src/index';
 import { demoCar } from '../../../src/simulator/index';
 import { Processes, type Process } from '../../support/processes';
+import { failureOf } from '../../support/failure';
 
 const { vin } = demoCar;
 const second = 1_000;
@@ -41,11 +41,6 @@ describe('the quota of a key that several processes share', () => {
     };
     for (let count = 0; count < atATime; count += 1) void next();
   };
-  const failure = (work: Promise<unknown>): Promise<VehicleError> =>
-    work.then(
-      () => assert.fail('It did not fail.'),
-      (error: unknown) => error as VehicleError,
-    );
 
   it('is used by 5 processes that always read, and is not exceeded in any minute', async () => {
     const processes = Array.from({ length: 5 }, () => all.start('flows', limits));
@@ -81,19 +76,6 @@ describe('the quota of a key that several processes share', () => {
     assert.deepEqual(await used(), [0, 0]);
   });
 
-  it('is exceeded on no day', async () => {
-    const few = { ...limits, requestsPerDay: 20 };
-    const processes = [all.start('flows', few), all.start('flows', few)];
-    for (let hours = 0; hours < 27; hours += 1) {
-      for (const process of processes) void read(process).catch(() => undefined);
-      await all.clock.advance(minute);
-      all.clock.skip(59 * minute);
-    }
-    // 1 is kept for commands.
-    assert.equal(most(reads, 24 * 60 * minute), 19);
-    assert.ok(reads.length > 19, 'the day before frees its share');
-  });
-
   describe('while the store is unavailable', () => {
     it('reads nothing, and continues when it is back', async () => {
       const [one, other] = [all.start('flows', limits), all.start('flows', limits)];
@@ -101,7 +83,7 @@ describe('the quota of a key that several processes share', () => {
       await Promise.all([read(one), read(other)]);
       one.line.isCut = true;
       for (let minutes = 0; minutes < 5; minutes += 1) {
-        assert.equal((await failure(read(one))).code, 'STORE_UNAVAILABLE');
+        assert.equal((await failureOf(read(one))).code, 'STORE_UNAVAILABLE');
         await read(other);
         await all.clock.advance(minute);
       }
@@ -123,7 +105,7 @@ describe('the quota of a key that several processes share', () => {
       await read(other);
       one.line.isCut = false;
       await all.clock.advance(15 * second);
-      assert.equal((await failure(read(other))).code, 'RATE_LIMITED');
+      assert.equal((await failureOf(read(other))).code, 'RATE_LIMITED');
     });
   });
 

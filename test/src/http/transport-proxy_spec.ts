@@ -7,6 +7,8 @@ import { createTransport, readConnections, type Transport, type TransportRequest
 import { connectTimeoutMs } from '../../../src/http/network-faults';
 import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
+import { listen } from '../../support/listening';
 
 /** The clock of undici, which counts the time of a tunnel; its types leave it out. */
 const undiciClock = createRequire(__filename)('undici/lib/util/timers') as { tick(ms: number): void };
@@ -38,8 +40,7 @@ describe('transport behind a proxy', () => {
         .on('close', () => mute.delete(socket))
         .resume();
     });
-    for (const server of [service, muteService])
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    for (const server of [service, muteService]) await listen(server);
     proxy = await startConnectProxy({ [`${host}:80`]: portOf(service), 'mute.test:443': portOf(muteService) });
     clock = new ManualClock();
   });
@@ -56,11 +57,6 @@ describe('transport behind a proxy', () => {
   };
   const ask = (changes: Partial<TransportRequest> = {}): ReturnType<Transport['send']> =>
     transport.send({ method: 'GET', url: new URL(`http://${host}/a?b`), headers: {}, timeoutMs: 30_000, ...changes });
-  const failure = async (promise: Promise<unknown>): Promise<VehicleError> => {
-    const [result] = await Promise.allSettled([promise]);
-    assert.equal(result?.status, 'rejected');
-    return (result as PromiseRejectedResult).reason as VehicleError;
-  };
 
   for (const name of ['HTTP_PROXY', 'http_proxy']) {
     it(`reads through ${name} a service whose name only the proxy resolves, over six connections`, async () => {
@@ -97,7 +93,7 @@ describe('transport behind a proxy', () => {
     for (const [status, sentence] of Object.entries(sentences)) {
       proxy.status = Number(status);
       let began = 0;
-      const error = await failure(ask({ method: 'POST', mayLeave: () => (began += 1) }));
+      const error = await failureOf(ask({ method: 'POST', mayLeave: () => (began += 1) }));
       assert.equal(error.code, 'NETWORK');
       assert.match(error.message, sentence);
       assert.ok(error.message.includes(`The proxy ${new URL(proxy.url).host} `), error.message);
@@ -113,19 +109,19 @@ describe('transport behind a proxy', () => {
     it(`names the proxy if its port is closed, its name is unknown, or it hangs up (${method})`, async () => {
       use({ HTTP_PROXY: 'http://user:secret@127.0.0.1:1' });
       assert.match(
-        (await failure(ask({ method }))).message,
+        (await failureOf(ask({ method }))).message,
         /^The proxy 127\.0\.0\.1:1 could not be reached \(ECONNREFUSED\)/,
       );
       await transport.close();
       use({ HTTP_PROXY: 'http://user:secret@proxy.test:3128' });
       assert.match(
-        (await failure(ask({ method }))).message,
+        (await failureOf(ask({ method }))).message,
         /^The proxy proxy\.test:3128 could not be reached \((ENOTFOUND|EAI_AGAIN)\).*HTTP_PROXY/,
       );
       await transport.close();
       use({ HTTP_PROXY: proxy.url });
       proxy.status = -1;
-      const error = await failure(ask({ method }));
+      const error = await failureOf(ask({ method }));
       assert.match(error.message, /^The proxy 127\.0\.0\.1:\d+ could not be reached/);
       assert.equal(proxy.targets.length, 1);
     });
@@ -135,7 +131,7 @@ describe('transport behind a proxy', () => {
     use({ HTTP_PROXY: proxy.url });
     proxy.status = 0;
     let began = 0;
-    const asked = (['GET', 'POST'] as const).map((method) => failure(ask({ method, mayLeave: () => (began += 1) })));
+    const asked = (['GET', 'POST'] as const).map((method) => failureOf(ask({ method, mayLeave: () => (began += 1) })));
     while (proxy.targets.length < 2) await clock.advance(0);
     undiciClock.tick(connectTimeoutMs);
     for (const error of await Promise.all(asked)) {
@@ -151,7 +147,7 @@ describe('transport behind a proxy', () => {
   it('gives up on a service that never answers the TLS handshake in the tunnel, and leaves no connection', async () => {
     const url = new URL('https://mute.test/');
     const askBoth = (): Promise<VehicleError>[] =>
-      (['GET', 'POST'] as const).map((method) => failure(ask({ method, url })));
+      (['GET', 'POST'] as const).map((method) => failureOf(ask({ method, url })));
     use({ HTTPS_PROXY: proxy.url });
     const asked = askBoth();
     while (mute.size < 2) await clock.advance(0);
@@ -173,7 +169,7 @@ describe('transport behind a proxy', () => {
     use({ HTTPS_PROXY: proxy.url });
     const seen: Buffer[] = [];
     muteService.on('connection', (socket: Socket) => socket.on('data', (bytes) => seen.push(bytes)));
-    const asked = failure(
+    const asked = failureOf(
       ask({
         method: 'POST',
         url: new URL('https://mute.test/private?private'),
@@ -197,7 +193,7 @@ describe('transport behind a proxy', () => {
     use({ HTTP_PROXY: proxy.url, no_proxy: `other.test, .${host}` });
     const local = new URL(`http://127.0.0.1:${portOf(service)}/`);
     assert.equal((await ask({ url: local })).status, 200);
-    assert.match((await failure(ask())).message, /could not be reached \((ENOTFOUND|EAI_AGAIN)\)/);
+    assert.match((await failureOf(ask())).message, /could not be reached \((ENOTFOUND|EAI_AGAIN)\)/);
     assert.deepEqual(proxy.targets, []);
   });
 });

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { startConnectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { removeFolder } from '../../support/remove-folder';
 import { otherCertificate, testCertificate } from '../../support/test-certificate';
+import { listen } from '../../support/listening';
 
 const vin = 'YV1TEST0000000000';
 
@@ -48,8 +49,7 @@ describe('TLS connections of an account', () => {
       request.resume().on('end', () => response.end(JSON.stringify(body)));
     });
     service.on('connection', () => (connections += 1));
-    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-    const { port } = service.address() as AddressInfo;
+    const port = await listen(service);
     proxy = await startConnectProxy({ 'service.test:443': port });
   };
 
@@ -70,21 +70,23 @@ describe('TLS connections of an account', () => {
   /** The environment of a process that trusts both certificates. */
   const trusting = (): Record<string, string> => ({ NODE_EXTRA_CA_CERTS: join(folder, 'both.pem') });
 
-  const use = async (baseUrl: string, env: Record<string, string>): Promise<Results> => {
+  /** Uses services in one process with this environment. */
+  const use = async (env: Record<string, string>, ...baseUrls: string[]): Promise<Results[]> => {
     const script = join(__dirname, '../../support/https-account.js');
-    const { stdout } = await promisify(execFile)(process.execPath, [script, baseUrl], {
+    const { stdout } = await promisify(execFile)(process.execPath, [script, ...baseUrls], {
       env: { PATH: process.env['PATH'], ...env },
       timeout: 60_000,
     });
-    return JSON.parse(stdout) as Results;
+    return JSON.parse(stdout) as Results[];
   };
 
   /** Directly and through the proxy. */
   const useBothWays = (env: Record<string, string>): Promise<Results[]> =>
-    Promise.all([
-      use(`https://localhost:${(service.address() as AddressInfo).port}`, env),
-      use('https://service.test', { ...env, HTTPS_PROXY: proxy.url }),
-    ]);
+    use(
+      { ...env, HTTPS_PROXY: proxy.url, NO_PROXY: 'localhost' },
+      `https://localhost:${(service.address() as AddressInfo).port}`,
+      'https://service.test',
+    );
 
   it('name the host, so that a server with several certificates answers with the right one', async () => {
     await start(otherCertificate);
@@ -117,12 +119,12 @@ describe('TLS connections of an account', () => {
     const secure = await startConnectProxy({ 'other.test:443': port }, testCertificate);
     const at = (host: string): string => secure.url.replace('127.0.0.1', `user:secret@${host}`);
     try {
-      const refused = await use('https://other.test', { HTTPS_PROXY: at('localhost') });
-      for (const sentence of Object.values(refused))
+      const refused = await use({ HTTPS_PROXY: at('localhost') }, 'https://other.test');
+      for (const sentence of refused.flatMap((results) => Object.values(results)))
         assert.match(sentence, /The certificate of the proxy localhost:\d+ is not accepted .*NODE_EXTRA_CA_CERTS/);
       assert.deepEqual(secure.targets, []);
       for (const host of ['localhost', '127.0.0.1'])
-        assert.deepEqual(await use('https://other.test', { ...trusting(), HTTPS_PROXY: at(host) }), allOk);
+        assert.deepEqual(await use({ ...trusting(), HTTPS_PROXY: at(host) }, 'https://other.test'), [allOk]);
       assert.equal(secure.targets.length, 6);
     } finally {
       await secure.close();

@@ -3,10 +3,9 @@ import { spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { VehicleError } from '../../../src/index';
 import {
   createTransport,
   maxBodyBytes,
@@ -17,6 +16,8 @@ import {
 import { connectTimeoutMs, isReset } from '../../../src/http/network-faults';
 import { ManualClock } from '../../support/manual-clock';
 import { testCertificate } from '../../support/test-certificate';
+import { failureOf } from '../../support/failure';
+import { listen } from '../../support/listening';
 
 describe('transport', () => {
   let server: Server;
@@ -38,8 +39,7 @@ describe('transport', () => {
       mostOpen = Math.max(mostOpen, sockets.size);
       socket.on('close', () => sockets.delete(socket));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    base = `http://127.0.0.1:${await listen(server)}`;
     clock = new ManualClock();
     transport = createTransport({ clock, env: {} });
   });
@@ -58,11 +58,6 @@ describe('transport', () => {
       timeoutMs: 30_000,
       ...changes,
     });
-  const failure = async (promise: Promise<unknown>): Promise<VehicleError> => {
-    const [result] = await Promise.allSettled([promise]);
-    assert.equal(result?.status, 'rejected');
-    return (result as PromiseRejectedResult).reason as VehicleError;
-  };
 
   it('sends method, path, headers and body, and gives status, headers and body back', async () => {
     const seen: unknown[] = [];
@@ -130,7 +125,7 @@ describe('transport', () => {
       reply(maxBodyBytes);
       assert.equal((await ask()).body.length, maxBodyBytes);
       reply(maxBodyBytes + 1);
-      const error = await failure(ask());
+      const error = await failureOf(ask());
       assert.equal(error.code, 'BAD_RESPONSE');
       assert.match(error.message, /more than 1 MiB/);
       assert.equal(error.retryable, false);
@@ -138,7 +133,7 @@ describe('transport', () => {
   });
 
   it('reports a failed connection without the address', async () => {
-    const error = await failure(ask('/', { url: new URL('http://127.0.0.1:1/secret') }));
+    const error = await failureOf(ask('/', { url: new URL('http://127.0.0.1:1/secret') }));
     assert.equal(error.code, 'NETWORK');
     assert.ok(!isReset(error));
     assert.deepEqual(error.cause, { code: 'ECONNREFUSED' });
@@ -150,7 +145,7 @@ describe('transport', () => {
       arrived += 1;
       response.write('{');
     };
-    const asked = Array.from({ length: readConnections + 2 }, () => failure(ask('/', { timeoutMs: 5_000 })));
+    const asked = Array.from({ length: readConnections + 2 }, () => failureOf(ask('/', { timeoutMs: 5_000 })));
     while (arrived < readConnections) await clock.advance(0);
     await clock.advance(5_000);
     assert.deepEqual(
@@ -200,16 +195,15 @@ describe('transport', () => {
 
   it('names a server that speaks no TLS, or a version that is too old', async () => {
     const plain = new URL(base.replace('http:', 'https:'));
-    assert.match((await failure(ask('/', { url: plain }))).message, /The TLS handshake .*\(ERR_SSL_.*base URL/);
+    assert.match((await failureOf(ask('/', { url: plain }))).message, /The TLS handshake .*\(ERR_SSL_.*base URL/);
     const old = createTlsServer({
       ...testCertificate,
       minVersion: 'TLSv1',
       maxVersion: 'TLSv1.1',
       ciphers: 'DEFAULT@SECLEVEL=0',
     }) as Server;
-    await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
-    const url = new URL(`https://127.0.0.1:${(old.address() as AddressInfo).port}/`);
-    const { message } = await failure(ask('/', { url }));
+    const url = new URL(`https://127.0.0.1:${await listen(old)}/`);
+    const { message } = await failureOf(ask('/', { url }));
     await new Promise((resolve) => old.close(resolve));
     assert.match(message, /The TLS handshake .*PROTOCOL_VERSION/);
   });
@@ -228,8 +222,7 @@ describe('transport', () => {
         socket.on('error', () => undefined).on('close', () => accepted.delete(socket));
         socket.resume();
       }) as Server;
-      await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
-      url = new URL(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`);
+      url = new URL(`https://127.0.0.1:${await listen(mute)}/`);
     });
 
     afterEach(async () => {
@@ -242,7 +235,7 @@ describe('transport', () => {
         for (let round = 1; round <= 2; round += 1) {
           let began = 0;
           const asked = Array.from({ length: readConnections + 2 }, () =>
-            failure(ask('/', { url, method, mayLeave: () => (began += 1) })),
+            failureOf(ask('/', { url, method, mayLeave: () => (began += 1) })),
           );
           const expected = method === 'GET' ? readConnections : readConnections + 2;
           while (accepted.size < expected) await clock.advance(0);
@@ -261,10 +254,10 @@ describe('transport', () => {
   });
 
   it('ends with its signal, before and after it was sent', async () => {
-    assert.equal((await failure(ask('/', { signal: AbortSignal.abort() }))).code, 'CANCELLED');
+    assert.equal((await failureOf(ask('/', { signal: AbortSignal.abort() }))).code, 'CANCELLED');
     const abort = new AbortController();
     answer = () => abort.abort();
-    assert.equal((await failure(ask('/', { signal: abort.signal }))).code, 'CANCELLED');
+    assert.equal((await failureOf(ask('/', { signal: abort.signal }))).code, 'CANCELLED');
     answer = (_request, response) => void response.end('{"ok":true}');
     assert.equal((await ask()).body, '{"ok":true}');
   });
@@ -276,10 +269,10 @@ describe('transport', () => {
       await ask('/', { method, signal });
       assert.equal(listeners(), 0, 'after an answer');
       answer = (request) => void request.socket.destroy();
-      assert.equal((await failure(ask('/', { method, signal }))).code, 'NETWORK');
+      assert.equal((await failureOf(ask('/', { method, signal }))).code, 'NETWORK');
       assert.equal(listeners(), 0, 'after a cut connection');
       answer = () => void clock.advance(5_000);
-      assert.equal((await failure(ask('/', { method, signal, timeoutMs: 5_000 }))).code, 'TIMEOUT');
+      assert.equal((await failureOf(ask('/', { method, signal, timeoutMs: 5_000 }))).code, 'TIMEOUT');
       assert.equal(listeners(), 0, 'after the time limit');
     });
 
@@ -287,7 +280,7 @@ describe('transport', () => {
     let began = 0;
     answer = (_request, response) => void response.end(String(began));
     assert.equal((await ask('/', { method: 'POST', mayLeave: () => (began += 1) })).body, '1');
-    await failure(ask('/', { method: 'POST', url: new URL('http://127.0.0.1:1/'), mayLeave: () => (began += 1) }));
+    await failureOf(ask('/', { method: 'POST', url: new URL('http://127.0.0.1:1/'), mayLeave: () => (began += 1) }));
     assert.equal(began, 1);
   });
 
@@ -297,11 +290,11 @@ describe('transport', () => {
     const before = open();
     await Promise.all(Array.from({ length: 3 }, () => ask()));
     answer = () => undefined;
-    const asked = Array.from({ length: readConnections + 4 }, () => failure(ask()));
+    const asked = Array.from({ length: readConnections + 4 }, () => failureOf(ask()));
     while (sockets.size < readConnections) await new Promise((resolve) => setImmediate(resolve));
     await transport.close();
     for (const error of await Promise.all(asked)) assert.equal(error.code, 'CANCELLED');
-    assert.equal((await failure(ask())).code, 'CANCELLED');
+    assert.equal((await failureOf(ask())).code, 'CANCELLED');
     assert.equal(clock.sleeping, 0);
     // At most the server's ends are left, which follow.
     assert.ok(open() - before <= sockets.size, `${open()} sockets are open, ${sockets.size} of them the server’s`);

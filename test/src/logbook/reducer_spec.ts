@@ -46,15 +46,31 @@ const tariff = parseTariff({
   timeZone: 'UTC',
 });
 
-const logOf = (reads: readonly Read[], price: typeof tariff | null = tariff): LogState =>
+type Terms = Pick<Observation, 'tariff' | 'places'>;
+/** @param termsOf those at a reading */
+const logUnder = (reads: readonly Read[], termsOf: (index: number) => Terms): LogState =>
   reads.reduce(
-    (state, [minute, read, payload]) =>
-      observed(state, { at: at(minute), receivedAt: at(minute), values: valuesOf(read, payload), tariff: price }),
+    (state, [minute, read, payload], index) =>
+      observed(state, {
+        at: at(minute),
+        receivedAt: at(minute),
+        values: valuesOf(read, payload),
+        ...termsOf(index),
+      }),
     emptyLog,
   );
+const logOf = (reads: readonly Read[], price: typeof tariff | null = tariff): LogState =>
+  logUnder(reads, () => ({ tariff: price }));
 
 const parked: Read[] = [details(0, 'XC40', 80), used(0, false), odometer(0, 1000), battery(0, 90), place(0, 50)];
 const trip: Read[] = [...parked, used(10, true), used(40, true), used(42, false), odometer(42, 1030)];
+/** Fails unless a record has these members and reasons; undefined: unless there is none. */
+function holds(record: LogRecord | undefined, expected: Partial<LogRecord> | undefined, reasons: object): void {
+  if (expected === undefined) return assert.equal(record, undefined);
+  assert.ok(record !== undefined);
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(record[name as keyof LogRecord], value, name);
+  for (const [name, reason] of Object.entries(reasons)) assert.equal(record.reasons[name], reason);
+}
 const lastTrip = (reads: readonly Read[]): LogRecord | undefined => logOf(reads).trips.at(-1);
 const lastCharge = (reads: readonly Read[], price?: typeof tariff | null): LogRecord | undefined =>
   logOf(reads, price).charges.at(-1);
@@ -105,7 +121,7 @@ describe('The record of a trip', () => {
     what: string,
     reads: Read[],
     expected: Partial<LogRecord> | undefined,
-    reasons: Record<string, string>,
+    reasons?: Record<string, string>,
   ][] = [
     [
       'that nothing showed is reconstructed',
@@ -123,37 +139,23 @@ describe('The record of a trip', () => {
       'ends although the access to the car was read once, while it was in use',
       [...parked, inUse(10, true), used(12, true), used(40, false), odometer(40, 1030)],
       { km: 30, reconstructed: false },
-      {},
     ],
     [
       'ends although the engine was read once, while it ran',
       [...parked, used(10, true), inUse(40, false), odometer(40, 1030)],
       { km: 30, reconstructed: false },
-      {},
     ],
     [
       'continues if one of two new readings shows use',
       [...parked, inUse(10, true), used(24, false), odometer(24, 1030)],
       undefined,
-      {},
     ],
-    [
-      'is none if somebody sat in the car',
-      [...parked, used(10, true), used(12, false), odometer(12, 1000)],
-      undefined,
-      {},
-    ],
-    [
-      'is none if the odometer goes back',
-      [...parked, used(10, true), used(12, false), odometer(12, 900)],
-      undefined,
-      {},
-    ],
+    ['is none if somebody sat in the car', [...parked, used(10, true), used(12, false), odometer(12, 1000)], undefined],
+    ['is none if the odometer goes back', [...parked, used(10, true), used(12, false), odometer(12, 900)], undefined],
     [
       'counts miles as kilometers',
       [...parked, odometer(60, 640, 'miles'), used(60, false)],
       { km: 30, odometer: 1029.98 },
-      {},
     ],
     [
       'has no energy if the level rose',
@@ -177,13 +179,11 @@ describe('The record of a trip', () => {
       'takes the level before the trip, not one on the way',
       [...trip.slice(0, 7), battery(41, 85), ...trip.slice(7), battery(43, 84)],
       { batteryFrom: 90, batteryTo: 84 },
-      {},
     ],
     [
       'has the net capacity if a source has it',
       [details(0, 'EX30', 69), ...parked.slice(1), ...trip.slice(5), battery(43, 80)],
       { kWh: 6.4 },
-      {},
     ],
     [
       'has no energy without capacity',
@@ -233,19 +233,10 @@ describe('The record of a trip', () => {
         [43, 'fuelAmount', measured(47.5, 'liters')],
       ],
       { liters: 2.5 },
-      {},
     ],
     ['has no price without a charge', trip, { cost: null }, { cost: 'NO_PRICE' }],
   ];
-  for (const [what, reads, expected, reasons] of cases)
-    it(what, () => {
-      const record = lastTrip(reads);
-      if (expected === undefined) return assert.equal(record, undefined);
-      assert.ok(record !== undefined);
-      for (const [name, value] of Object.entries(expected))
-        assert.deepEqual(record[name as keyof LogRecord], value, name);
-      for (const [name, reason] of Object.entries(reasons)) assert.equal(record.reasons[name], reason);
-    });
+  for (const [what, reads, expected, reasons = {}] of cases) it(what, () => holds(lastTrip(reads), expected, reasons));
 
   it('has the energy since the charge, and its price, on the first trip after one', () => {
     const charged = [
@@ -380,14 +371,7 @@ describe('The record of a charge', () => {
       { kWh: 'NOT_READ' },
     ],
   ];
-  for (const [what, record, expected, reasons = {}] of cases)
-    it(what, () => {
-      if (expected === undefined) return assert.equal(record, undefined);
-      assert.ok(record !== undefined);
-      for (const [name, value] of Object.entries(expected))
-        assert.deepEqual(record[name as keyof LogRecord], value, name);
-      for (const [name, reason] of Object.entries(reasons)) assert.equal(record.reasons[name], reason);
-    });
+  for (const [what, record, expected, reasons = {}] of cases) it(what, () => holds(record, expected, reasons));
 
   /**
    * A car that stands with 60 percent for an hour, charges with these levels, a new one each five
@@ -497,16 +481,7 @@ describe('The record of a charge', () => {
 
   it('has the prices that a flow gave while the car charged', () => {
     const prices = [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3];
-    const state = charge.reduce(
-      (before, [minute, read, payload], index) =>
-        observed(before, {
-          at: at(minute),
-          receivedAt: at(minute),
-          values: valuesOf(read, payload),
-          tariff: parseTariff(prices[index]),
-        }),
-      emptyLog,
-    );
+    const state = logUnder(charge, (index) => ({ tariff: parseTariff(prices[index]) }));
     // 10 percent at 0.3, also the last one.
     assert.deepEqual(state.charges.at(-1)?.cost, { amount: 2.64, currency: null, perKWh: 0.3 });
   });
@@ -531,12 +506,8 @@ it('A trip names the places of the vehicle configuration, also without a tariff,
     { name: 'Home', latitude: 50, longitude: 10, radius: 300 },
     { name: 'Work', latitude: 51, longitude: 10, radius: 300 },
   ];
-  const placesOf = (terms: Pick<Observation, 'tariff' | 'places'>): unknown[] => {
-    const { trips } = [...trip, battery(43, 84), place(44, 51)].reduce(
-      (state, [minute, read, payload]) =>
-        observed(state, { at: at(minute), receivedAt: at(minute), values: valuesOf(read, payload), ...terms }),
-      emptyLog,
-    );
+  const placesOf = (terms: Terms): unknown[] => {
+    const { trips } = logUnder([...trip, battery(43, 84), place(44, 51)], () => terms);
     return [trips[0]?.from.place, trips[0]?.to.place, trips[0]?.reasons['to.place']];
   };
   assert.deepEqual(placesOf({ tariff: null, places: [home, work] }), ['Home', 'Work', undefined]);

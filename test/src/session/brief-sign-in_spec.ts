@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStateStore, VehicleError } from '../../../src/index';
+import { MemoryStateStore, type VehicleError } from '../../../src/index';
 import { wordSentence } from '../../../src/sentence';
 import type { TokenSource } from '../../../src/http/token-source';
 import { createTokenSource } from '../../../src/session/create-token-source';
@@ -7,6 +7,8 @@ import { GrantStore, signInKey, type SavedSignIn } from '../../../src/session/gr
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { Session } from '../../../src/session/session';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
+import { signInWith } from '../../support/saved-sign-in';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const dayMs = 86_400_000;
@@ -55,22 +57,17 @@ describe('A sign-in', () => {
   }
 
   const save = (changes: Partial<SavedSignIn> = {}): Promise<void> =>
-    session.save(key, {
-      refreshToken: '',
-      accessToken: 'brief',
-      expiresAt: start + 3_600_000,
-      scopes: ['openid'],
-      refreshedAt: clock.now(),
-      signedInAt: clock.now(),
-      pastedBefore: '',
-      ...changes,
-    });
-
-  const failure = (): Promise<VehicleError> =>
-    source.get().then(
-      (token) => assert.fail(token),
-      (error: unknown) => (error instanceof VehicleError ? error : assert.fail(String(error))),
+    session.save(
+      key,
+      signInWith('', clock.now(), {
+        accessToken: 'brief',
+        expiresAt: start + 3_600_000,
+        scopes: ['openid'],
+        ...changes,
+      }),
     );
+
+  const failure = (): Promise<VehicleError> => failureOf(source.get());
 
   describe('without a refresh token', () => {
     it('works until its access token ends, and asks the service for nothing', async () => {

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { MemoryStateStore, services } from '../../../src/index';
 import type { Issuer } from '../../../src/catalogue/services';
 import type { TokenSource } from '../../../src/http/token-source';
@@ -10,6 +9,7 @@ import { Discovery, type Addresses } from '../../../src/session/discovery';
 import { GrantStore } from '../../../src/session/grant-store';
 import type { OAuthClient, Send } from '../../../src/session/oauth';
 import { Session } from '../../../src/session/session';
+import { listen } from '../../support/listening';
 import { ManualClock } from '../../support/manual-clock';
 
 const path = '/.well-known/openid-configuration';
@@ -30,11 +30,10 @@ describe('The discovery document of an identity service', () => {
   });
   const send: Send = (request) => transport.send(request);
 
-  before(() => new Promise<void>((done) => server.listen(0, '127.0.0.1', done)));
+  before(async () => void (url = `http://127.0.0.1:${await listen(server)}`));
   beforeEach(() => {
     clock = new ManualClock();
     asked = [];
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     issuer = { url, domain: '127.0.0.1' };
     discovery = new Discovery({ send, clock });
     gives({});

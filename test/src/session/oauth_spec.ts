@@ -3,6 +3,8 @@ import { MemoryStateStore, VehicleError } from '../../../src/index';
 import { GrantStore, type Grant } from '../../../src/session/grant-store';
 import { refusalSentence, requestTokens, type OAuthClient, type Send } from '../../../src/session/oauth';
 import { ManualClock } from '../../support/manual-clock';
+import { failureOf } from '../../support/failure';
+import { grantWith } from '../../support/saved-sign-in';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const client: OAuthClient = {
@@ -29,11 +31,7 @@ async function ask(answer: { status?: number; body?: unknown; headers?: object }
   const tokens = await requestTokens(of, form, { send, clock, mayLeave: () => (left += 1) });
   return { tokens, left, request: sent[0] ?? assert.fail() };
 }
-const failureOf = (answer: Parameters<typeof ask>[0]): Promise<VehicleError> =>
-  ask(answer).then(
-    () => assert.fail('no failure'),
-    (error: unknown) => (error instanceof VehicleError ? error : assert.fail(String(error))),
-  );
+const refusalOf = (answer: Parameters<typeof ask>[0]): Promise<VehicleError> => failureOf(ask(answer));
 
 describe('A request for tokens', () => {
   it('has the client in its header, form-encoded, and says when it leaves', async () => {
@@ -108,7 +106,7 @@ describe('A request for tokens', () => {
   ];
   for (const [status, body] of late)
     it(`can be tried again after ${status} ${JSON.stringify(body)}`, async () => {
-      const { code, message, httpStatus, retryAt } = await failureOf({ status, body });
+      const { code, message, httpStatus, retryAt } = await refusalOf({ status, body });
       assert.equal(code, 'SERVICE_ERROR');
       assert.equal(message, `The sign-in service is unavailable (it answered with status ${status}).`);
       assert.deepEqual([httpStatus, retryAt], [status, null]);
@@ -116,7 +114,7 @@ describe('A request for tokens', () => {
 
   it('is tried again when the service says, within an hour', async () => {
     const retryAt = async (headers: object) =>
-      (await failureOf({ status: 503, headers })).retryAt?.getTime() ?? assert.fail();
+      (await refusalOf({ status: 503, headers })).retryAt?.getTime() ?? assert.fail();
     assert.equal(await retryAt({ 'retry-after': '60' }), start + 62_000);
     assert.equal(await retryAt({ 'retry-after': '7200' }), start + 3_602_000);
     const date = 'Mon, 01 Jun 2026 09:00:00 GMT';
@@ -126,14 +124,14 @@ describe('A request for tokens', () => {
   it('keeps the reason of the transport, and blames nobody else for a fault of the pack', async () => {
     const cause = { code: 'ECONNREFUSED' };
     for (const code of ['NETWORK', 'TIMEOUT'] as const) {
-      const failure = await failureOf(new VehicleError(code, 'No route.', { cause }));
-      assert.deepEqual([failure.code, failure.message], [code, 'The sign-in service: No route.']);
-      assert.deepEqual(failure.cause, cause);
+      const failed = await refusalOf(new VehicleError(code, 'No route.', { cause }));
+      assert.deepEqual([failed.code, failed.message], [code, 'The sign-in service: No route.']);
+      assert.deepEqual(failed.cause, cause);
     }
-    assert.equal((await failureOf(new VehicleError('CANCELLED', 'Stopped.'))).code, 'CANCELLED');
+    assert.equal((await refusalOf(new VehicleError('CANCELLED', 'Stopped.'))).code, 'CANCELLED');
     for (const code of ['CONFIG', 'INTERNAL'] as const)
-      assert.equal((await failureOf(new VehicleError(code, 'Wrong.'))).message, 'Wrong.');
-    const odd = await failureOf(new VehicleError('BAD_RESPONSE', 'Too long.', { cause }));
+      assert.equal((await refusalOf(new VehicleError(code, 'Wrong.'))).message, 'Wrong.');
+    const odd = await refusalOf(new VehicleError('BAD_RESPONSE', 'Too long.', { cause }));
     assert.deepEqual(
       [odd.code, odd.message, odd.cause],
       ['SERVICE_ERROR', 'The sign-in service is unavailable.', cause],
@@ -152,17 +150,7 @@ describe('A request for tokens', () => {
 });
 
 describe('A saved sign-in', () => {
-  const grant = (accessToken: string): Grant => ({
-    generation: 1,
-    refreshToken: 'r',
-    accessToken,
-    expiresAt: null,
-    scopes: null,
-    refreshedAt: 0,
-    signedInAt: 0,
-    pastedBefore: '',
-    refreshing: null,
-  });
+  const grant = (accessToken: string): Grant => grantWith('r', 0, { accessToken });
 
   it('is of one scope of a shared store, and can be removed', async () => {
     const state = new MemoryStateStore();

@@ -8,6 +8,7 @@ import { asSentence } from '../../../src/sentence';
 import { StateFault } from '../../../src/state/state-store';
 import type { TokenSource } from '../../../src/http/token-source';
 import { ManualClock } from '../../support/manual-clock';
+import { grantWith } from '../../support/saved-sign-in';
 import { SharedMemory } from '../../support/shared-memory';
 
 const client: OAuthClient = {
@@ -56,17 +57,7 @@ describe('a sign-in that several processes share', () => {
     store = new SharedMemory(clock);
     service = new TokenService();
     ends = [];
-    await new GrantStore({ state: store }).write(key, {
-      generation: 1,
-      refreshToken: '1',
-      accessToken: '',
-      expiresAt: null,
-      scopes: null,
-      refreshedAt: clock.now(),
-      signedInAt: clock.now(),
-      pastedBefore: '',
-      refreshing: null,
-    });
+    await new GrantStore({ state: store }).write(key, grantWith('1', clock.now()));
   });
   afterEach(async () => {
     for (const end of ends) await end();
@@ -93,15 +84,7 @@ describe('a sign-in that several processes share', () => {
     });
     return tokens;
   };
-  const settled = async <T>(work: Promise<T>): Promise<T> => {
-    let isSettled = false;
-    work.then(
-      () => (isSettled = true),
-      () => (isSettled = true),
-    );
-    await clock.advanceUntil(() => isSettled, 100);
-    return work;
-  };
+  const settled = <T>(work: Promise<T>): Promise<T> => clock.until(work, 100);
 
   it('is refreshed once, and the others take what that gave', async () => {
     const all = Array.from({ length: 5 }, start);

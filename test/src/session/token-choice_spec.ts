@@ -7,6 +7,7 @@ import type { Send } from '../../../src/session/oauth';
 import { Session } from '../../../src/session/session';
 import { StateFault } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
+import { signInWith } from '../../support/saved-sign-in';
 
 const start = Date.parse('2026-08-31T08:00:00Z');
 const client = {
@@ -48,16 +49,8 @@ describe('The token of a vehicle configuration', () => {
     sources.push(source);
     return source;
   };
-  const signedIn = (more: Partial<SavedSignIn> = {}): SavedSignIn => ({
-    refreshToken: 'r',
-    accessToken: 'signed-in',
-    expiresAt: start + 300_000,
-    scopes: ['openid'],
-    refreshedAt: start,
-    signedInAt: start,
-    pastedBefore: '',
-    ...more,
-  });
+  const signedIn = (more: Partial<SavedSignIn> = {}): SavedSignIn =>
+    signInWith('r', start, { accessToken: 'signed-in', expiresAt: start + 300_000, scopes: ['openid'], ...more });
 
   it('is the pasted access token if nothing can be refreshed', async () => {
     for (const more of [

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
-import { openAccount, pastedToken, resolveService, type Account } from '../../../src/index';
+import type { Account } from '../../../src/index';
 import { groupedResources } from '../../../src/catalogue/groups';
 import { resourceNames } from '../../../src/catalogue/reads';
 import { demoCar, startDemo, type Simulator } from '../../../src/simulator';
+import { closeAccounts, openTestAccount } from '../../support/account';
 import { demoRows, formOf, type DemoCar, type MemberRow } from '../../support/demo-answers';
 
 /**
@@ -103,15 +104,10 @@ describe('A car of the demo', () => {
     let account: Account;
     beforeEach(async () => {
       demo = await startDemo();
-      account = openAccount({
-        service: resolveService('demo', { baseUrl: demo.url }),
-        apiKey: 'demo-key',
-        tokens: pastedToken('demo-token'),
-        limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      });
+      account = openTestAccount(demo, { service: 'demo' });
     });
     afterEach(async () => {
-      await account.close();
+      await closeAccounts();
       await demo.close();
     });
 

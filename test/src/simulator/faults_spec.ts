@@ -1,8 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { Agent, get as httpGet, type ClientRequest } from 'node:http';
 import type { FaultOptions } from '../../support/simulator';
 import { parseFault } from '../../../src/simulator/service/faults';
-import { Bench, credentials } from './support';
+import { Bench } from './support';
 
 const windows = '/connected-vehicle/v2/vehicles/{vin}/windows';
 
@@ -69,24 +68,6 @@ describe('a fault of the simulated service', () => {
       assert.deepEqual(bench.simulator.car().performed, acted ? ['lock'] : []);
     });
   }
-
-  it('closes an idle connection just when the next request comes', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const options = { agent, headers: { ...credentials, accept: 'application/json' } };
-    const url = bench.simulator.url + windows.replace('{vin}', bench.vin);
-    const status = () =>
-      new Promise<number>((resolve, reject) => {
-        const request: ClientRequest = httpGet(url, options, (response) =>
-          response.resume().once('end', () => resolve(response.statusCode ?? 0)),
-        );
-        request.once('error', reject);
-      });
-    add({ dropKeepAlive: true, times: 1 });
-    assert.equal(await status(), 200);
-    await assert.rejects(status(), { code: 'ECONNRESET' });
-    assert.equal(await status(), 200);
-    agent.destroy();
-  });
 
   it('is refused with a message that names the wrong part', () => {
     for (const [fault, message] of [

@@ -25,20 +25,6 @@ describe('the simulated service, read in the plain dialect', () => {
     assert.equal((await bench.raw('/images/nothing')).status, 404);
   });
 
-  it('answers windows, doors and the lock under the names of the specification on both versions', async () => {
-    const closed = { value: 'CLOSED', timestamp: start };
-    const corners = { frontLeft: closed, frontRight: closed, rearLeft: closed, rearRight: closed };
-    for (const get of [
-      (path: string) => bench.getV1(`${v1}/{vin}/${path}`),
-      (path: string) => bench.get(`${v2}/{vin}/${path}`),
-    ]) {
-      assert.deepEqual((await get('windows')).body, { data: { ...corners, rearRight: { ...closed, value: 'OPEN' } } });
-      assert.deepEqual((await get('doors')).body, {
-        data: { carLocked: { ...closed, value: 'LOCKED' }, ...corners, tailGate: closed, hood: closed },
-      });
-    }
-  });
-
   it('lists the commands of a car, each at its address', async () => {
     const { data } = (await bench.get(`${v2}/{vin}/commands`)).body;
     const at = (version: string, name: string) =>

@@ -25,9 +25,7 @@ class Process {
 
   /** @returns gives the lead up */
   seekLead(): () => void {
-    const giving = new AbortController();
-    this.presence.onLeading((isLeading) => this.told.push(isLeading), giving.signal);
-    return () => giving.abort();
+    return this.presence.onLeading((isLeading) => this.told.push(isLeading));
   }
 }
 
@@ -291,15 +289,14 @@ describe('the presence of a process in a shared store', () => {
 
   it('calls back when another one is gone, until nobody listens, and not while all live', async () => {
     let calls = 0;
-    const listening = new AbortController();
-    b.presence.onGone(() => (calls += 1), listening.signal);
+    const end = b.presence.onGone(() => (calls += 1));
     await pass(60_000, [a, b]);
     assert.equal(calls, 0);
     await pass(30_000, [b]);
     assert.equal(calls, 1);
     const third = new Process(store, 'third');
     await pass(6_000, [b, third]);
-    listening.abort();
+    end();
     await pass(60_000, [b]);
     assert.deepEqual([calls, b.presence.others], [1, []]);
     await third.end();

@@ -5,19 +5,11 @@ import { type RedisStateStore } from '../../../src/index';
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { Seal } from '../../../src/state/seal';
 import { hashed, StateFault } from '../../../src/state/state-store';
+import { isUnavailable } from '../../support/failure';
 
 type RedisClient = ReturnType<ReturnType<typeof loadRedis>['createClient']>;
 /** What a server answers in place of a reply, or throws. */
 type Change = (args: readonly string[], reply: unknown) => unknown;
-
-const isUnavailable =
-  (words: RegExp) =>
-  (error: unknown): boolean => {
-    assert.ok(error instanceof StateFault, String(error));
-    assert.equal(error.fault, 'unavailable');
-    assert.match(error.message, words);
-    return true;
-  };
 
 describeOnRedis('the store on Redis, with the replies of other servers', () => {
   let server: RedisServer;

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import crypto = require('node:crypto');
-import { once } from 'node:events';
-import { createConnection, createServer, type AddressInfo } from 'node:net';
+import { createConnection, createServer } from 'node:net';
+import { listen } from '../../support/listening';
 import { ManualClock } from '../../support/manual-clock';
 import { describeOnRedis, openRedis, RedisServer } from '../../support/redis-server';
 import { authority, issuedCertificate, otherCertificate } from '../../support/test-certificate';
@@ -9,16 +9,7 @@ import { checkStore, LocalPresence, RedisPresence, wordSentence, type RedisState
 import type { RedisStateStoreOptions } from '../../../src/state/redis-store';
 import { StateFault } from '../../../src/state/state-store';
 import { keepsTheContract } from './state-store-contract';
-
-const isUnavailable =
-  (words: RegExp) =>
-  (error: unknown): boolean => {
-    assert.ok(error instanceof StateFault, String(error));
-    assert.equal(error.fault, 'unavailable');
-    assert.equal(error.code, 'STORE_UNAVAILABLE');
-    assert.match(error.message, words);
-    return true;
-  };
+import { isUnavailable } from '../../support/failure';
 
 describeOnRedis('the store on Redis', () => {
   let server: RedisServer;
@@ -142,12 +133,12 @@ describeOnRedis('the store on Redis', () => {
     await server.send('HSET', hash, field, sealed.replace('"data":"', '"data":"AAAA'));
     await assert.rejects(store.read('leader/flows'), { fault: 'damaged', version });
     const presence = new RedisPresence({ store, group: 'flows' });
-    const over = new AbortController();
+    let end = (): void => undefined;
     await new Promise<void>((resolve) => {
-      presence.onLeading((isLeading) => (isLeading ? resolve() : undefined), over.signal);
+      end = presence.onLeading((isLeading) => (isLeading ? resolve() : undefined));
     });
     assert.deepEqual((await store.read('leader/flows'))?.value, { id: presence.id });
-    over.abort();
+    end();
   });
 
   it('does not overwrite what a newer version of the pack has written', async () => {
@@ -360,7 +351,6 @@ describeOnRedis('the store on Redis', () => {
 
     it('says in a report what of its persistence is missing', async () => {
       assert.deepEqual(await open().report(), {
-        version: (await open().report()).version,
         appendonly: true,
         appendfsync: 'always',
         maxmemoryPolicy: 'noeviction',
@@ -406,11 +396,10 @@ describeOnRedis('the store on Redis', () => {
         [to, from],
       ] as const)
         end.on('error', () => undefined).on('close', () => other.destroy());
-    }).listen(0, '127.0.0.1');
+    });
     let isCutNext = false;
-    await once(proxy, 'listening');
     try {
-      const store = open({}, `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+      const store = open({}, `redis://127.0.0.1:${await listen(proxy)}`);
       const first = await store.write('turn/a', 1);
       isCutNext = true;
       const second = await store.write('turn/a', 2, { expected: first });

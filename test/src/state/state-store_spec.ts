@@ -92,26 +92,6 @@ describe('the state store', () => {
       assert.deepEqual((await sealed('new', 'old').read('grant/a'))?.value, { token: 'sesame' });
       assert.deepEqual((await sealed('new', 'old').entries('grant/'))[0]?.value, { token: 'sesame' });
     });
-
-    it('reports that it was encrypted with another secret, and is kept when it is written again', async () => {
-      const version = await sealed('old').write('grant/a', 1);
-      await assert.rejects(sealed('new').read('grant/a'), isFault('foreign'));
-      assert.deepEqual(await sealed('new').entries('grant/'), []);
-      assert.equal(await sealed('new').write('grant/a', 2, { expected: null }), null);
-      assert.deepEqual(warnings, []);
-      assert.equal((await sealed('old').read('grant/a'))?.value, 1);
-      assert.notEqual(await sealed('new').write('grant/a', 2, { expected: version }), null);
-      await sealed('new').write('grant/a', 3);
-      assert.equal((await sealed('new').read('grant/a'))?.value, 3);
-      assert.equal(warnings.length, 1);
-      assert.match(warnings[0] ?? '', /another secret.*unreadable/);
-      const [kept, ...others] = await open().entries('unreadable/grant/a/');
-      assert.deepEqual(others, []);
-      await open().write('grant/a', kept?.value);
-      assert.equal((await sealed('old').read('grant/a'))?.value, 1);
-      await sealed('new').remove('grant/a');
-      assert.deepEqual(await open().entries('unreadable/'), []);
-    });
   });
 
   describe('a file that cannot be read', () => {

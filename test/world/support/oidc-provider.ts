@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { Simulator } from '../../support/simulator';
 import { freePort, newFolder, startProgram, type Program } from './program';
+import { listen } from '../../support/listening';
 
 /** The module is not compiled: its package has no types, and only this part needs it. */
 const script = resolve(__dirname, '../../../../test/world/support/oidc-provider.mjs');
@@ -38,8 +38,6 @@ export interface ProviderSettings {
    * knows. Default `on`.
    */
   discovery?: 'on' | 'off' | 'moved';
-  /** Only a sign-in with the scope `offline_access` gets a refresh token. Default: every one. */
-  needsOfflineAccess?: boolean;
 }
 
 export interface IdentityProvider extends Program {
@@ -59,20 +57,10 @@ const introspection = { client_id: 'resource-service', client_secret: 'secret-of
 
 const client = { redirect_uris: [redirectUrl], grant_types: ['authorization_code', 'refresh_token'] };
 
-/**
- * `car`: with a secret; `public`: without one; `limited`: may not unlock; `brief`:
- * gets no refresh token.
- */
+/** `car`: with a secret; `public`: without one. */
 const clients = [
   { ...client, client_id: 'car', client_secret: clientSecret },
   { ...client, client_id: 'public', token_endpoint_auth_method: 'none' },
-  {
-    ...client,
-    client_id: 'limited',
-    client_secret: clientSecret,
-    scope: providerScopes.filter((scope) => scope !== 'conve:unlock').join(' '),
-  },
-  { ...client, client_id: 'brief', client_secret: clientSecret, grant_types: ['authorization_code'] },
   { ...introspection, redirect_uris: [], response_types: [], grant_types: [] },
 ];
 
@@ -82,7 +70,7 @@ const clients = [
  */
 export async function startProvider(settings: ProviderSettings = {}, folder?: string): Promise<IdentityProvider> {
   const port = await freePort();
-  const defaults = { lifeSeconds: 300, aheadMs: 0, graceSeconds: 0, discovery: 'on', needsOfflineAccess: false };
+  const defaults = { lifeSeconds: 300, aheadMs: 0, graceSeconds: 0, discovery: 'on' };
   const scopes = [...providerScopes, 'offline_access'];
   const options = { port, clients, scopes, ...defaults, ...settings };
   const program = await startProgram({
@@ -176,9 +164,8 @@ export async function startResourceService(service: Simulator, provider: Identit
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     requests,
     async close() {
       server.closeAllConnections();
