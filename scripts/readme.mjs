@@ -381,7 +381,7 @@ const config = { ...(await resolveConfig(`${root}docs`)), parser: 'markdown' };
 
 for (const file of filesBelow('docs', '.md').filter((name) => !name.includes('node_modules')))
   await rewrite(file, async (text) => {
-    // Only these: formatting the rest would be most of the work, and `npm run lint` checks it.
+    // Formatting the rest as well would be most of the work, and `npm run lint` checks it.
     const written = [...text.matchAll(generated)].map(async ([, , name, given]) => {
       const names = [...given.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain);
       return (await format(await parts[name](...names), config)).trimEnd();

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 import { systemCodeOf } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
-import { setNewest } from '../util/bounded';
+import { getOrMake, setNewest } from '../util/bounded';
 import { parseJson } from '../util/json';
 import { Serial, SharedRuns } from '../util/serial';
 import { removeEarlier } from './earlier-files';
@@ -21,7 +21,6 @@ import {
   type Stored,
   type StoredEntry,
 } from './state-store';
-import { getOrMake } from '../util/bounded';
 
 /**
  * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,

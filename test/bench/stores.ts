@@ -98,6 +98,9 @@ export async function stores({ rounds = 40 } = {}): Promise<Row[]> {
     counted.reset();
     for (let reads = 0; reads < rounds; reads += 1) await shared.client.read('doors', { vin, maxAgeMs: 0 });
     const callsOfReads = counted.calls;
+    // While others run, the first command to a car that the store does not know looks again after
+    // five seconds, which is one round trip more.
+    await send(shared);
     const onRedis: number[] = [];
     const onFiles: number[] = [];
     let trips = 0;
