@@ -314,12 +314,17 @@ export class DirectoryOwner {
     return Math.max(0, ...own.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
   }
 
-  /** Removes what former owners left, the oldest first: `#isSurelyLast` relies on it. */
+  /**
+   * Removes what former owners left, the oldest first. It ends at the first file that cannot be
+   * removed: `#isSurelyLast` finds a newer owner by the file of the next number.
+   */
   async #sweep(): Promise<void> {
     const numberOf = (name: string): number => Number(/^owner-(\d{1,15})(\.[0-9a-f]{12})?$/.exec(name)?.[1]);
     const left = (await diskFiles.readdir(this.#folder)).filter((name) => numberOf(name) < this.#number);
     for (const name of left.toSorted((a, b) => numberOf(a) - numberOf(b)))
-      await diskFiles.unlink(join(this.#folder, name)).catch(() => undefined);
+      await diskFiles.unlink(join(this.#folder, name)).catch((error: unknown) => {
+        if (systemCodeOf(error) !== 'ENOENT') throw error;
+      });
   }
 
   async #listen(number: number): Promise<string> {

@@ -138,6 +138,18 @@ describe('The use of a directory', () => {
     assert.match(files().join(), /^owner-4,owner-4\.[0-9a-f]{12}$/);
   });
 
+  it('is lost also if the file of the process that lost it cannot be removed', async () => {
+    const first = await owned();
+    for (const name of files()) if (name.startsWith('owner-1.')) rmSync(join(directory, 'state', name));
+    const second = await owned();
+    // A folder is in the place of the file, so it cannot be removed as one.
+    mkdirSync(markOf(1));
+    await second.end();
+    const third = await owned();
+    await assert.rejects(first.confirm(), DirectoryInUse);
+    await third.confirm();
+  });
+
   it('is lost to the processes that took over after a person has removed its socket', async () => {
     const first = await owned();
     await first.confirm();
