@@ -3,9 +3,9 @@ import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
+import { iso } from '../util/clock';
 import { Serial } from '../util/serial';
 import { Command, maxActingMs, type Follower, type JournalEntry } from './command';
-import { iso } from '../util/clock';
 
 export interface CommandLogOptions {
   store: StateStore;

@@ -4,12 +4,12 @@ import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
-import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
 import { Serial } from '../util/serial';
+import { isoTime } from './token-source';
 import {
   QuotaCounts,
   quotaNames,
