@@ -122,7 +122,7 @@ describe('The documents', () => {
   it('say of each error code whether a retry can help, and list its causes with what to do', () => {
     const errors = readText('docs/errors.md');
     for (const [code, { retryable }] of Object.entries(errorCodes)) {
-      const about = `[A-Z].+[.] \`retryable\` is \`${retryable}\`[.]`;
+      const about = `[A-Z].+[.] (?:\`retryable\`|Otherwise, it) is \`${retryable}\`[.]`;
       assert.match(
         errors,
         new RegExp(`^## ${code}\n\n${about}\n\n1[.] (?:[^\n]+\n)+\n<!-- generated sentences ${code}\\b`, 'm'),
