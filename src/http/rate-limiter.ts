@@ -124,6 +124,8 @@ interface Uncounted extends Pick<AcquireOptions, 'api' | 'signal'> {
   kind: RequestKind;
   /** Whether the write for an earlier request has counted it. */
   isCounted: boolean;
+  /** Ends its wait: it is counted, so it must be sent at once. */
+  end(): void;
 }
 
 /** The earliest moment at which a request can be sent, and what delays it. */
@@ -389,17 +391,20 @@ export class RateLimiter {
    * Fulfilled when the request is stored: then it may be sent. One write at a time, so that each
    * finds what the one before has counted; it can count several commands.
    */
-  async #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
-    const request: Uncounted = { kind, api: options.api, signal: options.signal, isCounted: false };
-    this.#uncounted.add(request);
-    const isCounted = await this.#changes.run(async () => {
-      this.#uncounted.delete(request);
-      if (request.isCounted) return true;
-      await this.#options.presence.renew();
-      return retryOnConflict((isAgain) => this.#take(request, isAgain), this.#clock);
+  #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
+    const { api, signal } = options;
+    return new Promise((resolve, reject) => {
+      const request: Uncounted = { kind, api, signal, isCounted: false, end: resolve };
+      this.#uncounted.add(request);
+      const counted = this.#changes.run(async () => {
+        this.#uncounted.delete(request);
+        if (request.isCounted) return true;
+        await this.#options.presence.renew();
+        return retryOnConflict((isAgain) => this.#take(request, isAgain), this.#clock);
+      });
+      // Without room, another request has taken what was left.
+      counted.then((isCounted) => (isCounted ? undefined : this.#wait(kind, options))).then(resolve, reject);
     });
-    // Another request has taken the room that was left.
-    if (!isCounted) await this.#wait(kind, options);
   }
 
   /** The earliest moment for a request of this kind, if no other is sent before. */
@@ -528,7 +533,11 @@ export class RateLimiter {
       if (!isStored) this.#counts.add(api, isCommand, at, -count);
     }
     if (!isStored) return null;
-    for (const one of others) one.isCounted = true;
+    for (const one of others) {
+      one.isCounted = true;
+      // Its own turn may come after a slow write, and it counts from now.
+      one.end();
+    }
     const sentAt = this.#clock.monotonic();
     this.#writeMs = sentAt - begun;
     if (Math.abs(sentAt - at) > wayMs) {

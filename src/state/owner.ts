@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import * as diskFiles from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
@@ -92,6 +92,8 @@ export class DirectoryOwner {
   /** The number of the own file; 0 while there is none. */
   #number = 0;
   #mark: Mark | null = null;
+  /** Which file the own one is, once it was read. */
+  #stamp = '';
   #server: Server | null = null;
 
   constructor(options: DirectoryOwnerOptions) {
@@ -125,19 +127,50 @@ export class DirectoryOwner {
       const last = await this.#looks.run(() => this.#lastNumber()).catch(() => this.#number);
       // A person has emptied the folder.
       if (last === 0) await this.#writeMark(this.#number).catch(() => undefined);
-      else if (last !== this.#number) this.#lose();
+      if ((last !== 0 && last !== this.#number) || !this.#isOwnFile()) this.#lose();
     }
     if (this.#role !== 'active') throw new DirectoryInUse(this.#role);
   }
 
   /**
-   * Whether the own number is still the highest one, as far as two names show, which the system of
+   * Whether the own number is still the highest one, as far as two files show, which the system of
    * this machine has in memory: reading the folder goes through another thread, which costs more.
    * The next owner takes the next number, and one after that removes the own file first.
    */
   #isSurelyLast(): boolean {
-    if (this.#mark?.beats !== false) return false;
-    return existsSync(this.#pathOf(this.#number)) && !existsSync(this.#pathOf(this.#number + 1));
+    if (this.#mark?.beats !== false || this.#stamp === '') return false;
+    return this.#stampNow() === this.#stamp && !existsSync(this.#pathOf(this.#number + 1));
+  }
+
+  /**
+   * False if another process has begun again at the number of this one, because a person has
+   * emptied the folder. A file that cannot be read, or that a full disk left empty, is not another
+   * one's.
+   */
+  #isOwnFile(): boolean {
+    const stamp = this.#stampNow();
+    const text = this.#ownText();
+    if (text === JSON.stringify(this.#mark)) this.#stamp = stamp;
+    else if (text !== '') return false;
+    return true;
+  }
+
+  #stampNow(): string {
+    try {
+      const { ino, mtimeMs } = statSync(this.#pathOf(this.#number));
+      return `${ino} ${mtimeMs}`;
+    } catch {
+      return '';
+    }
+  }
+
+  /** What is in the file with the own number; empty if that is unknown. */
+  #ownText(): string {
+    try {
+      return readFileSync(this.#pathOf(this.#number), 'utf8');
+    } catch {
+      return '';
+    }
   }
 
   /** The next process can use the directory at once; this one has lost it. */
@@ -314,13 +347,11 @@ export class DirectoryOwner {
     return Math.max(0, ...own.map((name) => Number(/^owner-(\d{1,15})$/.exec(name)?.[1] ?? 0)));
   }
 
-  /**
-   * Removes what former owners left, the oldest first. It ends at the first file that cannot be
-   * removed: `#isSurelyLast` finds a newer owner by the file of the next number.
-   */
+  /** Removes what former owners left, the oldest first: `#isSurelyLast` relies on it. */
   async #sweep(): Promise<void> {
     const numberOf = (name: string): number => Number(/^owner-(\d{1,15})(\.[0-9a-f]{12})?$/.exec(name)?.[1]);
     const left = (await diskFiles.readdir(this.#folder)).filter((name) => numberOf(name) < this.#number);
+    // After one that cannot be removed, none is: the next owner removes them.
     for (const name of left.toSorted((a, b) => numberOf(a) - numberOf(b)))
       await diskFiles.unlink(join(this.#folder, name)).catch((error: unknown) => {
         if (systemCodeOf(error) !== 'ENOENT') throw error;
@@ -364,7 +395,7 @@ export class DirectoryOwner {
   readonly #leave = (): void => {
     if (this.#number === 0 || this.#role !== 'active') return;
     try {
-      writeFileSync(this.#pathOf(this.#number), ended);
+      if (this.#ownText() === JSON.stringify(this.#mark)) writeFileSync(this.#pathOf(this.#number), ended);
     } catch {
       // The folder is gone, or its disk.
     }

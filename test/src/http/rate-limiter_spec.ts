@@ -372,6 +372,31 @@ describe('the rate limiter of an API key', () => {
       assert.ok(usedToday > sent, `${sent} sent, ${usedToday} counted`);
     });
 
+    it('sends what an earlier command has counted at once, also if a slow write is next', async () => {
+      const limiter = limiterOf({ store });
+      for (let i = 0; i < 5; i += 1) await acquire(limiter, 'command');
+      const write = store.write.bind(store);
+      const asked = [
+        watched(acquire(limiter, 'command')),
+        watched(acquire(limiter, 'read')),
+        watched(acquire(limiter, 'command')),
+      ];
+      let begun = 0;
+      let finish = (): unknown => undefined;
+      store.write = (...given) =>
+        (begun += 1) === 2 ? new Promise((resolve) => (finish = () => resolve(write(...given)))) : write(...given);
+      await clock.advance(0);
+      // Sent later, it would leave the window of the service later than that of the limiter.
+      assert.deepEqual(
+        asked.map(({ done }) => done),
+        [true, false, true],
+      );
+      finish();
+      await clock.advance(0);
+      assert.equal(asked[1]?.done, true);
+      store.write = write;
+    });
+
     it('counts no command again that another one has counted, if the write has failed once', async () => {
       const limiter = limiterOf({ store });
       for (let i = 0; i < 3; i += 1) await acquire(limiter, 'command');

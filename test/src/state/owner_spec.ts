@@ -2,9 +2,11 @@ import { strict as assert } from 'node:assert';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  promises,
   readdirSync,
   readlinkSync,
   readFileSync,
@@ -138,18 +140,6 @@ describe('The use of a directory', () => {
     assert.match(files().join(), /^owner-4,owner-4\.[0-9a-f]{12}$/);
   });
 
-  it('is lost also if the file of the process that lost it cannot be removed', async () => {
-    const first = await owned();
-    for (const name of files()) if (name.startsWith('owner-1.')) rmSync(join(directory, 'state', name));
-    const second = await owned();
-    // A folder is in the place of the file, so it cannot be removed as one.
-    mkdirSync(markOf(1));
-    await second.end();
-    const third = await owned();
-    await assert.rejects(first.confirm(), DirectoryInUse);
-    await third.confirm();
-  });
-
   it('is lost to the processes that took over after a person has removed its socket', async () => {
     const first = await owned();
     await first.confirm();
@@ -162,6 +152,67 @@ describe('The use of a directory', () => {
     await assert.rejects(first.confirm(), DirectoryInUse);
     assert.equal(first.role, 'lost');
     await third.confirm();
+  });
+
+  it('is lost to a process that began at the same number after a person had emptied the folder', async () => {
+    const first = await owned();
+    const store = new FileStateStore({ directory, owner: first });
+    await store.write('guard/a', 1);
+    rmSync(join(directory, 'state'), { recursive: true });
+    const second = await owned();
+    const mark = readFileSync(markOf(1), 'utf8');
+    await assert.rejects(store.write('guard/a', 2), DirectoryInUse);
+    assert.deepEqual([first.role, second.role], ['lost', 'active']);
+    await second.confirm();
+    assert.equal(readFileSync(markOf(1), 'utf8'), mark);
+  });
+
+  it('ends without a change of the file of a process that began at the same number', async () => {
+    const first = await owned();
+    rmSync(join(directory, 'state'), { recursive: true });
+    const second = await owned();
+    await first.end();
+    await second.confirm();
+    assert.equal(second.role, 'active');
+    const third = claim();
+    await until(third, 'standby');
+  });
+
+  it('stays that of a process whose folder a person has emptied or restored', async () => {
+    const owner = await owned();
+    await owner.confirm();
+    cpSync(join(directory, 'state'), join(root, 'backup'), {
+      recursive: true,
+      filter: (name) => !name.includes('owner-1.'),
+    });
+    rmSync(join(directory, 'state'), { recursive: true });
+    mkdirSync(join(directory, 'state'));
+    await Promise.all([owner.confirm(), owner.confirm()]);
+    await owner.confirm();
+    rmSync(join(directory, 'state'), { recursive: true });
+    cpSync(join(root, 'backup'), join(directory, 'state'), { recursive: true });
+    await owner.confirm();
+    assert.equal(owner.role, 'active');
+  });
+
+  it('is lost also if a file of a former owner could not be removed', async () => {
+    const first = await owned();
+    await first.confirm();
+    for (const name of files()) if (name.startsWith('owner-1.')) rmSync(join(directory, 'state', name));
+    const { unlink } = promises;
+    // A virus scanner holds it open.
+    promises.unlink = (path) =>
+      String(path).endsWith('owner-1')
+        ? Promise.reject(Object.assign(new Error('EBUSY'), { code: 'EBUSY' }))
+        : unlink(path);
+    try {
+      await (await owned()).end();
+      const third = await owned();
+      await assert.rejects(first.confirm(), DirectoryInUse);
+      await third.confirm();
+    } finally {
+      promises.unlink = unlink;
+    }
   });
 
   it('waits for the end of another process with one connection, and closes it with its own end', async () => {
