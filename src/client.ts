@@ -17,7 +17,7 @@ import type { ServiceProfile } from './catalogue/services';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
-import type { GetRequest, LastBody, Requests } from './http/requests';
+import type { GetRequest, LastRead, Requests } from './http/requests';
 import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
 import { setNewest } from './util/bounded';
 import type { Signal } from './util/cancellation';
@@ -67,11 +67,11 @@ interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
   days: number | undefined;
   iface: InterfaceName;
   needsFuelType: boolean;
-  last: LastBody;
+  last: LastRead;
 }
 
-/** More than the cars of any account, although a message can name any VIN. */
-const maxCars = 100;
+/** The cars whose addresses and last answers are kept; those of another car are made again. */
+const maxKeptCars = 100;
 
 /**
  * The reads of the vehicle service. Every method throws VehicleError with a code of
@@ -80,7 +80,10 @@ const maxCars = 100;
 export class VehicleClient {
   readonly service: ServiceProfile;
   readonly #options: VehicleClientOptions;
-  /** By VIN; empty for what is of no car. */
+  /**
+   * What is asked, by VIN (empty: of no car), read and interface. Not by one text: making it takes
+   * longer than the look-ups.
+   */
   readonly #targets = new Map<string, Map<ReadName, Partial<Record<InterfaceChoice, Target>>>>();
 
   constructor(options: VehicleClientOptions) {
@@ -172,7 +175,7 @@ export class VehicleClient {
     };
     ofRead[choice] = target;
     ofCar.set(read, ofRead);
-    setNewest(this.#targets, vin, ofCar, maxCars);
+    setNewest(this.#targets, vin, ofCar, maxKeptCars);
     return target;
   }
 

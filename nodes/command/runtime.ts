@@ -164,10 +164,8 @@ class RecordForwarder {
     const warnNotRead = (): void => own.warn('commands.notRead');
     this.#own = own;
     own.beginWithRetries(() => this.#resume(), warnNotRead);
-    closing.addEventListener(
-      'abort',
-      presence.onGone(() => void this.#resume(false).catch(warnNotRead)),
-    );
+    const endTakeOver = presence.onGone(() => void this.#resume(false).catch(warnNotRead));
+    closing.addEventListener('abort', endTakeOver);
     own.onClose(async (isDeleted) => {
       await this.#resuming;
       if (isDeleted) await log.forgetNode(sharedId).catch(() => own.warn('commands.notKept'));

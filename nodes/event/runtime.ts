@@ -21,7 +21,7 @@ import { eventOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
 import { textOfValue } from '../node-red/reading-text';
 import { clock } from '../node-red/time';
-import { openCar, CarNode, testPayload, type RunnerContext } from '../node-red/car-node';
+import { CarNode, openCar, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-event` (docs/internals/contract.md 5a). */
 export function connectedVehicleEvent(own: FlowNode): void {

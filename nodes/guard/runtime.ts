@@ -17,7 +17,7 @@ import { onInput, noNews } from '../node-red/input-handler';
 import { guardOptions } from './options';
 import type { FlowNode } from '../node-red/flow-node';
 import { clock } from '../node-red/time';
-import { openCar, CarNode, testPayload, type RunnerContext } from '../node-red/car-node';
+import { CarNode, openCar, testPayload, type RunnerContext } from '../node-red/car-node';
 
 /** `connected-vehicle-guard` (docs/internals/contract.md 5b). */
 export function connectedVehicleGuard(own: FlowNode): void {

@@ -79,7 +79,8 @@ interface Sample extends NodeMessage {
 /**
  * A node with a runner, which polls by messages to itself. The first such message has no reads: its
  * step returns the events that were stored before a restart. Opening is tried again until it
- * succeeds, and such a message reports each new reason. A dialog can let the node send a sample.
+ * succeeds, and such a message reports each new reason. A dialog can let the node send a sample. It
+ * begins when it is made.
  */
 export class CarNode<Read, Event, Opened> {
   readonly #own: FlowNode;
@@ -108,7 +109,7 @@ export class CarNode<Read, Event, Opened> {
     this.#collection = collection;
     this.#open = open;
     this.#polls = new SelfMessages(own);
-    // This adds the member.
+    // Adds `sendTest` to the node of Node-RED, for the route of the dialog.
     (own.node as TestableNode).sendTest = (event) => this.#sendTest((opened) => sampleOf(opened, event));
     own.showObstacle(false);
     own.beginWithRetries(

@@ -29,10 +29,10 @@ interface Sending {
 export class Deploys {
   /** How many have begun. */
   #begun = 0;
-  #over = new AbortController();
-  readonly #ended = new Listeners();
+  #flowsRun = new AbortController();
+  readonly #deployEnded = new Listeners();
   /** Calls back at the end of each deploy, until the returned function is called. */
-  readonly onEnd = this.#ended.add;
+  readonly onEnd = this.#deployEnded.add;
   readonly #events: NodeAPI['events'];
 
   constructor({ events }: NodeAPI) {
@@ -46,12 +46,12 @@ export class Deploys {
 
   readonly #onStopping = (): void => {
     this.#begun += 1;
-    if (this.#over.signal.aborted) this.#over = new AbortController();
+    if (this.#flowsRun.signal.aborted) this.#flowsRun = new AbortController();
   };
 
   readonly #onStarted = (): void => {
-    this.#over.abort();
-    this.#ended.call();
+    this.#flowsRun.abort();
+    this.#deployEnded.notify();
   };
 
   /**
@@ -79,14 +79,17 @@ export class Deploys {
 
   /** Whether all flows run. */
   get allFlowsRun(): boolean {
-    return this.#over.signal.aborted;
+    return this.#flowsRun.signal.aborted;
   }
 
-  /** Resolves when all flows run, or when the signal is aborted. */
+  /**
+   * Resolves when all flows run, after 30 seconds without the end of a deploy, or when the signal
+   * is aborted.
+   */
   async untilFlowsRun(signal: Signal): Promise<void> {
     while (!this.allFlowsRun && !signal.aborted) {
       try {
-        await withSignals([signal, this.#over.signal], (either) => clock().sleep(maxWaitMs, either));
+        await withSignals([signal, this.#flowsRun.signal], (either) => clock().sleep(maxWaitMs, either));
         return;
       } catch {
         // Another deploy may have begun.

@@ -26,7 +26,7 @@ class Editors {
     // Without data, because it reaches every editor that is connected; the routes
     // check who may read what.
     this.#comms.publish('connected-vehicle/changed', {}, false);
-    this.#notified.call();
+    this.#notified.notify();
     setTimeout(() => {
       this.#isWaiting = false;
       if (this.#isPending) this.notify();

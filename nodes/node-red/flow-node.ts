@@ -297,7 +297,7 @@ export class FlowNode implements NodeOfFlow {
     let end: (() => void) | null = null;
     const endLeading = this.pack.presence.onLeading((isLeading) => {
       end?.();
-      end = isLeading && !closing.aborted ? begin() : null;
+      end = isLeading ? begin() : null;
       this.#standsBy = end === null;
       // If this process begins the work, the status stays until the first read.
       if (this.#standsBy) this.#updateObstacle();

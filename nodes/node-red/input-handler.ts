@@ -57,6 +57,7 @@ class InputHandler {
     let sent: Message | undefined;
     let isShown = false;
     const { send } = task;
+    // In place: the task is of this message only, and a copy for each message costs more.
     task.send = (out) => {
       sent = (Array.isArray(out) ? out.find((msg) => msg !== null) : out) ?? sent;
       send(out);

@@ -1,6 +1,6 @@
 import {
-  getOrMake,
   clockTime,
+  getOrMake,
   isReadName,
   isRecord,
   isSeveral,

@@ -2,11 +2,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
 import {
-  getOrMake,
   checkStore,
   DirectoryOwner,
   FilePresence,
   FileStateStore,
+  getOrMake,
   openSession,
   Pack,
   RedisPresence,

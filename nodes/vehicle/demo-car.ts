@@ -21,7 +21,9 @@ class DemoService {
   /** When it was started, in milliseconds since 1970. */
   since = 0;
   readonly #notify: () => void;
+  /** The service whose changes are signaled. */
   #followed: Simulator | undefined;
+  /** Ends the wait for the next change that needs no request. */
   #endNext = (): void => undefined;
 
   constructor(RED: NodeAPI) {

@@ -6,13 +6,13 @@ import type { ReadName } from '../catalogue/reads';
 import { newestAt, setNewest } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
 import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
+import { hourMs } from '../util/durations';
 import { SharedRuns } from '../util/serial';
 import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
 import { isClockKnown, timesOf } from './times';
-import { hourMs } from '../util/durations';
 
 /**
  * Something that a flow reported about the car, as a sentence in the language of the

@@ -1,11 +1,11 @@
 import { inOrderReads, type ReadName } from '../catalogue/reads';
 import { unspecified } from '../catalogue/openings';
 import { serviceUrgency, warningClasses } from '../catalogue/warnings';
+import { dayMs } from '../util/durations';
 import { isRecord, memberOf } from '../util/json';
 import { mayHaveReported, type Equipment } from './equipment';
 import type { Reading } from './reading';
 import { timesOf } from './times';
-import { dayMs } from '../util/durations';
 
 /** Why a car is not in order, or why that is not known. */
 export interface InOrderReason {

@@ -39,7 +39,7 @@ export class LastReadings {
     let parts = this.#readings?.get(key)?.parts ?? [];
     let isChanged = false;
     for (const part of readingsIn(copy)) {
-      const known = lastOf(parts, part.vehicle.read);
+      const known = partOfRead(parts, part.vehicle.read);
       if (known !== undefined && isOlder(timesAt(part, now), timesAt(known, now))) continue;
       isChanged ||= known === undefined || !isDeepStrictEqual(valuesOf(known.payload), valuesOf(part.payload));
       parts = known === undefined ? parts.concat(part) : parts.with(parts.indexOf(known), part);
@@ -66,7 +66,7 @@ export class LastReadings {
     if (last === undefined) return undefined;
     const parts = last.parts.map((part) => marked(part, now));
     if (last.several === null) return parts[0];
-    const errors = last.several.errors.filter(({ read }) => lastOf(last.parts, read) === undefined);
+    const errors = last.several.errors.filter(({ read }) => partOfRead(last.parts, read) === undefined);
     const { payload, vehicle } = severalReading(last.several.read, parts, errors);
     return { payload, vehicle: { ...vehicle, source: 'kept', ageSeconds: ageOf(vehicle, now) } };
   }
@@ -83,7 +83,7 @@ export class LastReadings {
   }
 }
 
-const lastOf = (parts: readonly Reading[], read: AnyReadName): Reading | undefined =>
+const partOfRead = (parts: readonly Reading[], read: AnyReadName): Reading | undefined =>
   parts.find(({ vehicle }) => vehicle.read === read);
 
 /** As of `now`: a reading from before the clock was set back is older than any other. */

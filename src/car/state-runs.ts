@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { hourMs } from '../util/durations';
 import { positionShape, sameValue, time } from './known-values';
 import type { Position } from './places';
 import { isOlder, type ValueTimes } from './times';
-import { hourMs } from '../util/durations';
 
 /** A value of the car whose changes are kept. */
 export type StateValue = string | boolean | number | Position;
@@ -44,7 +44,7 @@ const clockSlackMs = 5_000;
 
 /**
  * Adds a known value to the runs of a state. If the clock was set back, nothing before is known.
- * If the last run only continues, it is changed, and the same array is returned.
+ * Changes the last run in place if it only continues: the caller must own the runs.
  * @param at now, by the clock of the service
  */
 export function withValue(
@@ -60,14 +60,12 @@ export function withValue(
     return [{ value, from: begin, to: receivedAt, measuredAt, askedAt }];
   if (isOlder(times, last)) return runs;
   if (begin - last.to <= maxGapMs) {
+    const seen = { to: Math.max(last.to, receivedAt), measuredAt: measuredAt ?? last.measuredAt, askedAt };
+    // In place: most answers show nothing else, and a copy of all runs takes time.
     if (last.highest === undefined && sameValue(last.value, value)) {
-      // Most answers show nothing else, and a copy of all runs takes time.
-      last.to = Math.max(last.to, receivedAt);
-      last.measuredAt = measuredAt ?? last.measuredAt;
-      last.askedAt = askedAt;
+      Object.assign(last, seen);
       return runs;
     }
-    const seen = { to: Math.max(last.to, receivedAt), measuredAt: measuredAt ?? last.measuredAt, askedAt };
     if (typeof last.value === 'number' && typeof value === 'number' && receivedAt - last.from < numbersMs) {
       const range = { value: Math.min(last.value, value), highest: Math.max(last.highest ?? last.value, value) };
       return runs.with(runs.length - 1, { ...last, ...seen, ...range });

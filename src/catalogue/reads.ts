@@ -1,3 +1,4 @@
+import { byName } from '../util/json';
 import {
   groupedResources,
   groupReadNames,
@@ -8,7 +9,6 @@ import {
   type GroupReadName,
 } from './groups';
 import type { OpeningRead } from './openings';
-import { byName } from '../util/json';
 
 /**
  * Everything that can be read, as rows of one table, `reads` (docs/internals/service.md 2.1 to 2.8

@@ -118,8 +118,8 @@ export class CommandAttempt {
   }
 
   /**
-   * Monotonic time stops while a machine sleeps or is suspended, and wall time can be set back. A
-   * clock that is set ahead drops the command, because it must never be sent late.
+   * Monotonic time stops while a machine sleeps, and wall time can be set back. A clock that is set
+   * ahead drops the command, because it must never be sent late.
    */
   #remainingMs(): number {
     if (this.#limit === null) return Infinity;

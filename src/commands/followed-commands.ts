@@ -43,7 +43,7 @@ export class FollowedCommands {
    * Begins to follow a command, which is adopted if the log does not know it. Fulfilled
    * when that is stored.
    * @param account the log's name for the account of the node
-   * @returns null if the result was delivered before, or if another copy of the flow follows it
+   * @returns null if the result was sent before, or if another copy of the flow follows it
    * @throws VehicleError INPUT_INVALID if the record names another car than the log
    */
   begin(record: CommandRecord, msg: Record<string, unknown>, account: string): Promise<FollowedCommand | null> {
@@ -56,7 +56,8 @@ export class FollowedCommands {
     const { log, node, clock } = this.#options;
     await this.#try(async () => {
       await log.presence.renew();
-      // What this process has stored, another one may have changed: `assign` would find that out.
+      // What this process has read or stored needs no read: if another one has changed it since,
+      // the write of `assign` finds that out.
       if (log.find(record.id)?.isStored !== true) await log.fetch(record.id);
     });
     const known = log.find(record.id);
@@ -79,7 +80,7 @@ export class FollowedCommands {
     return followed;
   }
 
-  /** Whether the node has had the result of a command. */
+  /** Whether the node has sent the result of a command. */
   async hasSent(id: string): Promise<boolean> {
     const { log, node } = this.#options;
     await this.#try(() => log.fetch(id));

@@ -1,11 +1,17 @@
-import * as z from 'zod/mini';
 import type { Reading } from '../car/reading';
 import { sentence, wordSentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
-import { readForUpdate, unlessAway, retryOnConflict, type StateStore, type Stored } from '../state/state-store';
+import {
+  anyShape,
+  readForUpdate,
+  unlessAway,
+  retryOnConflict,
+  type StateStore,
+  type Stored,
+} from '../state/state-store';
+import { iso } from '../util/clock';
 import { Serial } from '../util/serial';
 import { Command, maxActingMs, type Follower, type JournalEntry } from './command';
-import { iso } from '../util/clock';
 
 export interface CommandLogOptions {
   store: StateStore;
@@ -94,7 +100,7 @@ export class CommandLog {
   }
 
   async #refresh(id: string, known = this.find(id)): Promise<void> {
-    const { value, version } = await readForUpdate(this.store, `command/${id}`, z.unknown());
+    const { value, version } = await readForUpdate(this.store, `command/${id}`, anyShape);
     const command = version === null ? null : this.#parse(id, { value, version }, known);
     if (command) this.#commands.set(id, command);
     // What cannot be read is overwritten.

@@ -8,6 +8,7 @@ import { clockTime, sentence } from '../sentence';
 import type { Presence } from '../state/presence';
 import { hashed, readForUpdate, StateFault, retryOnConflict } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
+import { getOrMake } from '../util/bounded';
 import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
@@ -16,7 +17,6 @@ import { pollCommand } from './follow';
 import { Command, maxActingMs } from './command';
 import { parseRecord, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
-import { getOrMake } from '../util/bounded';
 
 /**
  * How often a waiting command looks at the slot and at the link of its holder, and how often a

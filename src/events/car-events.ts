@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { askedAtOf } from '../car/reading';
 import type { CarReducer, PolledCar, StepTime } from '../car-runner';
+import { parseHours, type QuietHours } from '../util/quiet';
 import {
   applyReading,
   applySignIn,
@@ -11,7 +12,6 @@ import {
   type SignInKnown,
 } from './reducer';
 import { VehicleError } from '../errors';
-import { parseHours, type QuietHours } from '../util/quiet';
 import { eventConfigError, parseEventSettings } from './settings';
 import {
   eventNames,

@@ -10,14 +10,14 @@ import {
 } from '../car/known-values';
 import type { ReadName } from '../catalogue/reads';
 import { isOlder, isTripEnd, timesOf, type ValueTimes } from '../car/times';
-import { signals, type Change, type FactValue, type EventSignal } from './signals';
-import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import { setNewest } from '../util/bounded';
 import { iso } from '../util/clock';
+import { dayMs, hourMs } from '../util/durations';
 import { isRecord, memberOf } from '../util/json';
+import { signals, type Change, type FactValue, type EventSignal } from './signals';
+import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
 import type { WallboxSession } from '../wire/wallbox';
 import { hashed } from '../state/state-store';
-import { dayMs, hourMs } from '../util/durations';
 
 export const factValueShape = z.lazy(() => z.union([z.string(), z.number(), z.boolean(), positionShape]));
 

@@ -1,6 +1,6 @@
 import { serviceUrgency } from '../catalogue/warnings';
-import type { VehicleEvent } from './types';
 import { dayMs } from '../util/durations';
+import type { VehicleEvent } from './types';
 
 /** The words of a language. Each is in lower case if the language's sentences allow it. */
 interface EventWords {

@@ -1,3 +1,4 @@
+import { iso } from '../util/clock';
 import {
   eventShape,
   type GuardEvent,
@@ -12,7 +13,6 @@ import {
 import type { CarReducer, PolledCar } from '../car-runner';
 import { applyReading, guardReadingOf } from './apply-reading';
 import { openings, openingsNamed, type OpeningKey, type WatchName } from '../catalogue/openings';
-import { iso } from '../util/clock';
 import { parseGuardSettings, type GuardOptions, type GuardSettings, type Unchecked } from './options';
 import {
   closedKeys,

@@ -87,23 +87,23 @@ export function addressOf(
   return new URL(service.baseUrl + interfaces[iface].path + filled);
 }
 
-/** What a URL makes anew each time that it is asked, and each request needs. */
-interface UrlTexts {
+/** The parts of a URL that each request needs: a URL makes them anew each time. */
+interface UrlParts {
   origin: string;
   path: string;
   pathAndQuery: string;
 }
 
-const knownTexts = new WeakMap<URL, UrlTexts>();
+const knownParts = new WeakMap<URL, UrlParts>();
 
-/** @param url that nobody changes */
-export function textsOf(url: URL): UrlTexts {
-  let texts = knownTexts.get(url);
-  if (texts === undefined) {
+/** @param url is not changed afterwards */
+export function partsOfUrl(url: URL): UrlParts {
+  let parts = knownParts.get(url);
+  if (parts === undefined) {
     const { origin, pathname: path, search } = url;
-    knownTexts.set(url, (texts = { origin, path, pathAndQuery: path + search }));
+    knownParts.set(url, (parts = { origin, path, pathAndQuery: path + search }));
   }
-  return texts;
+  return parts;
 }
 
 /** A media type with the profile's vendor part (docs/internals/service.md 4.2). */

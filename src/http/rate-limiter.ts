@@ -4,12 +4,12 @@ import { cancelledError, VehicleError } from '../errors';
 import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { LocalPresence, type Presence } from '../state/presence';
 import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
-import { isoTime } from './token-source';
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { byName } from '../util/json';
 import { Serial } from '../util/serial';
+import { isoTime } from './token-source';
 import {
   QuotaCounts,
   quotaNames,
@@ -120,9 +120,9 @@ interface Waiter {
 }
 
 /** A request that waits until it is counted in the store. */
-interface Asking extends Pick<AcquireOptions, 'api' | 'signal'> {
+interface Uncounted extends Pick<AcquireOptions, 'api' | 'signal'> {
   kind: RequestKind;
-  /** By the write for an earlier one. */
+  /** Whether the write for an earlier request has counted it. */
   isCounted: boolean;
   /** Ends its wait: it is counted, so it must be sent at once. */
   end(): void;
@@ -150,11 +150,11 @@ const pauseReasons = {
  * A request is counted in the store before it is sent, on condition that no other process has
  * counted one since. Commands that wait for the same write are counted together. In a store that
  * other processes also use, nothing is reserved, so the counts are exact; without that store,
- * nothing is sent. On files, reads are reserved ahead, so
- * that a memory card is rarely written: the first one of a process alone, then as many as it has
- * sent, at most 20 or 1 % of what is left of the day. The next ones are stored while the last ones
- * are used. A process that crashes again and again is charged for what it sent, at most twice. A
- * disk that fails stops no request, because the service counts as well.
+ * nothing is sent. On files, reads are reserved ahead, so that a memory card is rarely written: the
+ * first one of a process alone, then as many as it has sent, at most 20 or 1 % of what is left of
+ * the day. The next ones are stored while the last ones are used. A process that crashes again and
+ * again is charged for what it sent, at most twice. A disk that fails stops no request, because the
+ * service counts as well.
  */
 export class RateLimiter {
   readonly #options: Required<RateLimiterOptions>;
@@ -172,10 +172,10 @@ export class RateLimiter {
   #isLoaded = false;
   #timer: { at: number; cancel: () => void } | null = null;
   readonly #changes = new Serial();
-  /** In their order. */
-  readonly #asking = new Set<Asking>();
+  /** The requests that wait for the store, in the order in which it serves them. */
+  readonly #uncounted = new Set<Uncounted>();
   /** How many commands this process has counted. */
-  #commandsSent = 0;
+  #commandsCounted = 0;
   /** The version of the stored record. */
   #version: string | null = null;
   /** Whether another process also changes it: then it is read before it is written. */
@@ -217,7 +217,7 @@ export class RateLimiter {
       this.#endWatch?.();
       this.#endWatch = null;
       const reservations = Object.values(this.#reservations);
-      // Each request was stored alone.
+      // Nothing was reserved, so the stored counts are right.
       if (reservations.every(({ size }) => size === 0)) return;
       for (const one of reservations) Object.assign(one, { left: 0, next: 0 });
       await this.#store();
@@ -251,18 +251,19 @@ export class RateLimiter {
    * STORE_UNAVAILABLE while a shared store cannot be reached
    */
   acquire(kind: RequestKind, options: AcquireOptions): Promise<void> {
-    if (this.acquireAtOnce(kind, options)) return Promise.resolve();
     if (!this.#hasBegun) return raceAbort(this.#begin(), options.signal).then(() => this.acquire(kind, options));
     if (this.#users.size === 0) return Promise.reject(cancelledError());
     if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
     const time = this.#clock.monotonic();
     if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
+    if (this.#useReserved(kind, options.api, time)) return Promise.resolve();
     return raceAbort(this.#countStored(kind, options), options.signal);
   }
 
   /**
-   * Counts a request that needs no wait, because it is reserved.
-   * @returns false for any other one
+   * As `acquire`, without a promise: most reads are reserved, and three promises cost more than the
+   * count.
+   * @returns false if the request has to wait or to be stored; then nothing is counted
    */
   acquireAtOnce(kind: RequestKind, { api, signal }: Pick<AcquireOptions, 'api' | 'signal'>): boolean {
     if (!this.#hasBegun || this.#users.size === 0 || signal?.aborted === true || this.#waits) return false;
@@ -387,19 +388,19 @@ export class RateLimiter {
   }
 
   /**
-   * Fulfilled when the request is stored: then it may be sent. One at a time, so that each finds
-   * what the one before has counted.
+   * Fulfilled when the request is stored: then it may be sent. One write at a time, so that each
+   * finds what the one before has counted; it can count several commands.
    */
   #countStored(kind: RequestKind, options: AcquireOptions): Promise<void> {
     const { api, signal } = options;
     return new Promise((resolve, reject) => {
-      const asking: Asking = { kind, api, signal, isCounted: false, end: resolve };
-      this.#asking.add(asking);
+      const request: Uncounted = { kind, api, signal, isCounted: false, end: resolve };
+      this.#uncounted.add(request);
       const counted = this.#changes.run(async () => {
-        this.#asking.delete(asking);
-        if (asking.isCounted) return true;
+        this.#uncounted.delete(request);
+        if (request.isCounted) return true;
         await this.#options.presence.renew();
-        return retryOnConflict((isAgain) => this.#take(asking, isAgain), this.#clock);
+        return retryOnConflict((isAgain) => this.#take(request, isAgain), this.#clock);
       });
       // Without room, another request has taken what was left.
       counted.then((isCounted) => (isCounted ? undefined : this.#wait(kind, options))).then(resolve, reject);
@@ -499,12 +500,12 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request in the store, and commands that wait behind it.
+   * Counts a request in the store, and with a command some that wait for the same write.
    * @returns false if there is no room for it; null if another process was faster
    * @throws StateFault of a shared store; the reason of the signal, of a caller that has given up
    */
-  async #take(asking: Asking, isAgain: boolean): Promise<boolean | null> {
-    const { kind, api, signal } = asking;
+  async #take(request: Uncounted, isAgain: boolean): Promise<boolean | null> {
+    const { kind, api, signal } = request;
     if (signal?.aborted === true) throw reasonOf(signal);
     const isOutdated = this.#isContended && this.#clock.monotonic() - this.#knownAt > outdatedMs;
     const isMissing = !this.#isLoaded && (kind === 'command' || this.#reservations[api].left === 0);
@@ -546,19 +547,20 @@ export class RateLimiter {
       this.#counts.add(api, isCommand, sentAt, count);
     }
     this.#own.add(api, isCommand, sentAt, count);
-    if (isCommand) this.#commandsSent += count;
+    if (isCommand) this.#commandsCounted += count;
     else this.#reservations[api].sent += 1;
     return true;
   }
 
   /**
    * Counts the commands that wait for the same write, so that commands to many cars need few
-   * writes: no more than this process has sent before, as with reads that are reserved.
+   * writes: at most as many together as this process has counted before, so that one that crashes
+   * again and again is charged at most twice, as with reserved reads.
    */
-  #countOthers(api: ApiName, time: number, at: number): Asking[] {
-    const others: Asking[] = [];
-    for (const one of this.#asking) {
-      if (others.length + 1 >= this.#commandsSent || this.#nextMoment('command', api, time).at > time) break;
+  #countOthers(api: ApiName, time: number, at: number): Uncounted[] {
+    const others: Uncounted[] = [];
+    for (const one of this.#uncounted) {
+      if (others.length + 1 >= this.#commandsCounted || this.#nextMoment('command', api, time).at > time) break;
       if (one.isCounted || one.kind !== 'command' || one.api !== api || one.signal?.aborted === true) continue;
       this.#counts.add(api, true, at);
       others.push(one);

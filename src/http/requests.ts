@@ -1,8 +1,14 @@
 import { debuglog } from 'node:util';
-import { iso, type Clock } from '../util/clock';
 import type { ApiName } from '../catalogue/reads';
 import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
 import { sentence } from '../sentence';
+import { reasonOf } from '../util/abort';
+import { backoffMs } from '../util/backoff';
+import { setNewest } from '../util/bounded';
+import type { Signal } from '../util/cancellation';
+import { iso, type Clock } from '../util/clock';
+import { parseJson } from '../util/json';
+import { partsOfUrl } from './addresses';
 import type { TokenSource } from './token-source';
 import { isRefusedCertificate, isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
@@ -10,12 +16,6 @@ import { anonymousAnswer, pathWithoutIds, type AnonymousAnswer } from '../wire/a
 import { failureOf, isAnswerOfCar, operationIdOf } from '../wire/failures';
 import { namedStatus } from '../wire/invocations';
 import { isWallboxRefusal } from '../wire/wallbox';
-import { reasonOf } from '../util/abort';
-import type { Signal } from '../util/cancellation';
-import { textsOf } from './addresses';
-import { backoffMs } from '../util/backoff';
-import { setNewest } from '../util/bounded';
-import { parseJson } from '../util/json';
 import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
 import { shortVin } from '../vin';
@@ -56,22 +56,23 @@ export interface GetRequest {
    */
   keep?: boolean | undefined;
   /**
-   * The last answer to this read, which is parsed only if it is another one. Without it, each is
-   * parsed.
+   * What was kept of this read: an answer is parsed only if it is another one than the last.
+   * Without it, each is parsed.
    */
-  last?: LastBody | undefined;
+  last?: LastRead | undefined;
   /** `forCommand` for a read on behalf of a command: it may use what is reserved for commands. */
   kind?: Exclude<RequestKind, 'command'> | undefined;
   signal?: Signal | undefined;
 }
 
-/** A car that stands mostly answers the same again, and parsing takes longer than to compare. */
-export interface LastBody {
+/** What is kept from one read to the next, because making it again takes longer than to compare. */
+export interface LastRead {
+  /** The last answer: a car that stands mostly answers the same again. */
   text: string;
   /** What it was parsed to. */
   body: unknown;
-  /** The last address of the read, and the key of its answers among those that are shared. */
-  key?: { url: URL; text: string };
+  /** The key of its answer among those that are shared, and the object that it was made for. */
+  shared?: { url: URL; key: string };
 }
 
 export interface PostRequest {
@@ -199,7 +200,7 @@ export class Requests {
   clockSkewMs = 0;
   /** The header `Date` of the last answer, which has whole seconds, and its time. */
   #date = { text: '', at: Number.NaN };
-  /** The last token as a header. */
+  /** The last token and its header, so that a read makes no new text. */
   #bearer = { token: '', authorization: 'Bearer ' };
   #closed = false;
   /** The APIs that refuse the key. */
@@ -251,10 +252,11 @@ export class Requests {
   get(request: GetRequest): Promise<SharedAnswer> {
     const { shared, shareForMs, tokenOwner } = this.#options;
     const { url, accept, maxAgeMs = shareForMs, keep, kind, last, signal } = request;
-    const known = last?.key?.url === url ? last.key : { url, text: `${url.href} ${accept} ${tokenOwner}` };
-    if (last !== undefined) last.key = known;
+    // The client passes the same object while the address is the same.
+    const known = last?.shared?.url === url ? last.shared : { url, key: `${url.href} ${accept} ${tokenOwner}` };
+    if (last !== undefined) last.shared = known;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'forCommand', signal };
-    const read = (): Promise<SharedAnswer> => shared.read(known.text, options, (until) => this.#load(request, until));
+    const read = (): Promise<SharedAnswer> => shared.read(known.key, options, (until) => this.#load(request, until));
     return read().catch((error: unknown) => {
       // This read had joined the request of another account, and that account was closed.
       const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
@@ -368,10 +370,13 @@ export class Requests {
     await this.#options.tokens.get(signal);
   }
 
-  /** The token for a request that needs no wait, which is counted; for any other one null. */
+  /**
+   * As `#tokenAndQuota`, without a promise, because most reads need no wait.
+   * @returns null if the token or the quota needs one; then nothing is counted
+   */
   #tokenAtOnce(kind: RequestKind, options: AcquireOptions): string | null {
     const { limiter, tokens } = this.#options;
-    const token = tokens.fresh ?? null;
+    const token = tokens.fresh;
     return token !== null && limiter.acquireAtOnce(kind, options) ? token : null;
   }
 
@@ -435,18 +440,16 @@ export class Requests {
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     const { body } = response;
-    const { path } = textsOf(url);
-    if (body.length <= maxAnswerLength)
-      setNewest(
-        this.#answers,
-        method === 'GET' ? path : `${method} ${path}`,
-        [method, path, response.status, body],
-        maxAnswers,
-      );
+    const { path } = partsOfUrl(url);
+    if (body.length <= maxAnswerLength) {
+      // The path alone for a read, because it is at hand: reads are many, and each text costs.
+      const key = method === 'GET' ? path : `${method} ${path}`;
+      setNewest(this.#answers, key, [method, path, response.status, body], maxAnswers);
+    }
     return { response, failure, ms };
   }
 
-  #answer({ response, ms }: Sent, last?: LastBody): Answer {
+  #answer({ response, ms }: Sent, last?: LastRead): Answer {
     const { date } = response.headers;
     const text = typeof date === 'string' ? date : '';
     if (this.#date.text !== text) this.#date = { text, at: Date.parse(text) };
@@ -489,7 +492,7 @@ export class Requests {
  * An answer as parsed JSON. Its secrets are removed afterwards, because one may have been learned
  * since the last answer.
  */
-function bodyOf(text: string, last: LastBody | undefined): unknown {
+function bodyOf(text: string, last: LastRead | undefined): unknown {
   if (last?.text === text) return last.body;
   const body = parseJson(text);
   if (last !== undefined && text.length <= maxLastBody) Object.assign(last, { text, body });

@@ -13,8 +13,8 @@ export interface TokenSource {
    * CANCELLED
    */
   get(signal?: Signal): Promise<string>;
-  /** What `get` would return, if it had nothing to wait for; otherwise null. */
-  readonly fresh?: string | null;
+  /** The token that `get` would return at once; null if it would wait or fail. */
+  readonly fresh: string | null;
   /** Call this when the service answered with success to `token`. */
   onAccepted?(token: string): void;
   /**

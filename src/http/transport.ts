@@ -5,7 +5,7 @@ import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 import { version } from '../../package.json';
 import { asVehicleError, cancelledError, systemCodeOf, VehicleError } from '../errors';
-import { textsOf } from './addresses';
+import { partsOfUrl } from './addresses';
 import { parseProxies, type Environment, type Proxy } from './environment';
 import { connectionFault, connectTimeoutMs, lateFault, noTunnel, timedOut } from './network-faults';
 
@@ -85,7 +85,7 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
   return {
     send(request) {
       if (closed || request.signal?.aborted) return Promise.reject(cancelledError());
-      const { origin } = textsOf(request.url);
+      const { origin } = partsOfUrl(request.url);
       const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is
       // not, so each has its own connection.
@@ -280,7 +280,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#request = request;
     this.#inFlight = inFlight;
     const { method, url, headers, body = null, signal } = request;
-    const { origin, pathAndQuery: path } = textsOf(url);
+    const { origin, pathAndQuery: path } = partsOfUrl(url);
     inFlight.add(this);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.response = new Promise((resolve, reject) => {

@@ -1,8 +1,7 @@
-import * as z from 'zod/mini';
 import type { ReadName } from '../catalogue/reads';
 import { askedAtOf, type Reading } from '../car/reading';
 import { LocalPresence, type Presence } from '../state/presence';
-import { hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
+import { anyShape, hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { setNewest } from '../util/bounded';
 import { timeOf, type Clock } from '../util/clock';
 import { Serial } from '../util/serial';
@@ -127,7 +126,7 @@ export class Logbook {
   }
 
   async #load(vin: string, car: Car): Promise<void> {
-    const { value, version } = await readForUpdate(this.#options.store, keyOf(vin), z.unknown());
+    const { value, version } = await readForUpdate(this.#options.store, keyOf(vin), anyShape);
     if (version === car.version) return;
     car.version = version;
     car.stored = parseLog(value);

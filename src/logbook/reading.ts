@@ -1,9 +1,9 @@
+import { iso } from '../util/clock';
 import { isEmpty } from '../util/json';
 import type { Reading } from '../car/reading';
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { maxRecords, round, type LogRecord } from './record';
-import { iso } from '../util/clock';
 
 interface Sum {
   /** `2026-11-27`, `2026-W48`, `2026-11`: of the end, in the time zone of the machine. */

@@ -10,7 +10,9 @@ import {
   type ReadName,
   partsOf,
 } from '../catalogue/reads';
+import { getOrMake } from '../util/bounded';
 import type { Clock } from '../util/clock';
+import { hourMs, minuteMs } from '../util/durations';
 import { byName } from '../util/json';
 import {
   isSecurityRead,
@@ -23,8 +25,6 @@ import {
 } from './profile';
 import { firstReadSpreadMs, intervalAfter, nextPoll, phaseOf } from './schedule';
 import { noSlowdown, slowdownFor, sustainableRate, type Demand, type SentRequests, type Slowdown } from './slowdown';
-import { hourMs, minuteMs } from '../util/durations';
-import { getOrMake } from '../util/bounded';
 
 /** Something that polls: a node of a flow. */
 export interface PollerUser {

@@ -4,10 +4,10 @@ import { inUseOf } from '../catalogue/accessibility';
 import { openingsOf, type OpeningRead } from '../catalogue/openings';
 import { apiOfRead, reads, type ReadName, type ReadRow } from '../catalogue/reads';
 import type { VehicleError } from '../errors';
+import { hourMs, minuteMs } from '../util/durations';
 import { memberOf } from '../util/json';
 import { noSlowdown, type Slowdown } from './slowdown';
 import { firstReadSpreadMs, nextPoll, phaseOf, timerSlackMs } from './schedule';
-import { hourMs, minuteMs } from '../util/durations';
 
 /**
  * `active`: unlocked, a door open, changed lately, or not known. The parked ones are

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import type { Issuer } from '../catalogue/services';
 import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
+import { dayMs, hourMs } from '../util/durations';
 import { parseJson } from '../util/json';
 import { addressFault } from '../util/loopback';
 import type { Send } from './oauth';
-import { dayMs, hourMs } from '../util/durations';
 
 export interface Addresses {
   authorizeUrl: string;

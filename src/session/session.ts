@@ -1,4 +1,5 @@
 import { createTransport } from '../http/transport';
+import { getOrMake } from '../util/bounded';
 import { systemClock, type Clock } from '../util/clock';
 import { LocalPresence, type Presence } from '../state/presence';
 import { Discovery } from './discovery';
@@ -6,7 +7,6 @@ import { GrantStore, type GrantStoreOptions, type SavedSignIn } from './grant-st
 import type { OAuthClient, Send } from './oauth';
 import { SignIns } from './sign-in';
 import { TokenManager } from './token-manager';
-import { getOrMake } from '../util/bounded';
 
 export interface SessionOptions {
   store: GrantStore;

@@ -4,6 +4,8 @@ import { unlistedScopes } from '../catalogue/scopes';
 import { asVehicleError, VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
 import { parseAddress } from '../http/addresses';
+import { iso, type Clock } from '../util/clock';
+import { isRedirectUrl } from '../util/loopback';
 import type { Discovery } from './discovery';
 import { briefSignIn, hashOf, signInKey, type GrantStore, type SavedSignIn } from './grant-store';
 import {
@@ -17,8 +19,6 @@ import {
 } from './oauth';
 import { isoTime } from '../http/token-source';
 import { hashed, storedSentence, unlessAway, type StoredEntry } from '../state/state-store';
-import { iso, type Clock } from '../util/clock';
-import { isRedirectUrl } from '../util/loopback';
 
 export interface SignInStart {
   /** https, or http on a loopback address. */

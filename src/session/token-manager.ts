@@ -2,12 +2,12 @@ import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import { raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
+import { dayMs } from '../util/durations';
 import { isoTime, nobodySignedIn, secondTries, type TokenDescription } from '../http/token-source';
 import type { Discovery } from './discovery';
 import { briefSignIn, type Grant } from './grant-store';
 import { checkInputs, refusalSentence, type OAuthClient, type Refusal } from './oauth';
 import { SharedGrant, type SharedGrantOptions } from './shared-grant';
-import { dayMs } from '../util/durations';
 
 interface TokenManagerOptions extends SharedGrantOptions {
   discovery: Discovery;
@@ -115,7 +115,7 @@ export class TokenManager {
   describe(): TokenDescription {
     const now = this.#options.clock.now();
     const grant = this.#shared.known;
-    const ended = grant === null ? null : endedGrant(grant, now);
+    const ended = grant === null ? null : whyEnded(grant, now);
     const warning = grant?.refreshToken === '' ? briefSignIn(grant.expiresAt, now) : null;
     const failure = this.#refusal ?? ended ?? this.#failure;
     const isMissing = this.#failure?.error.code === 'TOKEN_MISSING';
@@ -125,7 +125,7 @@ export class TokenManager {
       scopes: grant?.scopes ?? null,
       signInRequiredSince: isoTime((this.#refusal ?? ended)?.since ?? null),
       signedInAt: isoTime(grant?.signedInAt ?? null),
-      endsAt: isoTime(grant === null ? null : lastMomentOf(grant)),
+      endsAt: isoTime(grant === null ? null : endOfGrant(grant)),
       lastRefreshAt: isoTime(grant?.refreshedAt ?? null),
       retryAt: isoTime(this.#failure?.retryAt ?? null),
       problem: failure?.error.sentence ?? warning,
@@ -331,14 +331,14 @@ export class TokenManager {
 }
 
 /** A grant ends after six months (docs/internals/vendor-api.md 4.2), or with its access token. */
-function lastMomentOf({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
+function endOfGrant({ refreshToken, expiresAt, signedInAt }: Grant): number | null {
   if (refreshToken === '') return expiresAt;
   const date = new Date(signedInAt);
   return date.setUTCMonth(date.getUTCMonth() + 6);
 }
 
 /** Why and since when it ended without a refresh token; null if it has not, or may not have. */
-const endedGrant = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
+const whyEnded = ({ refreshToken, expiresAt }: Grant, now: number): { since: number; error: VehicleError } | null =>
   refreshToken === '' && expiresAt !== null && expiresAt <= now
     ? { since: expiresAt, error: endedSignIn(expiresAt, now) }
     : null;

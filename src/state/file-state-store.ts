@@ -23,10 +23,9 @@ import {
 } from './state-store';
 
 /**
- * The steps that force a file to disk, without the objects of `node:fs/promises` for open files,
- * which cost more CPU than the steps. A step that may wait for the disk goes through another
- * thread, which also costs more than the step: a folder in which a file was just renamed is opened
- * without it, and what is on disk is closed without it.
+ * The steps that force a file to disk. They avoid the file objects of `node:fs/promises`, which
+ * cost more CPU than the steps, and another thread if the step itself cannot wait for the disk: to
+ * open a folder in which a file was just renamed, and to close a file that is on disk.
  */
 export const durableFiles = {
   writeFile: promisify(writeFile),
@@ -93,9 +92,9 @@ export class FileStateStore implements StateStore {
   readonly #files: Omit<StateFiles, keyof typeof durableFiles>;
   readonly #durable: typeof durableFiles;
   readonly #collections = new Map<string, Promise<Collection>>();
-  /** The file names of the keys in use: a command is written several times. */
+  /** The file names of the last keys, which are hashes: a command is written several times. */
   readonly #names = new Map<string, string>();
-  /** By file, whose changes never overlap. */
+  /** The changes of each file, by its name: they never overlap. */
   readonly #changes = new Map<string, Serial>();
   #earlier: Promise<number | null> | null = null;
   /**
@@ -114,7 +113,7 @@ export class FileStateStore implements StateStore {
   }
 
   async read(key: string): Promise<Stored | null> {
-    const record = await this.#record(await this.#open(collectionOf(key)), this.#nameOf(key));
+    const record = await this.#record(await this.#open(collectionOf(key)), this.#knownNameOf(key));
     if (record instanceof StateFault) throw record;
     return record === null ? null : { value: JSON.parse(record.json) as unknown, version: String(record.version) };
   }
@@ -315,7 +314,7 @@ export class FileStateStore implements StateStore {
 
   #next<T>(key: string, change: (collection: Collection, name: string) => Promise<T>): Promise<T> {
     const collection = collectionOf(key);
-    const name = this.#nameOf(key);
+    const name = this.#knownNameOf(key);
     const file = `${collection}/${name}`;
     const work = async (): Promise<T> => {
       const opened = await this.#open(collection);
@@ -325,11 +324,11 @@ export class FileStateStore implements StateStore {
     return changes.run(work).finally(() => changes.isIdle && this.#changes.delete(file));
   }
 
-  #nameOf(key: string): string {
+  #knownNameOf(key: string): string {
     const known = this.#names.get(key);
     if (known !== undefined) return known;
     const name = nameOf(key);
-    setNewest(this.#names, key, name, maxNames);
+    setNewest(this.#names, key, name, maxKnownNames);
     return name;
   }
 
@@ -348,7 +347,7 @@ export class FileStateStore implements StateStore {
 const unreadable = '.unreadable-';
 /** The version of a record that is damaged. */
 const damaged = 'damaged';
-const maxNames = 100;
+const maxKnownNames = 100;
 const heldOpen = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const renameForMs = 2_000;
 const renamePauseMs = 50;

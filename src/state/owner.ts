@@ -184,7 +184,7 @@ export class DirectoryOwner {
   #set(role: Role): void {
     if (role === this.#role) return;
     this.#role = role;
-    this.#changed.call();
+    this.#changed.notify();
   }
 
   #lose(): void {

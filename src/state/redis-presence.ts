@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
+import { Listeners } from '../util/listeners';
 import { noneFound, type Presence } from './presence';
 import {
   MemoryStateStore,
@@ -11,7 +12,6 @@ import {
   type StateFault,
   type StateStore,
 } from './state-store';
-import { Listeners } from '../util/listeners';
 
 interface RedisPresenceOptions {
   store: SharedStore;
@@ -78,10 +78,10 @@ export class RedisPresence implements Presence {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #seen = new Map<string, Seen>();
-  readonly #leading = new Listeners<[isLeading: boolean]>();
-  readonly #gone = new Listeners();
-  readonly onGone = this.#gone.add;
-  readonly #newId = new Listeners();
+  readonly #leadChanged = new Listeners<[isLeading: boolean]>();
+  readonly #othersGone = new Listeners();
+  readonly onGone = this.#othersGone.add;
+  readonly #idChanged = new Listeners();
   readonly #owed = new Set<() => Promise<unknown>>();
   #users = 0;
   #ending = new AbortController();
@@ -160,7 +160,7 @@ export class RedisPresence implements Presence {
   }
 
   onChange(listener: () => void): () => void {
-    const ends = [this.#store.onChange(listener), this.#newId.add(listener)];
+    const ends = [this.#store.onChange(listener), this.#idChanged.add(listener)];
     return () => ends.forEach((end) => end());
   }
 
@@ -205,11 +205,11 @@ export class RedisPresence implements Presence {
   onLeading(listener: (isLeading: boolean) => void): () => void {
     listener(this.#isLeading);
     if (this.#group === null) return nothing;
-    const end = this.#leading.add(listener);
+    const end = this.#leadChanged.add(listener);
     void this.#seekLead();
     return () => {
       end();
-      if (this.#leading.isEmpty) void this.#endLead();
+      if (this.#leadChanged.isEmpty) void this.#endLead();
     };
   }
 
@@ -247,7 +247,7 @@ export class RedisPresence implements Presence {
       this.#noteLeading();
       // Not awaited: a slow store must not delay the next beat.
       if (isDue || isAnyGone) void this.#seekLead();
-      if (isAnyGone) this.#gone.call();
+      if (isAnyGone) this.#othersGone.notify();
       await this.#clock.sleep(tickMs, signal).catch(() => undefined);
     }
   }
@@ -257,7 +257,7 @@ export class RedisPresence implements Presence {
    * next beat tries again.
    */
   #seekLead(): Promise<void> {
-    if (this.#leading.isEmpty) return Promise.resolve();
+    if (this.#leadChanged.isEmpty) return Promise.resolve();
     this.#seekingLead ??= this.#seekLeadOnce()
       .catch(() => undefined)
       .finally(() => (this.#seekingLead = null));
@@ -275,7 +275,7 @@ export class RedisPresence implements Presence {
       const version = await this.#store.write(this.#leaderKey, { id }, { expected });
       return version === null ? null : { id, version };
     });
-    if (this.#leading.isEmpty) await this.#endLead();
+    if (this.#leadChanged.isEmpty) await this.#endLead();
     else this.#noteLeading();
   }
 
@@ -292,7 +292,7 @@ export class RedisPresence implements Presence {
     const isLeading = this.isStill(this.#lead.id);
     if (isLeading === this.#isLeading) return;
     this.#isLeading = isLeading;
-    this.#leading.call(isLeading);
+    this.#leadChanged.notify(isLeading);
   }
 
   get #leaderKey(): string {
@@ -318,7 +318,7 @@ export class RedisPresence implements Presence {
       this.#beatAt = [];
       [this.#id, this.#version] = [newId(), null];
       version = await write(null);
-      this.#newId.call();
+      this.#idChanged.notify();
     }
     this.#version = version;
     this.#ahead = (await this.#store.now()) - this.#clock.monotonic();

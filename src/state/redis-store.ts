@@ -4,6 +4,7 @@ import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
+import { Listeners } from '../util/listeners';
 import { Serial } from '../util/serial';
 import { Seal, sealedSchema } from './seal';
 import {
@@ -15,7 +16,6 @@ import {
   type Stored,
   type StoredEntry,
 } from './state-store';
-import { Listeners } from '../util/listeners';
 
 /**
  * The part of `@redis/client` in use: the package is optional, so nothing else of it is known
@@ -372,7 +372,7 @@ export class RedisStateStore implements SharedStore {
     // After a fault, the end of the fault calls them.
     const mayHaveLost = this.#run !== '' && text !== this.#run && this.#fault === null;
     this.#run = text;
-    if (mayHaveLost) this.#changed.call();
+    if (mayHaveLost) this.#changed.notify();
   }
 
   /**
@@ -420,7 +420,7 @@ export class RedisStateStore implements SharedStore {
   #set(fault: StateFault | null): void {
     const isNew = this.#fault?.message !== fault?.message;
     this.#fault = fault;
-    if (isNew) this.#changed.call();
+    if (isNew) this.#changed.notify();
   }
 
   async #inTime<T>(work: Promise<T>): Promise<T> {

@@ -130,6 +130,9 @@ export const unlessAway =
     throw error;
   };
 
+/** For a caller of `readForUpdate` that reads the value itself. */
+export const anyShape = z.unknown();
+
 /**
  * What is stored under a key, to be changed on condition of its version. Its value is null if
  * nothing is stored, or nothing that has the shape: a damaged value is lost in any case.

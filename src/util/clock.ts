@@ -25,13 +25,17 @@ export interface Clock {
   sleep(ms: number, signal?: Signal): Promise<void>;
 }
 
-/** The time that was written last: several parts of the pack read that of a reading again. */
-let written = { at: Number.NaN, text: '' };
+/**
+ * The last time that became a text. The parts of the pack format and parse the time of the same
+ * reading one after the other, so one is enough.
+ */
+let last = { at: Number.NaN, text: '' };
 
 /** ISO-8601, of milliseconds since 1970. */
 export function iso(at: number): string {
-  if (at !== written.at) written = { at: Math.trunc(at), text: new Date(at).toISOString() };
-  return written.text;
+  // Whole milliseconds, as in the text: `timeOf` returns what `Date.parse` would.
+  if (at !== last.at) last = { at: Math.trunc(at), text: new Date(at).toISOString() };
+  return last.text;
 }
 
 /** The values of an answer mostly have one time, and several parts of the pack read it. */
@@ -42,7 +46,7 @@ const longestTime = 40;
 
 /** Milliseconds since 1970, of ISO-8601; NaN for a text that is none. */
 export function timeOf(text: string): number {
-  if (text === written.text) return written.at;
+  if (text === last.text) return last.at;
   const known = parsedTimes.get(text);
   if (known !== undefined) return known;
   const time = Date.parse(text);

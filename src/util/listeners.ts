@@ -6,13 +6,16 @@ export class Listeners<Given extends readonly unknown[] = []> {
     return this.#all.size === 0;
   }
 
-  /** @returns ends the calls */
+  /**
+   * A member, not a method, so that a class can hand it out: `onChange = this.#changed.add`.
+   * @returns ends the calls
+   */
   readonly add = (listener: (...given: Given) => void): (() => void) => {
     this.#all.add(listener);
     return () => void this.#all.delete(listener);
   };
 
-  call(...given: Given): void {
+  notify(...given: Given): void {
     for (const listener of this.#all) listener(...given);
   }
 }

@@ -1,9 +1,9 @@
 import { chargingMemberNames, chargingMembers, type ChargingMemberName, type MemberKind } from '../catalogue/reads';
 import { unitInWords } from '../catalogue/units';
+import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
 import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
-import { iso } from '../util/clock';
 
 /** docs/internals/contract.md 3. The unit is null if the service names no unit of distance. */
 interface ChargingMember extends Measured {

@@ -1,10 +1,10 @@
 import { wallboxOutcomes } from '../catalogue/outcomes';
 import type { ApiName } from '../catalogue/reads';
 import { VehicleError, type ErrorCode } from '../errors';
+import { dayMs, hourMs, minuteMs, secondMs } from '../util/durations';
 import { parseJson } from '../util/json';
 import { identifier } from './schemas';
 import { isWallboxRefusal } from './wallbox';
-import { dayMs, hourMs, minuteMs, secondMs } from '../util/durations';
 
 /**
  * Turns every failed answer into one VehicleError. The service has several error bodies

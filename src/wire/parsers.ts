@@ -6,8 +6,8 @@ import {
   type ReadName,
 } from '../catalogue/reads';
 import { groupReadNames } from '../catalogue/groups';
-import { parseCharging, parseChargingCapabilities, parseChargingDoneAt, parseChargingMember } from './charging';
 import { byName } from '../util/json';
+import { parseCharging, parseChargingCapabilities, parseChargingDoneAt, parseChargingMember } from './charging';
 import { fromGroup, parseGroup } from './grouped';
 import {
   parseAccessibility,

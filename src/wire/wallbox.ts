@@ -1,10 +1,10 @@
 import { isUnderWay, statusWord } from '../catalogue/outcomes';
 import { wallboxMembers, type WallboxMemberName } from '../catalogue/reads';
+import { dayMs } from '../util/durations';
 import { isRecord } from '../util/json';
 import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
 import type { Invocation } from './invocations';
 import { identifier, toNumber, toTimestamp, type Measured } from './schemas';
-import { dayMs } from '../util/durations';
 
 /**
  * A charging session of a wallbox (docs/internals/contract.md 3.2); what cannot be read is null.

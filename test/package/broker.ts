@@ -16,13 +16,13 @@ export class Broker {
     readonly server: Server,
   ) {}
 
-  static async open(onPublish: (message: Published) => void, at = 0): Promise<Broker> {
+  static async open(onPublish: (message: Published) => void, port = 0): Promise<Broker> {
     const aedes = await (await import('aedes')).Aedes.createBroker();
     aedes.on('publish', ({ topic, payload, retain }) => {
       if (!topic.startsWith('$SYS')) onPublish({ topic, text: payload.toString(), retain });
     });
     const server = createServer((socket) => aedes.handle(socket));
-    return new Broker(await listen(server, at), aedes, server);
+    return new Broker(await listen(server, port), aedes, server);
   }
 
   publish(topic: string, payload: string, retain = false): void {

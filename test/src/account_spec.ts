@@ -70,6 +70,7 @@ describe('accounts', () => {
     const token = new Promise<string>((resolve) => (give = resolve));
     const tokens = {
       get: () => token,
+      fresh: null,
       onUnauthorized: () => Promise.resolve(false),
       describe: () => pastedToken('demo-token').describe(),
       close: () => Promise.resolve(),

@@ -153,8 +153,9 @@ export async function openEditor(
 }
 
 /**
- * Drawing would be much of the work of a test: nothing slides or fades, and what is transparent has
- * its place and takes clicks, but is not drawn.
+ * Nothing slides or fades, and the page is transparent, because drawing it would be much of the
+ * work of a test: it keeps its layout and takes clicks.
+ * @param isDrawn for screenshots
  */
 function showAtOnce(isDrawn: boolean): void {
   const styles = new CSSStyleSheet();

@@ -1,3 +1,8 @@
+/**
+ * A separate process, for what Node reads from its environment at the start (certificates,
+ * proxies). It reads, sends a command and refreshes a token at the service with each of these base
+ * URLs, and prints what each of them gave: `ok` or the sentence of the error.
+ */
 import {
   createTokenSource,
   MemoryStateStore,
@@ -6,15 +11,9 @@ import {
   pastedToken,
   resolveService,
 } from '../../src/index';
-
 import { withSend } from './account';
 import { saveSignIn } from './saved-sign-in';
 
-/**
- * A separate process, for what Node reads from its environment at the start (certificates,
- * proxies). It reads, sends a command and refreshes a token at the service with each of these base
- * URLs, and prints what each of them gave: `ok` or the sentence of the error.
- */
 const resultOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'ok',

@@ -17,6 +17,7 @@ export const unsyncedFiles = (seals: readonly Seal[], directory: string): Sealed
     files: {
       ...diskFiles,
       ...durableFiles,
+      // Without `flush`.
       writeFile: (file, text) => durableFiles.writeFile(file, text),
       fsync: () => Promise.resolve(),
     },

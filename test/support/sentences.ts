@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, type AnyNode, type Program, type TemplateLiteral } from 'acorn';
@@ -130,12 +131,14 @@ const { outputFiles } = buildSync({
   tsconfigRaw: {},
   write: false,
 });
-const codeOf = new Map(outputFiles.map(({ path, text }) => [path, text]));
+const codes = new Map(outputFiles.map(({ path, text }) => [path, text]));
 
 /** The English texts of the runtime, file by file. */
-export const said: readonly Said[] = sources.map((file) =>
-  templatesIn(file, codeOf.get(join(root, file.replace(/ts$/, 'js'))) ?? ''),
-);
+export const said: readonly Said[] = sources.map((file) => {
+  const code = codes.get(join(root, file.replace(/ts$/, 'js')));
+  assert.ok(code !== undefined, file);
+  return templatesIn(file, code);
+});
 
 /** Every English template of a sentence for a driver, once. */
 export const templates: readonly string[] = [...new Set(said.flatMap((source) => source.templates))];

@@ -98,7 +98,7 @@ export class Car {
     const changes = parseChanges(input);
     this.#runDue();
     this.#merge(changes, this.#clock.now());
-    this.#changed.call();
+    this.#changed.notify();
     return this;
   }
 
@@ -119,7 +119,7 @@ export class Car {
     this.#runDue();
     this.#measured.clear();
     this.#reportedAt = this.#clock.now();
-    this.#changed.call();
+    this.#changed.notify();
     return this;
   }
 
@@ -128,7 +128,7 @@ export class Car {
     this.#runDue();
     if (on) this.#startClimate(this.#clock.now());
     else this.#climateUntil = null;
-    this.#changed.call();
+    this.#changed.notify();
     return this;
   }
 
@@ -162,7 +162,7 @@ export class Car {
       });
     };
     drive(now, 0);
-    this.#changed.call();
+    this.#changed.notify();
     return this;
   }
 
@@ -214,7 +214,7 @@ export class Car {
     this.#invocations.set(invocation.id, invocation);
     if (this.#invocations.size > logLength) this.#invocations.delete(this.#invocations.keys().next().value ?? '');
     for (const step of invocation.timeline) this.#at(step.at, (at) => this.#reach(invocation, step.acts, at));
-    this.#changed.call();
+    this.#changed.notify();
     return invocation;
   }
 
@@ -229,7 +229,7 @@ export class Car {
 
   plan(at: number, act: () => void): void {
     this.#at(at, act);
-    this.#changed.call();
+    this.#changed.notify();
   }
 
   #reach(invocation: Invocation, acts: boolean | undefined, at: number): void {
@@ -378,7 +378,7 @@ export class Car {
       next.act(next.at);
       happened = true;
     }
-    if (happened) this.#changed.call();
+    if (happened) this.#changed.notify();
   }
 }
 

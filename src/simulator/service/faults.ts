@@ -50,7 +50,7 @@ export class FaultList<Fault extends FaultTarget> {
   add(options: Fault): Listed<Fault> {
     const fault = { ...options, id: ++this.#lastId };
     this.#faults.push({ fault, hits: 0 });
-    this.#changed.call();
+    this.#changed.notify();
     return fault;
   }
 
@@ -60,12 +60,12 @@ export class FaultList<Fault extends FaultTarget> {
 
   remove(id: number): void {
     this.#faults = this.#faults.filter(({ fault }) => fault.id !== id);
-    this.#changed.call();
+    this.#changed.notify();
   }
 
   clear(): void {
     this.#faults = [];
-    this.#changed.call();
+    this.#changed.notify();
   }
 
   take({ method, path }: Exchange['request']): Fault | null {

@@ -51,6 +51,7 @@ describe('A request', () => {
   const requestsOf = (shareForMs = 0): Requests => {
     const tokens: TokenSource = {
       get: () => Promise.resolve(`token-${token}`),
+      fresh: null,
       onAccepted: (accepted) => void slots.push(`accepted ${accepted}`),
       onUnauthorized: (refused) => {
         assert.equal(refused, `token-${token}`);
