@@ -232,26 +232,45 @@ async function message(file, ...path) {
   return `\`\`\`json\n${JSON.stringify(example)}\n\`\`\``;
 }
 
-/** The error code that a source names beside a sentence. */
-const codeOf = new Map(said.flatMap((source) => [...source.codes]));
-
-/** The sentences whose code a source names apart from them, by the words with which they begin. */
+/** The error codes of a sentence that its source does not name beside it, by its first words. */
 const codesApart = {
-  CONFIG: ['The saved sign-in ', 'The {0} contains a space'],
+  CONFIG: [
+    'An age needs',
+    'Condition {0} cannot be checked',
+    'Did you mean',
+    'The saved sign-in ',
+    'The {0} contains a space',
+    'There is no value “',
+  ],
   INPUT_INVALID: [
+    'A car does not charge with less',
+    'An age needs',
+    'Condition {0} cannot be checked',
+    'Did you mean',
     'The address contains no sign-in code',
     'The client ID or an address of the service was changed',
+    'The editor sent too many requests',
+    'The help of the “car status” node',
+    'The limit of the wallbox',
     'The sign-in took longer',
     'The vehicle configuration that this sign-in was started from',
+    'There is no value “',
+    'This address ',
     'This answer ',
+    'This request is larger',
+    '{0} cannot be evaluated. Correct',
   ],
   NETWORK: ['The sign-in service: {0}'],
   SCOPE_MISSING: ['The application was published without a scope'],
   SERVICE_ERROR: ['{0} The pack tries again automatically.'],
 };
-for (const [errorCode, beginnings] of Object.entries(codesApart))
-  for (const template of said.flatMap(({ templates }) => templates))
-    if (beginnings.some((beginning) => template.startsWith(beginning))) codeOf.set(template, errorCode);
+/** By sentence. */
+const codesOf = new Map(said.flatMap((source) => [...source.codes].map(([template, code]) => [template, [code]])));
+for (const template of said.flatMap(({ templates }) => templates)) {
+  const beginsSo = (beginning) => template.startsWith(beginning);
+  const apart = Object.keys(codesApart).filter((code) => codesApart[code].some(beginsSo));
+  if (apart.length > 0) codesOf.set(template, apart);
+}
 
 /**
  * The sentences of error codes and of sources whose path begins so, each as a driver sees it: …
@@ -261,8 +280,9 @@ function sentences(...groups) {
   // Those that are a clear success or failure of a command are in the table of its statuses.
   const elsewhere = new Set(Object.values(outcomes).map(({ sentence }) => sentence));
   const isAsked = (template, file) => {
-    const group = codeOf.get(template) ?? groups.find((path) => path.includes('/') && file.startsWith(path));
-    return groups.includes(group) && !elsewhere.has(template);
+    const isOfSource = (group) => group.includes('/') && file.startsWith(group);
+    const isOfGroup = codesOf.get(template)?.some((code) => groups.includes(code)) ?? groups.some(isOfSource);
+    return isOfGroup && !elsewhere.has(template);
   };
   const found = said.flatMap(({ file, templates }) => templates.filter((template) => isAsked(template, file)));
   return listOf(found.map((template) => template.replace(/(?:\{\d\})+/g, '…')));
