@@ -14,6 +14,8 @@ const pages = (...entries: [text: string, page: string][]): DefaultTheme.Sidebar
 /** The pages of the recipes, in the order of the examples. */
 const recipes: DefaultTheme.SidebarItem[] = ['Basics', 'Watch', 'Command', 'Charging', 'Bridge'].map((folder) => ({
   text: folder,
+  // Without a link, the group is a button in a button, which a screen reader cannot tell apart.
+  link: `/recipes#${folder.toLowerCase()}`,
   collapsed: true,
   items: readdirSync(join(root, 'examples', folder))
     .toSorted()
@@ -72,6 +74,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [
   { text: 'Operation', items: pages(['Security', 'security'], ['Several Node-REDs', 'several-node-reds']) },
   {
     text: 'For maintainers',
+    link: '/internals/architecture',
     collapsed: true,
     items: pages(
       ['Architecture', 'internals/architecture'],
@@ -124,6 +127,8 @@ export default withMermaid({
   lang: 'en-US',
   // Below the address of each version: the workflow sets it.
   base: process.env['DOCS_BASE'] ?? '/',
+  // The color of the language above a code block has too little contrast.
+  head: [['style', {}, 'html:root { --vp-code-lang-color: var(--vp-c-text-2) }']],
   cleanUrls: true,
   srcExclude: ['several-node-reds/**'],
   markdown: {
