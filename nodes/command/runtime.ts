@@ -159,13 +159,12 @@ class RecordForwarder {
   #resuming: Promise<unknown> = Promise.resolve();
 
   constructor(own: FlowNode) {
-    const { sharedId, closing } = own;
-    const { log, presence } = own.pack;
+    const { sharedId } = own;
+    const { log } = own.pack;
     const warnNotRead = (): void => own.warn('commands.notRead');
     this.#own = own;
     own.beginWithRetries(() => this.#resume(), warnNotRead);
-    const endTakeOver = presence.onGone(() => void this.#resume(false).catch(warnNotRead));
-    closing.addEventListener('abort', endTakeOver);
+    own.onGone(() => void this.#resume(false).catch(warnNotRead));
     own.onClose(async (isDeleted) => {
       await this.#resuming;
       if (isDeleted) await log.forgetNode(sharedId).catch(() => own.warn('commands.notKept'));

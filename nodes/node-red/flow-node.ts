@@ -286,6 +286,14 @@ export class FlowNode implements NodeOfFlow {
   }
 
   /**
+   * Calls back when other processes have ended, until the node closes: what they have left may be
+   * taken over.
+   */
+  onGone(listener: () => void): void {
+    this.closing.addEventListener('abort', this.pack.presence.onGone(listener));
+  }
+
+  /**
    * Begins what one copy of the flow does for all copies: at once, and in a group
    * while this process leads.
    * @param begin returns the function that ends it

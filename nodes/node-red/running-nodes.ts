@@ -5,8 +5,8 @@ import { editorsOf } from './editors';
 import { packOf } from './storage';
 
 /**
- * What may concern every node: a deploy is over, the editors got a signal, or the role of this
- * process or its store has changed.
+ * The news that can concern every node: a deploy is over, the editors got a signal, or the role of
+ * this process or its store has changed.
  */
 export type News = 'deploy' | 'editors' | 'presence';
 

@@ -1,7 +1,10 @@
 import type { FlowNode } from './flow-node';
 import type { Message } from './message';
 
-/** What nodes send to themselves, by message. One map for all: one for each takes memory. */
+/**
+ * The contents that nodes send to themselves, by message. All nodes share one map, because a map
+ * for each node takes memory.
+ */
 const contents = new WeakMap<Message, { by: FlowNode; content: unknown }>();
 
 /**

@@ -30,7 +30,7 @@ import { storeSecrets } from './store-secret';
  * others, and the parts that its accounts share.
  */
 class Storage {
-  /** What *Check* says about the store. */
+  /** Checks the settings of the store, and returns the findings that *Check* shows. */
   readonly check: () => Promise<Finding[]> = () => Promise.resolve([]);
   /** The next process may use the store. */
   readonly end: () => Promise<void> = () => Promise.resolve();
@@ -93,7 +93,7 @@ const storageOf = (RED: NodeAPI): Storage => perNodeRed(RED, Storage);
 export const packOf = (RED: NodeAPI, service?: unknown): Pack =>
   service === 'demo' ? storageOf(RED).demoPack : storageOf(RED).pack;
 
-/** What *Check* says about the store. */
+/** Checks the settings of the store, and returns the findings that *Check* shows. */
 export const checkStorage = (RED: NodeAPI): Promise<Finding[]> => storageOf(RED).check();
 
 export const sessionOf = (RED: NodeAPI): Session | null => storageOf(RED).session;

@@ -32,8 +32,7 @@ export function connectedVehicleCommandStatus(own: FlowNode): void {
   const warnNotRead = (): void => own.warn('watches.notRead');
   onInput(own, (task) => results.handle(task));
   own.beginWithRetries(() => results.resume(), warnNotRead);
-  const endTakeOver = own.pack.presence.onGone(() => void results.resume().catch(warnNotRead));
-  own.closing.addEventListener('abort', endTakeOver);
+  own.onGone(() => void results.resume().catch(warnNotRead));
   own.onClose(async (isDeleted) => {
     if (isDeleted) await results.clear();
   });

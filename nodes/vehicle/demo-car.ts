@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { normalVin, pastedToken, resolveService, VehicleError, type AccountOptions } from '../../src/index';
+import { hourMs, normalVin, pastedToken, resolveService, VehicleError, type AccountOptions } from '../../src/index';
 import type { DemoFault, Simulator, SimulatedCarView } from '../../src/simulator/index';
 import { settingsOf } from './account-options';
 import type { VehicleOptions } from './options';
@@ -49,7 +49,7 @@ class DemoService {
     this.#endNext();
     const next = Math.min(...[...service.cars.values()].map((car) => car.nextEventAt ?? Infinity));
     if (next === Infinity) return;
-    const timer = setTimeout(this.#notify, Math.min(Math.max(0, next - clock().now()), 3_600_000)).unref();
+    const timer = setTimeout(this.#notify, Math.min(Math.max(0, next - clock().now()), hourMs)).unref();
     this.#endNext = () => clearTimeout(timer);
   }
 

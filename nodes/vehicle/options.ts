@@ -34,12 +34,12 @@ export const vehicleOptions = z.lazy(() =>
     shareFor: number(5, 0),
     /** Each node reads at its own interval, or less often while the car is parked. */
     polling: z._default(z.enum(['fixed', 'adaptive']), 'fixed'),
-    /** What a kilowatt-hour costs (src/logbook/tariff); empty: not known. */
+    /** The price of a kilowatt-hour (src/logbook/tariff); empty: not known. */
     tariff: z._default(z.unknown(), ''),
     tariffType: z._default(z.enum(['num', 'json', 'flow', 'global', 'env', 'jsonata']), 'num'),
     /** ISO 4217. */
     currency: text,
-    /** What event and condition nodes, the tariff and the logbook name. */
+    /** The places that event and condition nodes, the tariff and the logbook can name. */
     places: z.pipe(z.optional(z.unknown()), z.transform(parsePlaces)),
     /** The language of `payload.text`, node status and notifications; empty: that of Node-RED. */
     language: z._default(z.enum(['', 'en-US', 'de', 'fr', 'nb', 'nl', 'sv']), ''),

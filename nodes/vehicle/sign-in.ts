@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { NodeAPI, NodeDef } from 'node-red';
 import * as z from 'zod/mini';
-import { parseScopes, signInKey, signInScopes, VehicleError, type Session } from '../../src/index';
+import { dayMs, parseScopes, signInKey, signInScopes, VehicleError, type Session } from '../../src/index';
 import { clientOf, learnCredentials, serviceOf } from './account-options';
 import { safeError } from '../node-red/redaction';
 import { perNodeRed } from '../per-node-red';
@@ -16,7 +16,7 @@ import { vehicleCredentials, vehicleOptions, type VehicleCredentials, type Vehic
 
 /** A grant that was saved before its config node was deployed; milliseconds since 1970. */
 const undeployedSchema = z.lazy(() => z.object({ key: z.string(), at: z.number() }));
-const maxUndeployedMs = 24 * 60 * 60_000;
+const maxUndeployedMs = dayMs;
 
 export interface SignInForm {
   id: string;

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { hourMs } from '../util/durations';
 import { receiptAsOf, type ValueTimes } from './times';
 
 /** A value as it was last known, with its times in milliseconds since 1970. */
@@ -109,7 +110,7 @@ interface Stand {
  */
 export function isCredible(odometer: KnownValue, { odometer: before, at }: Stand): boolean {
   const driven = Number(odometer.value) - before;
-  const most = alwaysDriven + (mostPerHour * Math.max(0, odometer.at - at)) / 3_600_000;
+  const most = alwaysDriven + (mostPerHour * Math.max(0, odometer.at - at)) / hourMs;
   return (driven >= 0 && driven <= most) || isConfirmed(odometer);
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
+import { dayMs, minuteMs, secondMs } from '../util/durations';
 import { byName } from '../util/json';
 import { SlidingWindow } from './sliding-window';
 
@@ -15,22 +16,19 @@ export interface Quota {
 /** The error code of the requests that the limiter refuses while nothing may be sent. */
 export type RateLimitCode = z.infer<typeof pauseShape>['code'];
 
-const second = 1_000;
-const minute = 60 * second;
-const day = 24 * 60 * minute;
 /**
  * How much longer a request counts here than at the service: the service counts it only when it has
  * arrived.
  */
-export const wayMs = second;
+export const wayMs = secondMs;
 /**
  * Stored times that are so near to the end of a bucket are at its end: processes measure the clock
  * of a shared store with small differences.
  */
 const sameBucketMs = 100;
-const bucketMs = { minute: second, day: 5 * minute } as const;
+const bucketMs = { minute: secondMs, day: 5 * minuteMs } as const;
 /** The limits of a process that sends nothing for so long are forgotten. */
-const limitsLastMs = 15 * minute;
+const limitsLastMs = 15 * minuteMs;
 
 const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
@@ -80,9 +78,9 @@ type Pause = z.infer<typeof pauseShape>;
  * Its times are monotonic.
  */
 export class QuotaCounts {
-  readonly minute = new SlidingWindow(minute + wayMs, bucketMs.minute);
-  readonly commands = new SlidingWindow(minute + wayMs, bucketMs.minute);
-  readonly days = byName(apiNames, () => new SlidingWindow(day + wayMs, bucketMs.day));
+  readonly minute = new SlidingWindow(minuteMs + wayMs, bucketMs.minute);
+  readonly commands = new SlidingWindow(minuteMs + wayMs, bucketMs.minute);
+  readonly days = byName(apiNames, () => new SlidingWindow(dayMs + wayMs, bucketMs.day));
   readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
   /** The limits of all processes, also of this one. */
   limits: (Quota & { until: number })[] = [];
@@ -197,7 +195,7 @@ export class QuotaCounts {
       this.days[api].replace(fromStored(counts));
       // A process that crashed may have sent just now what it had reserved.
       if (reserved > 0) this.add(api, false, time, reserved);
-      if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + day) }, time);
+      if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + dayMs) }, time);
     }
     this.limits = record.limits.map((one) => ({ ...one, until: one.until - ahead }));
   }

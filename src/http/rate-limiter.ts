@@ -7,6 +7,7 @@ import { readForUpdate, retryOnConflict, type StateStore } from '../state/state-
 import { raceAbort, reasonOf } from '../util/abort';
 import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
+import { dayMs, minuteMs } from '../util/durations';
 import { byName } from '../util/json';
 import { Serial } from '../util/serial';
 import { isoTime } from './token-source';
@@ -65,8 +66,6 @@ interface RateLimiterOptions {
   key: string;
 }
 
-const minute = 60_000;
-const day = 24 * 60 * minute;
 /**
  * So many requests to one API may be reserved at once, or this share of what is left of the day if
  * that is more; at most this share of a minute.
@@ -286,7 +285,7 @@ export class RateLimiter {
   pauseUntil(code: RateLimitCode, until: Date, api: ApiName): void {
     const time = this.#clock.monotonic();
     const wait = until.getTime() - this.#clock.now();
-    const at = time + Math.min(Number.isNaN(wait) ? minute : wait, day);
+    const at = time + Math.min(Number.isNaN(wait) ? minuteMs : wait, dayMs);
     for (const name of code === 'QUOTA_SPENT' ? [api] : apiNames) this.#counts.pause(name, { code, until: at }, time);
     // Neither the next process after a crash nor another process may send.
     void this.#store();
@@ -451,7 +450,7 @@ export class RateLimiter {
 
   #tooLong({ at, code, reason }: Moment): VehicleError {
     const retryAt = new Date(Math.ceil(this.#wallTimeOf(at)));
-    const message = sentence`${reason}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minute) * minute, this.#clock.now())}.`;
+    const message = sentence`${reason}. The next request can be sent at ${clockTime(Math.ceil(retryAt.getTime() / minuteMs) * minuteMs, this.#clock.now())}.`;
     return new VehicleError(code, message, { retryAt });
   }
 

@@ -3,7 +3,7 @@ import { isRecord } from '../util/json';
 
 /**
  * The shapes of the wire (docs/internals/service.md 2, docs/internals/vendor-api.md 1 to 3),
- * tolerant by design: any member may be missing, null, new or odd, and does not affect the other
+ * tolerant by design: each member may be missing, null, new or odd, and does not affect the other
  * members (docs/internals/vendor-api.md 6.1). An unreadable member becomes null.
  */
 

@@ -1,4 +1,4 @@
-import { historyNames } from '../../../src/index';
+import { dayMs, historyNames, hourMs } from '../../../src/index';
 import { button, element, iconOf } from '../../../src/drawing/elements';
 import type { CarSummary } from '../runtime/cars';
 import { ageOf } from './ages';
@@ -37,14 +37,14 @@ export function remedyButton(config: string, remedy: NonNullable<CarSummary['rem
   return made;
 }
 
-const sevenDaysMs = 7 * 24 * 60 * 60_000;
+const sevenDaysMs = 7 * dayMs;
 
 /** A line for the battery and one for the fuel; for the range only if there is neither. */
 export function linesOf({ lines, facts }: Pick<CarSummary, 'lines' | 'facts'>): (Node | false)[] {
   // A shorter line is a dot.
   const shown = historyNames.filter((name) => {
     const points = lines[name] ?? [];
-    return (points.at(-1)?.[0] ?? 0) - (points[0]?.[0] ?? 0) >= 2 * 3_600_000;
+    return (points.at(-1)?.[0] ?? 0) - (points[0]?.[0] ?? 0) >= 2 * hourMs;
   });
   const energy = shown.filter((name) => name === 'batteryChargeLevel' || name === 'fuelAmount');
   const drawn = (energy.length > 0 ? energy : shown.slice(0, 1)).map((name) => {
