@@ -27,8 +27,8 @@ export const wayMs = secondMs;
  */
 const sameBucketMs = 100;
 const bucketMs = { minute: secondMs, day: 5 * minuteMs } as const;
-/** The limits of a process that sends nothing for so long are forgotten. */
-const limitsLastMs = 15 * minuteMs;
+/** A process that sends nothing for so long is forgotten, with its limits. */
+const processLastsMs = 15 * minuteMs;
 
 const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
@@ -49,8 +49,17 @@ export const quotaShape = z.lazy(() =>
     commands: pairs,
     /** A record of an earlier version lacks the APIs that came later. */
     apis: z.partialRecord(z.enum(apiNames), z.object({ day: pairs, reserved: number, pause: z.nullable(pauseShape) })),
+    /** Of each process, also of this one. An earlier version does not name it. */
     limits: z.array(
-      z.object({ requestsPerDay: number, requestsPerMinute: number, commandsPerMinute: number, until: number }),
+      z.object({
+        requestsPerDay: number,
+        requestsPerMinute: number,
+        commandsPerMinute: number,
+        until: number,
+        process: z.optional(z.string()),
+        /** How many it has counted in all, by the name of the window. */
+        counted: z.optional(z.record(z.string(), number)),
+      }),
     ),
   }),
 );
@@ -63,6 +72,9 @@ export const quotaNames = [
 ] as const satisfies readonly (keyof Quota)[];
 
 const isSame = (one: Quota, other: Quota): boolean => quotaNames.every((of) => one[of] === other[of]);
+/** The day of an API has its name. */
+const windowNames = ['minute', 'commands', ...apiNames] as const;
+const isDay = (name: (typeof windowNames)[number]): boolean => name !== 'minute' && name !== 'commands';
 
 /** So that all processes count in the same buckets, and a record stays small. */
 function endOfBucket(at: number, bucket: number): number {
@@ -78,48 +90,41 @@ type Pause = z.infer<typeof pauseShape>;
  * Its times are monotonic.
  */
 export class QuotaCounts {
-  readonly minute = new SlidingWindow(minuteMs + wayMs, bucketMs.minute);
-  readonly commands = new SlidingWindow(minuteMs + wayMs, bucketMs.minute);
-  readonly days = byName(apiNames, () => new SlidingWindow(dayMs + wayMs, bucketMs.day));
+  readonly windows = byName(windowNames, (name) =>
+    isDay(name) ? new SlidingWindow(dayMs + wayMs, bucketMs.day) : new SlidingWindow(minuteMs + wayMs, bucketMs.minute),
+  );
   readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
   /** The limits of all processes, also of this one. */
-  limits: (Quota & { until: number })[] = [];
+  limits: QuotaRecord['limits'] = [];
   /** How far the time of the last record was ahead. */
   #loadedAhead = 0;
 
   /** The window that a limit is about. */
   windowOf(of: keyof Quota, api: ApiName): SlidingWindow {
-    if (of === 'requestsPerDay') return this.days[api];
-    return of === 'commandsPerMinute' ? this.commands : this.minute;
+    if (of === 'requestsPerDay') return this.windows[api];
+    return this.windows[of === 'commandsPerMinute' ? 'commands' : 'minute'];
   }
 
   /** @param count less than 0: it was not sent */
   add(api: ApiName, isCommand: boolean, time: number, count = 1): void {
-    this.minute.add(time, count);
-    if (isCommand) this.commands.add(time, count);
-    this.days[api].add(time, count);
-  }
-
-  /** Adds what another one counted. */
-  merge(other: QuotaCounts, time: number): void {
-    this.minute.merge(other.minute.entries(time));
-    this.commands.merge(other.commands.entries(time));
-    for (const api of apiNames) this.days[api].merge(other.days[api].entries(time));
+    this.windows.minute.add(time, count);
+    if (isCommand) this.windows.commands.add(time, count);
+    this.windows[api].add(time, count);
   }
 
   /** Forgets what was sent. */
   clear(): void {
-    for (const window of [this.minute, this.commands, ...Object.values(this.days)]) window.replace([]);
+    for (const window of Object.values(this.windows)) window.replace([]);
   }
 
-  /** Keeps at least what `own`, which is a part of it, has counted. */
-  raiseTo(own: QuotaCounts, time: number): void {
-    const raise = (window: SlidingWindow, least: SlidingWindow): void => {
-      if (window.total(time) < least.total(time)) window.replace(least.entries(time));
-    };
-    raise(this.minute, own.minute);
-    raise(this.commands, own.commands);
-    for (const api of apiNames) raise(this.days[api], own.days[api]);
+  /**
+   * Adds what a store has lost of the counts of a process: those after the ones that it still has.
+   */
+  addLost(own: QuotaCounts, stored: Readonly<Record<string, number>>, time: number): void {
+    for (const name of windowNames) {
+      const window = own.windows[name];
+      this.windows[name].merge(window.last(window.added - (stored[name] ?? 0), time));
+    }
   }
 
   /** A later call never shortens a pause. */
@@ -127,11 +132,24 @@ export class QuotaCounts {
     if (pause.until > Math.max(time, this.pauses[api]?.until ?? 0)) this.pauses[api] = pause;
   }
 
-  /** Notes the limits of this process. */
-  sign(limits: Quota, time: number): void {
+  /** What the record knows of a process; undefined if it has nothing of it. */
+  countedBy(process: string): Record<string, number> | undefined {
+    return this.limits.find((known) => known.process === process)?.counted;
+  }
+
+  /** Notes the limits of a process, and how many it has counted. */
+  sign(process: string, limits: Quota, own: QuotaCounts, time: number): void {
+    const until = time + processLastsMs;
+    const others = this.limits.filter(
+      (known) =>
+        known.until > time &&
+        known.process !== process &&
+        // Of processes that end again and again, one is enough.
+        !(isSame(known, limits) && known.until < until - 2 * minuteMs),
+    );
     this.limits = [
-      ...this.limits.filter((known) => known.until > time && !isSame(known, limits)),
-      { ...limits, until: time + limitsLastMs },
+      ...others,
+      { ...limits, until, process, counted: byName(windowNames, (name) => own.windows[name].added) },
     ];
   }
 
@@ -165,12 +183,12 @@ export class QuotaCounts {
       savedAt,
       uptime,
       epoch,
-      minute: toStored(this.minute, bucketMs.minute),
-      commands: toStored(this.commands, bucketMs.minute),
+      minute: toStored(this.windows.minute, bucketMs.minute),
+      commands: toStored(this.windows.commands, bucketMs.minute),
       apis: byName(apiNames, (api) => {
         const pause = this.pauses[api];
         return {
-          day: toStored(this.days[api], bucketMs.day),
+          day: toStored(this.windows[api], bucketMs.day),
           reserved: reserved[api],
           pause: pause === null || pause.until <= time ? null : { ...pause, until: pause.until + ahead },
         };
@@ -188,11 +206,11 @@ export class QuotaCounts {
     this.#loadedAhead = ahead;
     const fromStored = (stored: readonly [number, number][]): [number, number][] =>
       stored.map(([until, count]) => [until - ahead, count]);
-    this.minute.replace(fromStored(record.minute));
-    this.commands.replace(fromStored(record.commands));
+    this.windows.minute.replace(fromStored(record.minute));
+    this.windows.commands.replace(fromStored(record.commands));
     for (const api of apiNames) {
       const { day: counts, reserved, pause } = record.apis[api] ?? { day: [], reserved: 0, pause: null };
-      this.days[api].replace(fromStored(counts));
+      this.windows[api].replace(fromStored(counts));
       // A process that crashed may have sent just now what it had reserved.
       if (reserved > 0) this.add(api, false, time, reserved);
       if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + dayMs) }, time);

@@ -159,7 +159,9 @@ export class RateLimiter {
   readonly #options: Required<RateLimiterOptions>;
   readonly #clock: Clock;
   readonly #counts = new QuotaCounts();
-  /** What this process sent, once it was stored. */
+  /** Names this limiter in the record. */
+  readonly #name = randomBytes(6).toString('base64url');
+  /** What this process counted; it is a part of `#counts`. */
   readonly #own = new QuotaCounts();
   readonly #reservations: Record<ApiName, Reservation>;
   /** The limits of each account. */
@@ -207,7 +209,7 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
-    this.#endWatch ??= this.#recordWhenForgotten();
+    this.#endWatch ??= this.#storeAfterLoss();
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
@@ -223,14 +225,11 @@ export class RateLimiter {
     };
   }
 
-  /** A shared store that has lost the record of this process may also have lost the counts. */
-  #recordWhenForgotten(): () => void {
+  /** A shared store that was away, or has lost the record of this process, may have lost counts. */
+  #storeAfterLoss(): () => void {
     const { presence } = this.#options;
-    let { id } = presence;
     return presence.onChange(() => {
-      if (presence.id === id) return;
-      id = presence.id;
-      void this.#store();
+      if (presence.fault === null && this.#isLoaded) presence.forOthers(() => void this.#store());
     });
   }
 
@@ -302,15 +301,15 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     const requestsPerDay = this.#limit('requestsPerDay');
     const apis = byName(apiNames, (api) => ({
-      usedToday: this.#counts.days[api].total(time),
+      usedToday: this.#counts.windows[api].total(time),
       pausedUntil: isoTime(this.pausedUntil(api)),
     }));
     return {
       ...apis.connected,
       rateLimitCode: apis.connected.pausedUntil === null ? null : (this.#counts.pauses.connected?.code ?? null),
       perDay: requestsPerDay,
-      usedThisMinute: this.#counts.minute.total(time),
-      commandsThisMinute: this.#counts.commands.total(time),
+      usedThisMinute: this.#counts.windows.minute.total(time),
+      commandsThisMinute: this.#counts.windows.commands.total(time),
       readsPerDay: this.#leftToReads(requestsPerDay),
       readsPerMinute: this.#leftToReads(this.#limit('requestsPerMinute')),
       waiting: kinds.reduce((sum, kind) => sum + this.#waiting[kind].size, 0),
@@ -323,7 +322,7 @@ export class RateLimiter {
    * count, the oldest first.
    */
   sentToday(api: ApiName): [ageMs: number, count: number][] {
-    return this.#counts.days[api].ages(this.#clock.monotonic());
+    return this.#counts.windows[api].ages(this.#clock.monotonic());
   }
 
   get #waits(): boolean {
@@ -343,8 +342,7 @@ export class RateLimiter {
     if (kind === 'command' || reservation.left === 0) return false;
     reservation.left -= 1;
     reservation.sent += 1;
-    this.#counts.add(api, false, time);
-    this.#own.add(api, false, time);
+    this.#count(api, false, time);
     const isNextDue = reservation.left < Math.floor(reservation.size / 4) && reservation.next === 0;
     if (isNextDue) {
       this.#planNext(api, time);
@@ -364,7 +362,7 @@ export class RateLimiter {
   #planNext(api: ApiName, time: number): void {
     const reservation = this.#reservations[api];
     if (reservation.next > 0) return;
-    const leftToday = this.#limit('requestsPerDay') - this.#counts.days[api].total(time);
+    const leftToday = this.#limit('requestsPerDay') - this.#counts.windows[api].total(time);
     const most = Math.min(
       Math.max(reserved.least, leftToday * reserved.ofDay),
       this.#limit('requestsPerMinute') * reserved.ofMinute,
@@ -514,22 +512,15 @@ export class RateLimiter {
     if (this.#useReserved(kind, api, begun)) return true;
     const isCommand = kind === 'command';
     const at = begun + this.#writeMs;
-    this.#counts.add(api, isCommand, at);
+    this.#count(api, isCommand, at);
     const others = isCommand ? this.#countOthers(api, begun, at) : [];
     const count = 1 + others.length;
-    // Other processes must keep to the limits of this one.
-    this.#options.presence.forOthers(() =>
-      this.#counts.sign(
-        byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
-        begun,
-      ),
-    );
     if (!isCommand) this.#planNext(api, begun);
     let isStored = false;
     try {
       isStored = await this.#storeNext(api);
     } finally {
-      if (!isStored) this.#counts.add(api, isCommand, at, -count);
+      if (!isStored) this.#count(api, isCommand, at, -count);
     }
     if (!isStored) return null;
     for (const one of others) {
@@ -539,13 +530,13 @@ export class RateLimiter {
     }
     const sentAt = this.#clock.monotonic();
     this.#writeMs = sentAt - begun;
-    if (Math.abs(sentAt - at) > wayMs) {
+    if (Math.abs(sentAt - at) > wayMs / 4) {
       // The store took longer or less long than expected: with others that waited for it, this one
       // could be one too many.
-      this.#counts.add(api, isCommand, at, -count);
-      this.#counts.add(api, isCommand, sentAt, count);
+      this.#count(api, isCommand, at, -count);
+      this.#count(api, isCommand, sentAt, count);
+      if (sentAt > at) this.#options.presence.forOthers(() => void this.#store());
     }
-    this.#own.add(api, isCommand, sentAt, count);
     if (isCommand) this.#commandsCounted += count;
     else this.#reservations[api].sent += 1;
     return true;
@@ -561,10 +552,16 @@ export class RateLimiter {
     for (const one of this.#uncounted) {
       if (others.length + 1 >= this.#commandsCounted || this.#nextMoment('command', api, time).at > time) break;
       if (one.isCounted || one.kind !== 'command' || one.api !== api || one.signal?.aborted === true) continue;
-      this.#counts.add(api, true, at);
+      this.#count(api, true, at);
       others.push(one);
     }
     return others;
+  }
+
+  /** @param count less than 0: it was not sent */
+  #count(api: ApiName, isCommand: boolean, time: number, count = 1): void {
+    this.#counts.add(api, isCommand, time, count);
+    this.#own.add(api, isCommand, time, count);
   }
 
   /** A full or missing disk must not stop requests: the next ones are stored again. */
@@ -598,7 +595,18 @@ export class RateLimiter {
   }
 
   #toRecord(): QuotaRecord {
-    return this.#counts.toRecord(this.#clock.monotonic(), {
+    const time = this.#clock.monotonic();
+    // Other processes must keep to the limits of this one.
+    if (this.#users.size > 0)
+      this.#options.presence.forOthers(() =>
+        this.#counts.sign(
+          this.#name,
+          byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
+          this.#own,
+          time,
+        ),
+      );
+    return this.#counts.toRecord(time, {
       savedAt: this.#options.presence.now(),
       uptime: this.#clock.uptime(),
       epoch: this.#epoch || randomBytes(6).toString('base64url'),
@@ -627,11 +635,14 @@ export class RateLimiter {
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
       this.#counts.load(record, time, Math.min(presence.ageOf(record), longest));
     }
-    if (epoch === this.#epoch) this.#counts.raiseTo(this.#own, time);
-    else {
+    if (epoch === this.#epoch) {
+      // The store may have gone back to an earlier copy.
+      const stored = this.#counts.countedBy(this.#name);
+      if (stored !== undefined) this.#counts.addLost(this.#own, stored, time);
+    } else {
       // The first read, or the store forgot the record; another process may have begun a new one.
       if (record === null) this.#counts.clear();
-      this.#counts.merge(this.#own, time);
+      this.#counts.addLost(this.#own, {}, time);
       if (this.#epoch !== '') this.#settlesAt = time + recountMs;
     }
     this.#epoch = epoch;

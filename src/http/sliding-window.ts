@@ -13,6 +13,8 @@ export class SlidingWindow {
   readonly #counts = new Map<number, number>();
   /** The sum of all counts, as long as the first of them has not left. */
   #total = 0;
+  /** How many were added in all. */
+  added = 0;
   #firstEnd = Infinity;
 
   constructor(spanMs: number, bucketMs: number) {
@@ -27,6 +29,7 @@ export class SlidingWindow {
   }
 
   add(time: number, count = 1): void {
+    this.added += count;
     this.#count((Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs, count);
   }
 
@@ -69,6 +72,19 @@ export class SlidingWindow {
   entries(time: number): [until: number, count: number][] {
     this.total(time);
     return [...this.#counts].sort(([one], [other]) => one - other);
+  }
+
+  /** As `entries`, of the events that were added last, at most so many. */
+  last(count: number, time: number): [until: number, count: number][] {
+    let left = count;
+    return this.entries(time)
+      .reverse()
+      .map(([until, events]): [number, number] => {
+        const taken = Math.min(events, left);
+        left -= taken;
+        return [until, taken];
+      })
+      .filter(([, events]) => events > 0);
   }
 
   /** Pairs of the least possible age in milliseconds and count, the oldest first. */

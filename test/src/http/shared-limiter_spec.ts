@@ -3,7 +3,7 @@ import { RedisPresence, VehicleError } from '../../../src/index';
 import { asSentence } from '../../../src/sentence';
 import { RateLimiter, type RequestKind } from '../../../src/http/rate-limiter';
 import type { Quota } from '../../../src/http/quota-counts';
-import { StateFault } from '../../../src/state/state-store';
+import { StateFault, type Stored } from '../../../src/state/state-store';
 import { ManualClock } from '../../support/manual-clock';
 import { SharedMemory } from '../../support/shared-memory';
 import { failureOf } from '../../support/failure';
@@ -171,6 +171,59 @@ describe('a limiter that shares its counts', () => {
     await clock.advance(20 * second);
     await take(other);
     assert.ok(sent <= 1, `${sent} sent before`);
+  });
+
+  /**
+   * Restores an earlier copy of the counts, as a server that was restarted without its last writes.
+   */
+  const goBackTo = async ({ value }: Stored): Promise<void> => {
+    await store.write('quota/key', value);
+    store.fault = new StateFault('unavailable', asSentence('Restarted.'));
+    store.fault = null;
+    await clock.advance(0);
+  };
+
+  for (const asks of ['both', 'one', 'the other'])
+    it(`adds what each process sent since the copy to which the store went back, before it is asked again: ${asks} sent more`, async () => {
+      const many = { ...limits, requestsPerMinute: 50, commandsPerMinute: 30 };
+      const [one, other] = [await start(many), await start(many)];
+      for (let count = 0; count < 4; count += 1)
+        await Promise.all([take(one, 'command'), take(other), take(other, 'command')]);
+      const copy = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+      for (let count = 0; count < 3; count += 1) {
+        if (asks !== 'the other') await take(one, 'command');
+        if (asks !== 'one') await Promise.all([take(other), take(other, 'command')]);
+      }
+      const sent = { both: 14, one: 11, 'the other': 11 }[asks];
+      await goBackTo(copy);
+      // Once more: what was added is not added again.
+      await goBackTo((await store.read('quota/key')) ?? copy);
+      await take(one, 'command');
+      other.refresh();
+      await clock.advance(0);
+      assert.equal(other.snapshot().commandsThisMinute, (sent ?? 0) + 1);
+      assert.equal(other.snapshot().usedToday, (sent ?? 0) + 1 + (asks === 'one' ? 4 : 7));
+    });
+
+  it('counts a request from when it was sent, for the others too, if its write was answered late', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(one, 'command');
+    await clock.advance(2 * minute);
+    const answer = store.write.bind(store);
+    store.write = async (...given) => {
+      const version = await answer(...given);
+      await clock.sleep(3 * second);
+      return version;
+    };
+    const late = take(one, 'command');
+    await clock.advance(3 * second);
+    await late;
+    store.write = answer;
+    await clock.advance(3 * second);
+    const sentAt = begin + 2 * minute + 3 * second;
+    const [more, refusal] = await takeAll(other, 'command');
+    assert.equal(more, limits.commandsPerMinute - 1);
+    assert.ok((refusal.retryAt?.getTime() ?? 0) > sentAt + minute, `${refusal.retryAt?.toISOString()}`);
   });
 
   for (const step of [-3_600_000, 30_000, 300_000, 3_600_000])
