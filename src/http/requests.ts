@@ -7,8 +7,10 @@ import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import type { Signal } from '../util/cancellation';
 import { iso, type Clock } from '../util/clock';
+import { secondMs } from '../util/durations';
 import { parseJson } from '../util/json';
 import { partsOfUrl } from './addresses';
+import { wayMs } from './quota-counts';
 import type { TokenSource } from './token-source';
 import { isRefusedCertificate, isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
@@ -382,15 +384,18 @@ export class Requests {
 
   /**
    * Waits for a token first and then for the rate limiter, because a request that is counted
-   * must be sent at once.
+   * must be sent at once. After a slow refresh it is counted again.
    */
   async #tokenAndQuota(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;
     const token = await tokens.get(options.signal);
     const startedAt = this.#clock.monotonic();
     await limiter.acquire(kind, options);
+    const countedAt = this.#clock.monotonic();
+    if (countedAt - startedAt < secondMs) return token;
     // The token may have been replaced in the meantime.
-    return this.#clock.monotonic() - startedAt < 1_000 ? token : tokens.get(options.signal);
+    const next = await tokens.get(options.signal);
+    return this.#clock.monotonic() - countedAt < wayMs / 2 ? next : this.#tokenAndQuota(kind, options);
   }
 
   /** The three mandatory headers (docs/internals/service.md 5.1). */

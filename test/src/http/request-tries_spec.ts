@@ -40,17 +40,23 @@ describe('A request', () => {
   /** Until when the requests may wait for their slots, in seconds from the start. */
   let deadlines: number[];
   let waitsMs: number;
+  /** How long each token that is asked for takes, the first one first; the others take no time. */
+  let tokensTakeMs: number[];
   let failsAfterLeaving: boolean;
   let redactor: Redactor;
   beforeEach(() => {
     redactor = createRedactor();
     clock = new ManualClock(start);
     [sent, slots, paused, token, isWorthIt, answers] = [[], [], [], 1, true, []];
-    [deadlines, waitsMs, failsAfterLeaving] = [[], 0, false];
+    [deadlines, waitsMs, failsAfterLeaving, tokensTakeMs] = [[], 0, false, []];
   });
   const requestsOf = (shareForMs = 0): Requests => {
     const tokens: TokenSource = {
-      get: () => Promise.resolve(`token-${token}`),
+      get: async () => {
+        const ms = tokensTakeMs.shift() ?? 0;
+        if (ms > 0) await clock.advance(ms);
+        return `token-${token}`;
+      },
       fresh: null,
       onAccepted: (accepted) => void slots.push(`accepted ${accepted}`),
       onUnauthorized: (refused) => {
@@ -374,6 +380,21 @@ describe('A request', () => {
       token = 2;
       await asked;
       assert.equal(sent.at(-1)?.headers['authorization'], `Bearer token-${used}`);
+    }
+  });
+
+  it('is counted again if the token that it needs after a wait comes so late that its count would leave the window before it', async () => {
+    waitsMs = 1_000;
+    for (const [takesMs, counts] of [
+      [400, 1],
+      [3_000, 2],
+    ] as const) {
+      [slots, tokensTakeMs] = [[], [0, takesMs]];
+      await command();
+      assert.deepEqual(
+        slots.filter((slot) => !slot.startsWith('accepted')),
+        Array.from({ length: counts }, () => 'command'),
+      );
     }
   });
 
