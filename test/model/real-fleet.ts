@@ -594,6 +594,7 @@ class RealFleet {
       failures.push(...cases.map((one) => `${name}: ${one}`));
     };
     const time = (at: number): string => ((at - this.#startedAt) / second).toFixed(2);
+    const losses = this.#losses.map(time).join(', ') || 'no time';
     const describe = (asked: Asked): string => {
       const lives = [...asked.lives].map(
         ([{ copy, startedAt, diedAt, disturbedAt }, at]) =>
@@ -605,7 +606,7 @@ class RealFleet {
       const received = (sent.get(asked) ?? []).map(
         ({ receivedAt, timeline }) => `${time(receivedAt)}-${time(timeline.at(-1)?.at ?? receivedAt)}`,
       );
-      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${codesOf(asked).join(', ') || 'none'}; the store forgot at ${this.#losses.map(time).join(', ') || 'no time'}`;
+      return `${asked.command} ${asked.marker} of ${asked.vin}, asked at ${time(asked.at)} of ${lives.join(', ')}; the service got it at ${received.join(', ') || 'no time'}; results: ${results.join(', ') || 'none'}; codes: ${codesOf(asked).join(', ') || 'none'}; the store forgot at ${losses}`;
     };
     const sent = this.#sent();
     const hasForgotten = (asked: Asked, until: number): boolean =>
@@ -675,7 +676,10 @@ class RealFleet {
     const excess = this.#requests.filter(({ status }) => status === 429 || status === 403);
     zero(
       'requests over the quota',
-      excess.map(({ at, path }) => `${path} at ${time(at)}`),
+      excess.map(
+        ({ at, path }) =>
+          `${path} at ${time(at)}; the store forgot at ${losses}; a process was killed last at ${time(this.#killedAt)}`,
+      ),
     );
     const counted = this.#requests.filter(({ path, status }) => !path.startsWith('/as/') && status !== 429);
     const inAMinute = (isCounted: (request: RecordedRequest) => boolean): number => {
