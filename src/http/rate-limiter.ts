@@ -253,7 +253,7 @@ export class RateLimiter {
     if (this.#users.size === 0) return Promise.reject(cancelledError());
     if (options.signal?.aborted === true) return Promise.reject(reasonOf(options.signal));
     const time = this.#clock.monotonic();
-    if (this.#waits || this.#nextMoment(kind, options.api, time).at > time) return this.#wait(kind, options);
+    if (!this.#isFree(kind, options.api, time)) return this.#wait(kind, options);
     if (this.#useReserved(kind, options.api, time)) return Promise.resolve();
     return raceAbort(this.#countStored(kind, options), options.signal);
   }
@@ -264,9 +264,9 @@ export class RateLimiter {
    * @returns false if the request has to wait or to be stored; then nothing is counted
    */
   acquireAtOnce(kind: RequestKind, { api, signal }: Pick<AcquireOptions, 'api' | 'signal'>): boolean {
-    if (!this.#hasBegun || this.#users.size === 0 || signal?.aborted === true || this.#waits) return false;
+    if (!this.#hasBegun || this.#users.size === 0 || signal?.aborted === true) return false;
     const time = this.#clock.monotonic();
-    return this.#nextMoment(kind, api, time).at <= time && this.#useReserved(kind, api, time);
+    return this.#isFree(kind, api, time) && this.#useReserved(kind, api, time);
   }
 
   /**
@@ -323,6 +323,11 @@ export class RateLimiter {
    */
   sentToday(api: ApiName): [ageMs: number, count: number][] {
     return this.#counts.windows[api].ages(this.#clock.monotonic());
+  }
+
+  /** Whether a request can be counted now: none waits before it, and no limit delays it. */
+  #isFree(kind: RequestKind, api: ApiName, time: number): boolean {
+    return !this.#waits && this.#nextMoment(kind, api, time).at <= time;
   }
 
   get #waits(): boolean {
