@@ -648,8 +648,9 @@ export class Turns {
   /** @returns null if another process was faster */
   async #write(car: Car, { version: expected }: Known, { holder, recent }: Slot): Promise<Known | null> {
     const now = this.#presence.now();
-    // A clock that was set back must not keep ended commands.
-    const value = { holder, recent: recent.filter(({ until }) => until > now && until <= now + recentMs) };
+    // A clock that was set back must not keep ended commands. That of another process can be ahead.
+    const last = now + recentMs + joinedMs;
+    const value = { holder, recent: recent.filter(({ until }) => until > now && until <= last) };
     const version = await this.#presence.slots.write(car.key, value, { expected });
     return version === null ? null : this.#accept(car, value, version);
   }

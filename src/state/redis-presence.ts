@@ -321,8 +321,19 @@ export class RedisPresence implements Presence {
       this.#idChanged.notify();
     }
     this.#version = version;
-    this.#ahead = (await this.#store.now()) - this.#clock.monotonic();
+    await this.#measureAhead();
     this.#beatAt = begun;
+  }
+
+  /**
+   * The store told its time between two moments, which are far apart if this process or the
+   * network is busy: what an earlier answer has shown stays if it lies between them.
+   */
+  async #measureAhead(): Promise<void> {
+    const asked = this.#clock.monotonic();
+    const now = await this.#store.now();
+    const [least, most] = [now - this.#clock.monotonic(), now - asked];
+    this.#ahead = Math.min(most, Math.max(least, this.#ahead ?? (least + most) / 2));
   }
 
   /**

@@ -404,6 +404,28 @@ describe('commands of several processes to one car', () => {
         assert.deepEqual(posts(), ['lock']);
       });
 
+    it('are one if the second process, whose clock is behind, sends another one between', async () => {
+      all.service.car.set({ commandPlan: { answerAfterMs: 1.4 * second } });
+      // Its process was busy when the store told the time.
+      other.line.now = async () => {
+        const now = await all.store.now();
+        await all.clock.sleep(second);
+        return now;
+      };
+      while (other.presence.now() > one.presence.now() - second / 3) await all.clock.advance(second / 10);
+      const queued = { interface: 'v2', whenBusy: 'queue', waitMs: 30 * second } as const;
+      const before = send(one, 'flash', queued);
+      await all.clock.advance(second / 10);
+      const both = [send(one, 'lock', queued)];
+      const between = send(other, 'honk', queued);
+      both.push(send(other, 'lock', queued));
+      await all.clock.advance(30 * second);
+      await Promise.all([before, between]);
+      const [first, joined] = await Promise.all(both);
+      assert.deepEqual(posts(), ['flash', 'lock', 'honk']);
+      assert.equal(joined?.id, first?.id);
+    });
+
     it('are sent by the second process if the first ended before it had sent its own', async () => {
       all.service.car.set(asleep);
       void send(one, 'lock', { whenUnavailable: 'wait' });

@@ -313,6 +313,27 @@ describe('the presence of a process in a shared store', () => {
     await store.remove(`process/${late.id}`);
   });
 
+  it('keeps the time of the store that a quick answer has shown, until a late one contradicts it', async () => {
+    let [setBy, answersInMs] = [0, 0];
+    store.now = async () => {
+      const told = a.clock.now() + setBy;
+      if (answersInMs > 0) await a.clock.sleep(answersInMs);
+      return told;
+    };
+    const ahead = (): number => a.presence.now() - a.clock.now();
+    await pass(6_000, [a]);
+    assert.equal(ahead(), 0);
+    answersInMs = 2_500;
+    await pass(20_000, [a]);
+    assert.equal(ahead(), 0);
+    for (setBy of [3_600_000, -60_000]) {
+      await pass(20_000, [a]);
+      assert.ok(Math.abs(ahead() - setBy) <= answersInMs, `${ahead()} ms after it was set by ${setBy} ms`);
+    }
+    answersInMs = 0;
+    await pass(5_000, [a]);
+  });
+
   it('waits until the store has settled, and says whether it waited', async () => {
     assert.equal(await a.presence.settled(), false);
     store.settlesInMs = 5_000;
