@@ -126,8 +126,8 @@ export class QuotaCounts {
     const stored = this.limits.find((known) => known.process === process)?.counted;
     // A record that does not name the process has nothing that it counted in the last two minutes,
     // unless an earlier version has written it.
-    const isFromBefore = this.limits.length > 0 && this.limits.every((known) => known.process !== undefined);
-    const recent = isFromBefore ? own.windows.minute.total(time) : 0;
+    const isRecentMissing = this.limits.length > 0 && this.limits.every((known) => known.process !== undefined);
+    const recent = isRecentMissing ? own.windows.minute.total(time) : 0;
     for (const name of windowNames) {
       const window = own.windows[name];
       const unnamed = hasSigned ? recent : window.added;

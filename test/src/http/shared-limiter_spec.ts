@@ -305,6 +305,54 @@ describe('a limiter that shares its counts', () => {
     assert.ok((refusal.retryAt?.getTime() ?? 0) > sentAt + minute, `${refusal.retryAt?.toISOString()}`);
   });
 
+  it('counts a request from when it was sent if another one counts before its write was answered', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(one, 'command');
+    await clock.advance(2 * minute);
+    const answer = store.write.bind(store);
+    store.write = async (...given) => {
+      if (given[0] !== 'quota/key') return answer(...given);
+      store.write = answer;
+      const version = await answer(...given);
+      await clock.sleep(4 * second);
+      return version;
+    };
+    const late = take(one, 'command');
+    await clock.advance(second);
+    await take(other);
+    await clock.advance(3 * second);
+    await late;
+    const sentAt = begin + 2 * minute + 4 * second;
+    const [more, refusal] = await takeAll(other, 'command');
+    assert.equal(more, limits.commandsPerMinute - 1);
+    assert.ok((refusal.retryAt?.getTime() ?? 0) > sentAt + minute, `${refusal.retryAt?.toISOString()}`);
+    assert.equal(other.snapshot().usedToday, 5);
+    await clock.advance(5 * second);
+    one.refresh();
+    await clock.advance(0);
+    assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [5, 4]);
+  });
+
+  it('stores once what a store that fails again and again has refused', async () => {
+    const one = await start();
+    await take(one);
+    const write = store.write.bind(store);
+    const away = new StateFault('unavailable', asSentence('Away.'));
+    store.write = (...given) => (given[0] === 'quota/key' ? Promise.reject(away) : write(...given));
+    for (let times = 0; times < 10; times += 1) {
+      store.fault = away;
+      store.fault = null;
+      await clock.advance(0);
+    }
+    let stored = 0;
+    store.write = (...given) => {
+      if (given[0] === 'quota/key') stored += 1;
+      return write(...given);
+    };
+    await clock.advance(6 * second);
+    assert.equal(stored, 1);
+  });
+
   for (const step of [-3_600_000, 30_000, 300_000, 3_600_000])
     it(`keeps to the limits when the clock of the store is set by ${step / second} s`, async () => {
       const [one, other] = [await start(), await start()];
