@@ -353,6 +353,26 @@ describe('a limiter that shares its counts', () => {
     assert.equal(stored, 1);
   });
 
+  it('adds nothing to a record from which an earlier version has removed the names of the processes', async () => {
+    const [one, other] = [await start(), await start()];
+    for (let count = 0; count < 3; count += 1) await Promise.all([take(one), take(other)]);
+    const { value } = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    const isName = (name: string): boolean => name === 'process' || name === 'counted';
+    await store.write(
+      'quota/key',
+      JSON.parse(JSON.stringify(value, (name, part: unknown) => (isName(name) ? undefined : part))),
+    );
+    for (const limiter of [one, other, one]) {
+      limiter.refresh();
+      await clock.advance(0);
+      assert.deepEqual([limiter.snapshot().usedToday, limiter.snapshot().usedThisMinute], [6, 6]);
+    }
+    await take(one);
+    other.refresh();
+    await clock.advance(0);
+    assert.equal(other.snapshot().usedToday, 7);
+  });
+
   for (const step of [-3_600_000, 30_000, 300_000, 3_600_000])
     it(`keeps to the limits when the clock of the store is set by ${step / second} s`, async () => {
       const [one, other] = [await start(), await start()];
