@@ -112,29 +112,33 @@ export class QuotaCounts {
     this.windows[api].add(time, count);
   }
 
-  /** Forgets what was sent. */
+  /** Forgets what was sent, by every process. */
   clear(): void {
     for (const window of Object.values(this.windows)) window.replace([]);
+    this.limits = this.limits.map((known) => (known.process === undefined ? known : { ...known, counted: {} }));
   }
 
   /**
    * Adds what a store has lost of the counts of a process: those after the ones that it still has.
+   * @param hasSigned whether the process has written the record, or a later one that was lost
    */
-  addLost(own: QuotaCounts, stored: Readonly<Record<string, number>>, time: number): void {
+  addLost(process: string, own: QuotaCounts, hasSigned: boolean, time: number): void {
+    const stored = this.limits.find((known) => known.process === process)?.counted;
+    // A record that does not name the process has nothing that it counted in the last two minutes,
+    // unless an earlier version has written it.
+    const isRecentMissing = this.limits.length > 0 && this.limits.every((known) => known.process !== undefined);
+    const recent = isRecentMissing ? own.windows.minute.total(time) : 0;
     for (const name of windowNames) {
       const window = own.windows[name];
-      this.windows[name].merge(window.last(window.added - (stored[name] ?? 0), time));
+      const unnamed = hasSigned ? recent : window.added;
+      const lost = stored === undefined ? unnamed : window.added - (stored[name] ?? 0);
+      this.windows[name].merge(window.last(lost, time));
     }
   }
 
   /** A later call never shortens a pause. */
   pause(api: ApiName, pause: Pause, time: number): void {
     if (pause.until > Math.max(time, this.pauses[api]?.until ?? 0)) this.pauses[api] = pause;
-  }
-
-  /** What the record knows of a process; undefined if it has nothing of it. */
-  countedBy(process: string): Record<string, number> | undefined {
-    return this.limits.find((known) => known.process === process)?.counted;
   }
 
   /** Notes the limits of a process, and how many it has counted. */

@@ -166,6 +166,8 @@ export class RateLimiter {
   readonly #reservations: Record<ApiName, Reservation>;
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
+  /** The strictest limits of the accounts; after the last one, still its own. */
+  #ownLimits: Quota | null = null;
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), forCommand: new Set(), read: new Set() };
   /** Whether the stored counts were read, or the requests go on without them. */
   #hasBegun = false;
@@ -181,8 +183,10 @@ export class RateLimiter {
   #version: string | null = null;
   /** Whether another process also changes it: then it is read before it is written. */
   #isContended = false;
-  /** Names the record that has what this process sent; empty if none has. */
+  /** Names the record that was read or written last; empty if there was none. */
   #epoch = '';
+  /** Names the record that this process wrote last. */
+  #signedEpoch = '';
   /** When the record was last read or written, in monotonic time. */
   #knownAt = -Infinity;
   /**
@@ -209,11 +213,15 @@ export class RateLimiter {
   use(own: Quota): () => Promise<void> {
     const user = { ...own };
     this.#users.add(user);
+    this.#noteLimits();
     this.#endWatch ??= this.#storeAfterLoss();
     if (!this.#hasBegun) this.#begin().catch(() => undefined);
     return async () => {
       if (!this.#users.delete(user)) return;
-      if (this.#users.size > 0) return this.#serveWaiting();
+      if (this.#users.size > 0) {
+        this.#noteLimits();
+        return this.#serveWaiting();
+      }
       for (const kind of kinds) for (const waiter of this.#waiting[kind]) waiter.end(cancelledError());
       this.#endWatch?.();
       this.#endWatch = null;
@@ -223,6 +231,10 @@ export class RateLimiter {
       for (const one of reservations) Object.assign(one, { left: 0, next: 0 });
       await this.#store();
     };
+  }
+
+  #noteLimits(): void {
+    this.#ownLimits = byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of])));
   }
 
   /** A shared store that was away, or has lost the record of this process, may have lost counts. */
@@ -577,13 +589,15 @@ export class RateLimiter {
 
   /** Stores what this process knows, as soon as the store can be reached. Never rejects. */
   #store(): Promise<void> {
-    const change = (): Promise<true> =>
-      retryOnConflict(async (isAgain) => {
-        if (isAgain || !this.#isLoaded) await this.#load();
-        return (await this.#write()) || null;
-      }, this.#clock);
-    return this.#changes.run(() => this.#options.presence.eventually(change));
+    return this.#changes.run(() => this.#options.presence.eventually(this.#storeNow));
   }
+
+  /** One for all calls: a store that fails for long owes it once. */
+  readonly #storeNow = (): Promise<true> =>
+    retryOnConflict(async (isAgain) => {
+      if (isAgain || !this.#isLoaded) await this.#load();
+      return (await this.#write()) || null;
+    }, this.#clock);
 
   /** @returns false if another process was faster */
   async #write(): Promise<boolean> {
@@ -595,22 +609,16 @@ export class RateLimiter {
     if (version === null) return false;
     this.#version = version;
     this.#epoch = record.epoch;
+    this.#signedEpoch = record.epoch;
     this.#knownAt = this.#clock.monotonic();
     return true;
   }
 
   #toRecord(): QuotaRecord {
     const time = this.#clock.monotonic();
+    const signed = this.#ownLimits;
     // Other processes must keep to the limits of this one.
-    if (this.#users.size > 0)
-      this.#options.presence.forOthers(() =>
-        this.#counts.sign(
-          this.#name,
-          byName(quotaNames, (of) => Math.min(...[...this.#users].map((user) => user[of]))),
-          this.#own,
-          time,
-        ),
-      );
+    if (signed !== null) this.#options.presence.forOthers(() => this.#counts.sign(this.#name, signed, this.#own, time));
     return this.#counts.toRecord(time, {
       savedAt: this.#options.presence.now(),
       uptime: this.#clock.uptime(),
@@ -635,21 +643,18 @@ export class RateLimiter {
     const { value: record, version } = await readForUpdate(store, key, quotaShape);
     const time = this.#clock.monotonic();
     const epoch = record?.epoch ?? '';
-    if (record !== null && (version !== this.#version || epoch !== this.#epoch)) {
+    const isOther = epoch !== this.#epoch;
+    if (record !== null && (version !== this.#version || isOther)) {
       // A clock may have been set. The record is younger than what this process read before.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
       this.#counts.load(record, time, Math.min(presence.ageOf(record), longest));
+      // The store may have gone back to an earlier copy, or another process begun a new record.
+      this.#counts.addLost(this.#name, this.#own, epoch === this.#signedEpoch, time);
+    } else if (record === null && isOther) {
+      this.#counts.clear();
+      this.#counts.addLost(this.#name, this.#own, false, time);
     }
-    if (epoch === this.#epoch) {
-      // The store may have gone back to an earlier copy.
-      const stored = this.#counts.countedBy(this.#name);
-      if (stored !== undefined) this.#counts.addLost(this.#own, stored, time);
-    } else {
-      // The first read, or the store forgot the record; another process may have begun a new one.
-      if (record === null) this.#counts.clear();
-      this.#counts.addLost(this.#own, {}, time);
-      if (this.#epoch !== '') this.#settlesAt = time + recountMs;
-    }
+    if (isOther && this.#epoch !== '') this.#settlesAt = time + recountMs;
     this.#epoch = epoch;
     this.#isContended = this.#isLoaded && version !== this.#version;
     this.#version = version;

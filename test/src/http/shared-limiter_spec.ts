@@ -205,6 +205,85 @@ describe('a limiter that shares its counts', () => {
       assert.equal(other.snapshot().usedToday, (sent ?? 0) + 1 + (asks === 'one' ? 4 : 7));
     });
 
+  it('adds what was lost once, however often it reads the earlier copy, and again if it never wrote it', async () => {
+    const one = await start();
+    for (let count = 0; count < 3; count += 1) await take(one);
+    const { value } = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    for (let count = 0; count < 4; count += 1) await take(one);
+    for (let times = 0; times < 2; times += 1) {
+      await store.write('quota/key', value);
+      for (let count = 0; count < 3; count += 1) one.refresh();
+      await clock.advance(0);
+      assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [7, 7]);
+    }
+  });
+
+  it('adds what it sent if the earlier copy is from before its first request, or from when it was silent', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(one);
+    const { value } = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    for (let count = 0; count < 4; count += 1) await take(other);
+    await store.write('quota/key', value);
+    for (let times = 0; times < 2; times += 1) {
+      other.refresh();
+      await clock.advance(0);
+      assert.deepEqual([other.snapshot().usedToday, other.snapshot().usedThisMinute], [5, 5]);
+    }
+    await take(other);
+    await clock.advance(4 * minute);
+    await take(one);
+    // It is no longer named, and nothing of it was lost.
+    const silent = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    other.refresh();
+    await clock.advance(0);
+    assert.equal(other.snapshot().usedToday, 7);
+    for (let count = 0; count < 3; count += 1) await take(other);
+    await store.write('quota/key', silent.value);
+    other.refresh();
+    await clock.advance(0);
+    assert.deepEqual([other.snapshot().usedToday, other.snapshot().usedThisMinute], [10, 4]);
+  });
+
+  it('adds what it sent to a new record until it has written it, and not to the former one', async () => {
+    const all = [await start(), await start()] as const;
+    const [one, other] = all;
+    for (let count = 0; count < 4; count += 1) await Promise.all([take(one), take(other)]);
+    const former = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    await store.remove('quota/key');
+    other.pauseUntil('RATE_LIMITED', new Date(begin + second), 'connected');
+    await clock.advance(0);
+    for (let times = 0; times < 2; times += 1) {
+      one.refresh();
+      await clock.advance(0);
+      assert.equal(one.snapshot().usedToday, 8);
+      other.pauseUntil('RATE_LIMITED', new Date(begin + (times + 2) * second), 'connected');
+      await clock.advance(0);
+    }
+    one.refresh();
+    await clock.advance(0);
+    assert.equal(one.snapshot().usedToday, 8);
+    // A failover to an empty replica, and back.
+    await store.write('quota/key', former.value);
+    for (const limiter of all) limiter.refresh();
+    await clock.advance(0);
+    assert.deepEqual([one.snapshot().usedToday, other.snapshot().usedToday], [8, 8]);
+  });
+
+  it('counts once what it wrote after its last account was closed', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(one);
+    const late = take(one);
+    await one.end();
+    await late.catch(() => undefined);
+    await take(other);
+    ends.unshift(one.use(limits));
+    one.refresh();
+    await clock.advance(0);
+    other.refresh();
+    await clock.advance(0);
+    assert.equal(one.snapshot().usedToday, other.snapshot().usedToday);
+  });
+
   it('counts a request from when it was sent, for the others too, if its write was answered late', async () => {
     const [one, other] = [await start(), await start()];
     await take(one, 'command');
@@ -224,6 +303,74 @@ describe('a limiter that shares its counts', () => {
     const [more, refusal] = await takeAll(other, 'command');
     assert.equal(more, limits.commandsPerMinute - 1);
     assert.ok((refusal.retryAt?.getTime() ?? 0) > sentAt + minute, `${refusal.retryAt?.toISOString()}`);
+  });
+
+  it('counts a request from when it was sent if another one counts before its write was answered', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(one, 'command');
+    await clock.advance(2 * minute);
+    const answer = store.write.bind(store);
+    store.write = async (...given) => {
+      if (given[0] !== 'quota/key') return answer(...given);
+      store.write = answer;
+      const version = await answer(...given);
+      await clock.sleep(4 * second);
+      return version;
+    };
+    const late = take(one, 'command');
+    await clock.advance(second);
+    await take(other);
+    await clock.advance(3 * second);
+    await late;
+    const sentAt = begin + 2 * minute + 4 * second;
+    const [more, refusal] = await takeAll(other, 'command');
+    assert.equal(more, limits.commandsPerMinute - 1);
+    assert.ok((refusal.retryAt?.getTime() ?? 0) > sentAt + minute, `${refusal.retryAt?.toISOString()}`);
+    assert.equal(other.snapshot().usedToday, 5);
+    await clock.advance(5 * second);
+    one.refresh();
+    await clock.advance(0);
+    assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [5, 4]);
+  });
+
+  it('stores once what a store that fails again and again has refused', async () => {
+    const one = await start();
+    await take(one);
+    const write = store.write.bind(store);
+    const away = new StateFault('unavailable', asSentence('Away.'));
+    store.write = (...given) => (given[0] === 'quota/key' ? Promise.reject(away) : write(...given));
+    for (let times = 0; times < 10; times += 1) {
+      store.fault = away;
+      store.fault = null;
+      await clock.advance(0);
+    }
+    let stored = 0;
+    store.write = (...given) => {
+      if (given[0] === 'quota/key') stored += 1;
+      return write(...given);
+    };
+    await clock.advance(6 * second);
+    assert.equal(stored, 1);
+  });
+
+  it('adds nothing to a record from which an earlier version has removed the names of the processes', async () => {
+    const [one, other] = [await start(), await start()];
+    for (let count = 0; count < 3; count += 1) await Promise.all([take(one), take(other)]);
+    const { value } = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    const isName = (name: string): boolean => name === 'process' || name === 'counted';
+    await store.write(
+      'quota/key',
+      JSON.parse(JSON.stringify(value, (name, part: unknown) => (isName(name) ? undefined : part))),
+    );
+    for (const limiter of [one, other, one]) {
+      limiter.refresh();
+      await clock.advance(0);
+      assert.deepEqual([limiter.snapshot().usedToday, limiter.snapshot().usedThisMinute], [6, 6]);
+    }
+    await take(one);
+    other.refresh();
+    await clock.advance(0);
+    assert.equal(other.snapshot().usedToday, 7);
   });
 
   for (const step of [-3_600_000, 30_000, 300_000, 3_600_000])
