@@ -96,7 +96,10 @@ export const accountOn = (
     ...changes,
   });
 
-/** The same, in a process of its own or that of its clock and store, and closed by `closeAccounts`. */
+/**
+ * The same, in a process of its own or that of its clock and store, and closed by
+ * `closeAccounts`.
+ */
 export function openTestAccount(
   simulator: Pick<Simulator, 'url'>,
   { clock, store, redactor, ...changes }: Omit<OwnChanges, 'pack'> & PackOptions = {},
