@@ -1,17 +1,8 @@
 import { strict as assert } from 'node:assert';
-import {
-  CommandAttempt,
-  openAccount,
-  Pack,
-  pastedToken,
-  resolveService,
-  VehicleError,
-  type Account,
-  type CommandRecord,
-} from '../../src/index';
+import { CommandAttempt, Pack, VehicleError, type Account, type CommandRecord } from '../../src/index';
 import { meaningOf } from '../../src/catalogue/outcomes';
 import type { DispatchOptions } from '../../src/commands/dispatcher';
-import { follow } from '../support/account';
+import { accountOn, follow } from '../support/account';
 import { demoCar } from '../../src/simulator/index';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
@@ -68,10 +59,7 @@ export async function sendAround(random: Random): Promise<DispatchesMet> {
   const service = new ServiceInProcess({ clock, dialect: random.pick(['plain', 'real']), cars: [demoCar] }, mishap);
   const pack = new Pack({ clock });
   const open = (): Account =>
-    openAccount({
-      service: resolveService('custom', { baseUrl: service.url }),
-      apiKey: 'demo-key',
-      tokens: pastedToken('demo-token'),
+    accountOn(service, {
       limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: random.pick([3, 10, 1e6]) },
       pack,
       transport: service,

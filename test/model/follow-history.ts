@@ -3,10 +3,7 @@ import {
   FollowedCommands,
   followCommand,
   MemoryStateStore,
-  openAccount,
   Pack,
-  pastedToken,
-  resolveService,
   type CommandRecord,
   type FollowedCommand,
 } from '../../src/index';
@@ -14,7 +11,7 @@ import { CommandLog } from '../../src/commands/log';
 import type { FollowReport } from '../../src/commands/follow';
 import { meaningOf, outcomes, statusWord } from '../../src/catalogue/outcomes';
 import { byRule, demoCar } from '../../src/simulator/index';
-import { withSend } from '../support/account';
+import { accountOn, withSend } from '../support/account';
 import { carCommandNames } from '../support/commands';
 import { ManualClock } from '../support/manual-clock';
 import type { Random } from '../support/random';
@@ -54,15 +51,7 @@ export async function liveThrough(random: Random): Promise<Met> {
     random.chance(badLine) ? random.pick(['lost', 'unheard', 'error', 'html', 'slow'] as const) : null;
   const service = new ServiceInProcess({ clock, dialect: random.pick(['plain', 'real']), cars: [demoCar] }, mishap);
   const { client } = withSend(
-    openAccount({
-      service: resolveService('custom', { baseUrl: service.url }),
-      apiKey: 'demo-key',
-      tokens: pastedToken('demo-token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      pack: new Pack({ clock }),
-      transport: service,
-      random: () => random.next(),
-    }),
+    accountOn(service, { pack: new Pack({ clock }), transport: service, random: () => random.next() }),
     clock,
   );
   prepare(random, service, clock);

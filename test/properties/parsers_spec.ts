@@ -3,10 +3,7 @@ import * as fc from 'fast-check';
 import {
   commandNames,
   isRecord,
-  openAccount,
   Pack,
-  pastedToken,
-  resolveService,
   VehicleError,
   type Account,
   type AccountOptions,
@@ -14,6 +11,7 @@ import {
   type ReadName,
   type Reading,
 } from '../../src/index';
+import { accountOn } from '../support/account';
 import { clock, now, reads, recorded, recordedFailures, vin } from '../support/answers';
 import { tried } from '../support/property';
 
@@ -34,15 +32,7 @@ async function withAccount<Result>(
     },
     close: () => Promise.resolve(),
   };
-  const account = openAccount({
-    pack: new Pack({ clock }),
-    service: resolveService('custom', { baseUrl: 'http://127.0.0.1:9', interfaces }),
-    apiKey: 'key',
-    tokens: pastedToken('token'),
-    limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-    random: () => 0,
-    transport,
-  });
+  const account = accountOn({ url: 'http://127.0.0.1:9' }, { pack: new Pack({ clock }), interfaces, transport });
   try {
     return await use(account);
   } finally {

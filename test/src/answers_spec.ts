@@ -6,17 +6,15 @@ import {
   isCommandName,
   isReadName,
   MemoryStateStore,
-  openAccount,
   openSession,
   Pack,
-  pastedToken,
-  resolveService,
   VehicleError,
   type Account,
   type InterfaceName,
   type ReadName,
 } from '../../src/index';
 import { anonymousAnswer } from '../../src/wire/anonymous';
+import { accountOn } from '../support/account';
 import { clock, now, reads, recorded, recordedFailures, vin, type Answer } from '../support/answers';
 import { saveSignIn } from '../support/saved-sign-in';
 import { StoredTranscripts } from '../transcripts/stored-transcripts';
@@ -61,14 +59,14 @@ describe('An answer of a real car', () => {
     const session = openSession({ state: new MemoryStateStore(), clock });
     const client = { audience: base, tokenUrl: `${base}${tokenPath}`, clientId: 'application', clientSecret: 'secret' };
     if (signsIn) await saveSignIn(session, client, 'v', 'refresh-token');
-    return (account = openAccount({
-      pack: new Pack({ clock }),
-      service: resolveService('custom', { baseUrl: base, interfaces }),
-      apiKey: 'key',
-      tokens: signsIn ? createTokenSource({ session, client, configNodeId: 'v' }) : pastedToken('token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      random: () => 0,
-    }));
+    return (account = accountOn(
+      { url: base },
+      {
+        pack: new Pack({ clock }),
+        interfaces,
+        ...(signsIn && { tokens: createTokenSource({ session, client, configNodeId: 'v' }) }),
+      },
+    ));
   };
 
   const messageOf = async (name: ReadName, { client }: Account): Promise<object> => {

@@ -1,10 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import {
-  openAccount,
   Pack,
-  pastedToken,
-  resolveService,
   MemoryStateStore,
   type Account,
   type AccountOptions,
@@ -12,7 +9,7 @@ import {
   type VehicleError,
 } from '../../src/index';
 import { chargingMemberNames, statisticsMemberNames } from '../../src/catalogue/reads';
-import { readSeveral } from '../support/account';
+import { accountOn, readSeveral } from '../support/account';
 import { ManualClock } from '../support/manual-clock';
 import { listen } from '../support/listening';
 
@@ -72,18 +69,11 @@ describe('the reads of energy, location and whole groups', () => {
     await new Promise((resolve) => service.close(resolve));
   });
 
-  const open = (interfaces?: readonly InterfaceName[], options: Partial<AccountOptions> = {}): Account =>
-    (account = openAccount({
-      service: resolveService('custom', {
-        baseUrl: `http://127.0.0.1:${port}`,
-        ...(interfaces && { interfaces }),
-      }),
-      apiKey: 'key',
-      tokens: pastedToken('token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      random: () => 0,
-      ...options,
-    }));
+  const open = (
+    interfaces?: readonly InterfaceName[],
+    options: Partial<Omit<AccountOptions, 'service'>> = {},
+  ): Account =>
+    (account = accountOn({ url: `http://127.0.0.1:${port}` }, { ...(interfaces && { interfaces }), ...options }));
 
   it('answer charging, its ten members and the end of the charge with one request', async () => {
     const { client } = open();

@@ -71,42 +71,41 @@ function packOf({ clock = systemClock, store, redactor }: PackOptions): Pack {
 
 type PackOptions = NonNullable<ConstructorParameters<typeof Pack>[0]>;
 
-type Changes = Partial<Omit<AccountOptions, 'service' | 'pack'>> &
-  PackOptions & {
-    service?: ServiceName;
-    token?: string;
-    settings?: Record<string, string>;
-    /** Those of a `custom` service. Default: every one. */
-    interfaces?: readonly InterfaceName[];
-  };
+interface OwnChanges extends Partial<Omit<AccountOptions, 'service'>> {
+  service?: ServiceName;
+  token?: string;
+  settings?: Record<string, string>;
+  /** Those of a `custom` service. Default: every one. */
+  interfaces?: readonly InterfaceName[];
+}
 
 /**
- * An account on a simulated service, as a `custom` configuration gives it; limits out of the
- * way unless asked for.
+ * An account on a simulated service, as a `custom` configuration gives it, which the test closes;
+ * limits out of the way unless asked for.
  */
-export function openTestAccount(
-  simulator: Pick<Simulator, 'url'>,
-  {
-    service = 'custom',
-    token = 'demo-token',
-    settings = {},
-    interfaces,
-    clock,
-    store,
-    redactor,
-    ...changes
-  }: Changes = {},
-): SendingAccount & { log: CommandLog } {
-  const pack = packOf({ ...(clock && { clock }), ...(store && { store }), ...(redactor && { redactor }) });
-  const account = openAccount({
-    service: resolveService(service, { baseUrl: simulator.url, ...settings, ...(interfaces && { interfaces }) }),
+export const accountOn = (
+  { url }: Pick<Simulator, 'url'>,
+  { service = 'custom', token = 'demo-token', settings = {}, interfaces, ...changes }: OwnChanges = {},
+): Account =>
+  openAccount({
+    service: resolveService(service, { baseUrl: url, ...settings, ...(interfaces && { interfaces }) }),
     apiKey: 'demo-key',
     tokens: pastedToken(token),
     limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
     random: () => 0,
-    pack,
     ...changes,
   });
+
+/**
+ * The same, in a process of its own or that of its clock and store, and closed by
+ * `closeAccounts`.
+ */
+export function openTestAccount(
+  simulator: Pick<Simulator, 'url'>,
+  { clock, store, redactor, ...changes }: Omit<OwnChanges, 'pack'> & PackOptions = {},
+): SendingAccount & { log: CommandLog } {
+  const pack = packOf({ ...(clock && { clock }), ...(store && { store }), ...(redactor && { redactor }) });
+  const account = accountOn(simulator, { pack, ...changes });
   accounts.push(account);
   return Object.assign(withSend(account, clock), { log: pack.log });
 }

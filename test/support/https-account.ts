@@ -3,15 +3,8 @@
  * proxies). It reads, sends a command and refreshes a token at the service with each of these base
  * URLs, and prints what each of them gave: `ok` or the sentence of the error.
  */
-import {
-  createTokenSource,
-  MemoryStateStore,
-  openAccount,
-  openSession,
-  pastedToken,
-  resolveService,
-} from '../../src/index';
-import { withSend } from './account';
+import { createTokenSource, MemoryStateStore, openSession } from '../../src/index';
+import { accountOn, withSend } from './account';
 import { saveSignIn } from './saved-sign-in';
 
 const resultOf = (work: Promise<unknown>): Promise<string> =>
@@ -21,15 +14,7 @@ const resultOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 async function use(baseUrl: string): Promise<object> {
-  const account = withSend(
-    openAccount({
-      service: resolveService('custom', { baseUrl }),
-      apiKey: 'key',
-      tokens: pastedToken('token'),
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      random: () => 0,
-    }),
-  );
+  const account = withSend(accountOn({ url: baseUrl }));
   const session = openSession({ state: new MemoryStateStore() });
   const client = { audience: baseUrl, tokenUrl: `${baseUrl}/token`, clientId: 'client', clientSecret: 'secret' };
   const tokens = createTokenSource({ client, configNodeId: 'configNodeId', session });

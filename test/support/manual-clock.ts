@@ -142,6 +142,11 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
+  /** When the next timer is due, in monotonic time; Infinity without one. */
+  get nextDue(): number {
+    return Math.min(Infinity, ...[...this.#timers].map(({ due }) => due));
+  }
+
   after(ms: number, callback: () => void): () => void {
     const timer = { due: this.#now + Math.max(0, ms), callback };
     this.#timers.add(timer);

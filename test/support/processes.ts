@@ -1,4 +1,4 @@
-import { RedisPresence, openAccount, Pack, pastedToken, resolveService, type Account } from '../../src/index';
+import { RedisPresence, Pack, resolveService, type Account } from '../../src/index';
 import { asSentence } from '../../src/sentence';
 import { demoCar } from '../../src/simulator/index';
 import type { SimulatorOptions } from './simulator';
@@ -12,6 +12,7 @@ import {
   type StoredEntry,
 } from '../../src/state/state-store';
 import { ServiceInProcess, type Mishap } from '../model/service-in-process';
+import { accountOn } from './account';
 import { ManualClock } from './manual-clock';
 import { SharedMemory } from './shared-memory';
 
@@ -115,10 +116,8 @@ export class Processes {
     const presence = new RedisPresence({ store: line, group, clock });
     this.#ends.push(presence.use());
     const pack = new Pack({ clock, presence, store: line });
-    const account = openAccount({
-      service: resolveService('custom', { baseUrl: service.url }),
+    const account = accountOn(service, {
       apiKey,
-      tokens: pastedToken('demo-token'),
       id: 'vehicle',
       limits,
       pack,
@@ -126,7 +125,6 @@ export class Processes {
         send: (request) => (line.isDead ? Promise.reject(away()) : service.send(request)),
         close: () => Promise.resolve(),
       },
-      random: () => 0,
     });
     return { line, pack, presence, account };
   }

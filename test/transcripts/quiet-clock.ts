@@ -14,7 +14,6 @@ interface Arrival {
  * next timer. So the same flow has the same times in each run, and a day passes in a second.
  */
 export class QuietClock extends ManualClock {
-  readonly #due = new Set<{ at: number }>();
   /**
    * Requests that a client has begun and not ended, and those that a server has and did not end.
    */
@@ -44,27 +43,13 @@ export class QuietClock extends ManualClock {
     for (const [channel, listener] of this.#listeners) unsubscribe(channel, listener);
   }
 
-  override after(ms: number, callback: () => void): () => void {
-    const timer = { at: this.monotonic() + Math.max(0, ms) };
-    this.#due.add(timer);
-    const cancel = super.after(ms, () => {
-      this.#due.delete(timer);
-      callback();
-    });
-    return () => {
-      this.#due.delete(timer);
-      cancel();
-    };
-  }
-
   /** Lets time pass, with everything that is due in it. */
   async pass(ms: number): Promise<void> {
     const end = this.monotonic() + ms;
     for (;;) {
       await this.quiet();
-      const next = Math.min(...[...this.#due].map(({ at }) => at));
-      if (next > end) break;
-      await this.advance(Math.max(0, next - this.monotonic()));
+      if (this.nextDue > end) break;
+      await this.advance(Math.max(0, this.nextDue - this.monotonic()));
     }
     await this.advance(end - this.monotonic());
     await this.quiet();
@@ -79,9 +64,8 @@ export class QuietClock extends ManualClock {
     for (;;) {
       await this.quiet();
       if (isSo()) return;
-      const next = Math.min(...[...this.#due].map(({ at }) => at));
-      if (next > end) throw new Error('It did not come to this within an hour.');
-      await this.advance(Math.max(0, next - this.monotonic()));
+      if (this.nextDue > end) throw new Error('It did not come to this within an hour.');
+      await this.advance(Math.max(0, this.nextDue - this.monotonic()));
     }
   }
 

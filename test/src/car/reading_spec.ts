@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { parsePlace, placeOf, readEach, VehicleError, type AnyReadName, type Reading } from '../../../src/index';
-import { isInside } from '../../../src/car/places';
+import { placeOf, readEach, VehicleError, type AnyReadName, type Reading } from '../../../src/index';
 import { isTripEnd } from '../../../src/car/times';
 import type { ReadingInfo } from '../../../src/car/reading';
 
@@ -85,77 +84,6 @@ describe('The place of a reading', () => {
     assert.deepEqual(placeOf(reading('location', position)), { lat: 57.7, lon: 11.97 });
     assert.deepEqual(placeOf(await several('doors', 'location')), { lat: 57.7, lon: 11.97 });
   });
-});
-
-describe('A place', () => {
-  const home = { name: 'Home', latitude: 57.7, longitude: 11.97, radius: 300 };
-  const taken: [given: object, place: object][] = [
-    [home, home],
-    [{ ...home, name: ' Home ', latitude: ' 57,7 ', longitude: '11.97', radius: '300' }, home],
-    [
-      { ...home, radius: null },
-      { ...home, radius: 200 },
-    ],
-    [
-      { ...home, radius: '' },
-      { ...home, radius: 200 },
-    ],
-    [
-      { ...home, radius: undefined },
-      { ...home, radius: 200 },
-    ],
-    [
-      { ...home, latitude: -90, longitude: -180, radius: 1 },
-      { ...home, latitude: -90, longitude: -180, radius: 1 },
-    ],
-    [
-      { ...home, latitude: 90, longitude: 180, radius: 1_000_000 },
-      { ...home, latitude: 90, longitude: 180, radius: 1_000_000 },
-    ],
-  ];
-  for (const [given, place] of taken)
-    it(`is taken from ${JSON.stringify(given)}`, () => assert.deepEqual(parsePlace(given), place));
-
-  const refused: unknown[] = [
-    null,
-    'Home',
-    { ...home, name: 7 },
-    { ...home, name: ' ' },
-    { ...home, latitude: 90.1 },
-    { ...home, latitude: '' },
-    { ...home, latitude: ' ' },
-    { ...home, latitude: null },
-    { ...home, latitude: [57] },
-    { ...home, longitude: -180.1 },
-    { ...home, longitude: 'east' },
-    { ...home, radius: 0.9 },
-    { ...home, radius: 1_000_001 },
-    { ...home, radius: 'near' },
-  ];
-  for (const given of refused) it(`is not ${JSON.stringify(given)}`, () => assert.equal(parsePlace(given), null));
-
-  // A degree of a great circle of the earth (6,371 km) is 111,195 m; one of longitude at 60° north
-  // is half of that, less 1 m.
-  const distances: [from: number[], to: number[], meters: number][] = [
-    [[10, 20], [11, 20], 111_195],
-    [[0, 20], [0, 19], 111_195],
-    [[60, 10], [60, 11], 55_597],
-    [[-60, 10], [-60, 9], 55_597],
-    [[89.5, 0], [89.5, 180], 111_195],
-  ];
-  for (const [[latitude = 0, longitude = 0], [otherLatitude = 0, otherLongitude = 0], meters] of distances)
-    it(`has a car inside its radius that is ${meters} m away, and no car 2 m outside of it`, () => {
-      const car = { latitude: otherLatitude, longitude: otherLongitude };
-      const place = { name: 'Home', latitude, longitude };
-      assert.equal(isInside(car, { ...place, radius: meters + 1 }), true);
-      assert.equal(isInside(car, { ...place, radius: meters - 2 }), false);
-    });
-
-  it('has no car inside that is on the other side of the earth', () =>
-    assert.equal(
-      isInside({ latitude: 0, longitude: 180 }, { ...home, latitude: 0, longitude: 0, radius: 1e6 }),
-      false,
-    ));
 });
 
 describe('A trip', () => {

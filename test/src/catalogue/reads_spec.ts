@@ -9,7 +9,7 @@ import {
   type InterfaceName,
   type ReadName,
 } from '../../../src/catalogue/reads';
-import { scopesOfRead, signInScopes } from '../../../src/catalogue/scopes';
+import { scopesOfRead } from '../../../src/catalogue/scopes';
 
 const living: readonly InterfaceName[] = ['connected-v2', 'energy-v2', 'location-v1'];
 /** Those of docs/internals/service.md 1. */
@@ -80,35 +80,5 @@ describe('A command', () => {
       assert.equal(proofReadOf(name), proof, name);
       assert.equal(needsOfCommand(name, ['connected-v1']).scopes.length, v1 ? 1 : 0, name);
     }
-  });
-});
-
-describe('The scopes of a sign-in', () => {
-  it('are named by the access that a person can leave out, if the service has any for it', () => {
-    const { scopes, optional } = signInScopes(living, { access: ['unlock', 'location', 'charging'] });
-    assert.deepEqual(optional, [
-      { access: 'unlock', scopes: ['conve:unlock'] },
-      { access: 'location', scopes: ['location:read'] },
-      { access: 'charging', scopes: ['energy:state:read', 'energy:capability:read'] },
-    ]);
-    assert.ok(scopes.includes('conve:unlock') && !scopes.includes('conve:lock'));
-    assert.deepEqual(signInScopes(['connected-v2'], { access: ['location', 'lock'], readOnly: true }).optional, []);
-    assert.deepEqual(signInScopes(['connected-v1']).scopes.sort(), [
-      'conve:commands',
-      'conve:doors_status',
-      'conve:honk_flash',
-      'conve:lock',
-      'conve:lock_status',
-      'conve:unlock',
-      'conve:windows_status',
-      'openid',
-    ]);
-    assert.deepEqual(signInScopes(['connected-v1'], { readOnly: true, access: [] }).scopes.sort(), [
-      'conve:commands',
-      'conve:doors_status',
-      'conve:lock_status',
-      'conve:windows_status',
-      'openid',
-    ]);
   });
 });

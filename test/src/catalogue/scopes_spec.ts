@@ -46,6 +46,10 @@ describe('The scopes', () => {
     for (const scope of Object.values(['conve:lock', 'conve:unlock', 'conve:honk_flash', 'conve:engine_start_stop']))
       assert.ok(!scopes.includes(scope), scope);
     assert.ok(scopes.includes('location:read') && scopes.includes('energy:state:read'));
+    const brief = signInScopes(['connected-v1'], { access: ['location', 'lock'], readOnly: true });
+    // That of the list of commands is also that of a link to follow.
+    assert.ok(brief.scopes.includes('conve:commands'));
+    assert.deepEqual(brief.optional, []);
   });
 
   it('that a person adds are those between the spaces, as they are written and each once', () => {

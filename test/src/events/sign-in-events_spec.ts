@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { openAccount, Pack, resolveService, type Account } from '../../../src/index';
+import { Pack, type Account } from '../../../src/index';
 import { CarEvents } from '../../../src/events/car-events';
 import { CarRunner } from '../../../src/car-runner';
 import type { EventRunner } from './event-runners';
@@ -10,6 +10,7 @@ import { Seal } from '../../../src/state/seal';
 import { SealedStateStore } from '../../../src/state/sealed-store';
 import { MemoryStateStore } from '../../../src/state/state-store';
 import { demoCar } from '../../../src/simulator/index';
+import { accountOn } from '../../support/account';
 import { signInAtPage } from '../../support/editor-client';
 import { itLong } from '../../support/long';
 import { ManualClock } from '../../support/manual-clock';
@@ -60,12 +61,10 @@ describe('The events of a sign-in', function () {
 
   /** Opens the account and the runner, as a start of Node-RED does. */
   async function start(): Promise<void> {
-    account = openAccount({
+    account = accountOn(identity.simulator, {
       pack: new Pack({ clock }),
-      service: resolveService('custom', { baseUrl: identity.simulator.url, mediaTypeVendor: 'volvocars' }),
-      apiKey: 'demo-key',
+      settings: { mediaTypeVendor: 'volvocars' },
       tokens: createTokenSource({ client: identity.client, configNodeId: 'car', session }),
-      limits: { requestsPerDay: 10_000, requestsPerMinute: 100, commandsPerMinute: 10 },
     });
     const { client } = account;
     const signIn = account.signIn.bind(account);

@@ -15,6 +15,8 @@ import { LocalPresence } from '../../../src/state/presence';
 import type { RedisStateStore } from '../../../src/state/redis-store';
 import { StateFault, type SharedStore, type StateStore } from '../../../src/state/state-store';
 import { asSentence } from '../../../src/sentence';
+import { ManualClock } from '../../support/manual-clock';
+import { Random } from '../../support/random';
 import { startSimulator, type Simulator } from '../../support/simulator';
 import { createTransport, type Transport } from '../../../src/http/transport';
 import { openRedis, RedisServer } from '../../support/redis-server';
@@ -113,7 +115,7 @@ class Year {
   };
   readonly #options: YearOptions;
   readonly #random: () => number;
-  readonly #world = new World();
+  readonly #world = new World('2026-01-01T00:00:00Z');
   /** Its key is derived once for all processes, outside of the time that is watched. */
   readonly #seal = new Seal(secret);
   readonly #transport: Transport = createTransport();
@@ -133,7 +135,8 @@ class Year {
 
   constructor(options: YearOptions) {
     this.#options = options;
-    this.#random = randomNumbers(options.seed);
+    const random = new Random(options.seed);
+    this.#random = () => random.next();
   }
 
   async open(): Promise<void> {
@@ -193,7 +196,7 @@ class Year {
     await this.#world.runFor(Math.min(ms, awake));
     const isCalm = this.#world.now() - this.#diedAt > minute;
     const asleep = isCalm ? Math.max(0, ms - 2 * awake) : 0;
-    this.#world.sleepThrough(asleep);
+    this.#world.skip(asleep);
     await this.#world.runFor(Math.max(0, ms - awake - asleep));
   }
 
@@ -517,42 +520,13 @@ const away = (): StateFault => new StateFault('unavailable', asSentence('The sha
 
 const never = new Promise<never>(() => undefined);
 
-interface Timer {
-  due: number;
-  callback: () => void;
-}
-
 /**
  * A clock that moves from timer to timer, and only when no file is being read and
  * no answer is awaited.
  */
-class World implements Clock {
-  #now = Date.parse('2026-01-01T00:00:00Z');
+class World extends ManualClock {
   #busy = 0;
   #rest = (): void => undefined;
-  readonly #timers = new Set<Timer>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  monotonic(): number {
-    return this.#now;
-  }
-
-  uptime(): number {
-    return this.#now;
-  }
-
-  after(ms: number, callback: () => void): () => void {
-    const timer = { due: this.#now + Math.max(0, ms), callback };
-    this.#timers.add(timer);
-    return () => void this.#timers.delete(timer);
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return sleepOn(this, ms, signal);
-  }
 
   async during<T>(work: Promise<T>): Promise<T> {
     this.#busy += 1;
@@ -564,16 +538,8 @@ class World implements Clock {
     }
   }
 
-  /** What is due meanwhile comes after it. */
-  sleepThrough(ms: number): void {
-    this.#now += ms;
-  }
-
-  async runFor(ms: number): Promise<void> {
-    const end = this.#now + ms;
-    do await this.#quiet();
-    while (this.#fireNext(end));
-    this.#now = end;
+  runFor(ms: number): Promise<void> {
+    return this.advance(ms, () => this.#quiet());
   }
 
   /** Time passes until all of it is done. */
@@ -584,17 +550,9 @@ class World implements Clock {
     for (;;) {
       await this.#quiet();
       if (!pending) return void (await all);
-      if (!this.#fireNext(Infinity)) throw new Error('Somebody waits for nothing.');
+      if (this.nextDue === Infinity) throw new Error('Somebody waits for nothing.');
+      await this.runFor(Math.max(0, this.nextDue - this.monotonic()));
     }
-  }
-
-  #fireNext(until: number): boolean {
-    const next = [...this.#timers].filter((timer) => timer.due <= until).sort((a, b) => a.due - b.due)[0];
-    if (next === undefined) return false;
-    this.#timers.delete(next);
-    this.#now = Math.max(this.#now, next.due);
-    next.callback();
-    return true;
   }
 
   async #quiet(): Promise<void> {
@@ -605,15 +563,4 @@ class World implements Clock {
       turns = -1;
     }
   }
-}
-
-/** Mulberry32: the same numbers from the same seed. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -25,20 +25,6 @@ describe('the simulated service, read in the plain dialect', () => {
     assert.equal((await bench.raw('/images/nothing')).status, 404);
   });
 
-  it('lists the commands of a car, each at its address', async () => {
-    const { data } = (await bench.get(`${v2}/{vin}/commands`)).body;
-    const at = (version: string, name: string) =>
-      `${bench.simulator.url}/connected-vehicle/${version}/vehicles/${bench.vin}/commands/${name}`;
-    assert.deepEqual(data, [
-      ...['lock', 'lock-reduced-guard', 'unlock'].map((command) => ({ command, href: at('v2', command) })),
-      ...['flash', 'honk', 'honk-flash'].map((command) => ({ command, href: at('v1', command) })),
-      ...['climatization-start', 'climatization-stop', 'engine-start', 'engine-stop'].map((command) => ({
-        command,
-        href: at('v2', command),
-      })),
-    ]);
-  });
-
   it('has the resource of an opening true for open and ajar, false for closed, and null for any other word', async () => {
     const opened = async (name: string) =>
       (await bench.get(`${extended}/{vin}/resources/${name}`)).body['resourceValue']?.['value'];

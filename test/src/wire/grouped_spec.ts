@@ -13,6 +13,15 @@ const read = (
   fromGroup(name, { data }, null).payload;
 
 describe('a resource out of a group', () => {
+  const fine = {
+    brakeLightCenterWarning: word('NO_WARNING'),
+    hazardLightsWarning: word('UNSPECIFIED'),
+    reverseLightsWarning: null,
+  };
+  const broken = (...members: string[]): object => ({
+    ...fine,
+    ...Object.fromEntries(members.map((member) => [member, word('FAILURE')])),
+  });
   const rows: [ResourceName, object, unknown, string | null, raw?: object][] = [
     ['averageFuelConsumption', { averageFuelConsumption: number(7.23, 'l/100km') }, 7.23, 'liters per 100 kilometers'],
     [
@@ -97,6 +106,24 @@ describe('a resource out of a group', () => {
     ['rearLeftTyrePressure', { rearLeft: word('HIGH_PRESSURE') }, 'HIGH', null],
     ['rearRightTyrePressure', { rearRight: word('LOWSOFT') }, 'LOWSOFT', null],
     ['rearLeftWindowOpen', { rearLeftWindow: word('AJAR') }, true, null, { value: 'AJAR', unit: null }],
+    ['oilLevel', { oilLevelWarning: word('SERVICE_REQUIRED') }, null, null, { value: 'SERVICE_REQUIRED', unit: null }],
+    ['kmToService', { distanceToService: number(5, 'furlongs') }, null, 'kilometers', { value: 5, unit: 'furlongs' }],
+    // It may be days or months.
+    ['monthsToService', { timeToService: number(17, null) }, null, 'months', { value: 17, unit: null }],
+    ['bulbFailure', broken('highBeamLeftWarning'), 'HIGH_BEAM_LEFT', null],
+    ['bulbFailure', broken('brakeLightLeftWarning', 'brakeLightRightWarning'), 'STOP_ANY', null],
+    ['bulbFailure', broken('turnIndicationRearRightWarning'), 'RIGHT_TURN_ANY', null],
+    ['bulbFailure', broken('highBeamLeftWarning', 'highBeamRightWarning'), 'MULTIPLE', null],
+    ['bulbFailure', broken('fogLightRearWarning', 'registrationPlateLightWarning'), 'MULTIPLE', null],
+    // It has no word for some lights, and does not say that all is well if a light has a new word.
+    [
+      'bulbFailure',
+      broken('registrationPlateLightWarning'),
+      null,
+      null,
+      { value: 'registrationPlateLightWarning', unit: null },
+    ],
+    ['bulbFailure', { ...fine, fogLightFrontWarning: word('FLICKERS') }, null, null, { value: 'FLICKERS', unit: null }],
   ];
   it('has the value, the word and the unit of the extended interface, and raw what they lose', () => {
     for (const [name, data, value, unit, raw] of rows)
@@ -146,69 +173,6 @@ describe('a resource out of a group', () => {
     assert.equal(read('tailGateOpen', { tailgate: word('CLOSED'), tailGate: word('OPEN') }).value, null);
     assert.equal(read('tailGateOpen', { tailgate: word('UNSPECIFIED'), tailGate: word('OPEN') }).value, true);
     assert.equal(read('tailGateOpen', { tailgate: word('OPEN'), tailGate: word('OPEN') }).value, true);
-  });
-
-  it('passes on as raw what came instead of a value', () => {
-    assert.deepEqual(read('oilLevel', { oilLevelWarning: word('SERVICE_REQUIRED') }), {
-      value: null,
-      unit: null,
-      timestamp,
-      raw: { value: 'SERVICE_REQUIRED', unit: null },
-    });
-    assert.deepEqual(read('kmToService', { distanceToService: number(5, 'furlongs') }), {
-      value: null,
-      unit: 'kilometers',
-      timestamp,
-      raw: { value: 5, unit: 'furlongs' },
-    });
-  });
-
-  it('is unknown if a time to service has no unit: it may be days or months', () => {
-    assert.deepEqual(read('monthsToService', { timeToService: number(17, null) }), {
-      value: null,
-      unit: 'months',
-      timestamp,
-      raw: { value: 17, unit: null },
-    });
-  });
-
-  describe('bulbFailure', () => {
-    const fine = {
-      brakeLightCenterWarning: word('NO_WARNING'),
-      hazardLightsWarning: word('UNSPECIFIED'),
-      reverseLightsWarning: null,
-    };
-    const broken = (...members: string[]): object => ({
-      ...fine,
-      ...Object.fromEntries(members.map((member) => [member, word('FAILURE')])),
-    });
-
-    for (const [members, value] of [
-      [['highBeamLeftWarning'], 'HIGH_BEAM_LEFT'],
-      [['brakeLightLeftWarning', 'brakeLightRightWarning'], 'STOP_ANY'],
-      [['turnIndicationRearRightWarning'], 'RIGHT_TURN_ANY'],
-      [['highBeamLeftWarning', 'highBeamRightWarning'], 'MULTIPLE'],
-      [['fogLightRearWarning', 'registrationPlateLightWarning'], 'MULTIPLE'],
-    ] as const) {
-      it(`is ${value} for ${members.join(' and ')}`, () =>
-        assert.deepEqual(read('bulbFailure', broken(...members)), { value, unit: null, timestamp }));
-    }
-
-    it('has no word for some lights, and names them as raw', () => {
-      assert.deepEqual(read('bulbFailure', broken('registrationPlateLightWarning')), {
-        value: null,
-        unit: null,
-        timestamp,
-        raw: { value: 'registrationPlateLightWarning', unit: null },
-      });
-    });
-
-    it('does not say that all is well if a light has a new word', () => {
-      assert.deepEqual(read('bulbFailure', { ...fine, fogLightFrontWarning: word('FLICKERS') }).raw, {
-        value: 'FLICKERS',
-        unit: null,
-      });
-    });
   });
 });
 

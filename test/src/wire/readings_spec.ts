@@ -55,11 +55,6 @@ describe('windows and doors', () => {
     }
   });
 
-  it('is open if one member is open and another is unknown', () => {
-    const { openness } = parseWindows({ data: { ...closedV1, rearLeft: null, rearRight: member('OPEN') } });
-    assert.deepEqual(openness, { open: ['rearRight'], unknown: ['rearLeft'], allClosed: false });
-  });
-
   it('has only unknown values for an empty body, and rejects a body of another kind', () => {
     assert.equal(parseWindows({}).openness?.allClosed, null);
     assert.equal(parseWindows({ data: null }).openness?.allClosed, null);
