@@ -61,7 +61,7 @@ const withHistory: Install = async (userDir) => {
 
 describe(`The tab "Cars" in a browser${pendingNote}`, function () {
   skipAfterFailure(this);
-  const started = useEditors(flows, { install: withHistory, args: ['--host-resolver-rules=MAP garage 127.0.0.1'] });
+  const started = useEditors(flows, { install: withHistory });
   let page: Page;
   const complaints: string[] = [];
   /** What came over the editor's connection, and what the tab got from the runtime. */

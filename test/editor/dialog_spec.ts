@@ -19,17 +19,13 @@ import { itLong } from '../support/long';
 describe(`The dialog of a vehicle in a browser${pendingNote}`, function () {
   skipAfterFailure(this);
   let service: Simulator;
-  const started = useEditor(
-    [],
-    {
-      height: 1200,
-      // Chromium reports this for a window that cannot be closed because it shows the
-      // browser's own error page.
-      isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
-      prepare: (opened) => opened.addInitScript(askOften),
-    },
-    { args: ['--host-resolver-rules=MAP garage 127.0.0.1'] },
-  );
+  const started = useEditor([], {
+    height: 1200,
+    // Chromium reports this for a window that cannot be closed because it shows the browser's own
+    // error page.
+    isKnown: (text) => text.startsWith('Unsafe attempt to initiate navigation'),
+    prepare: (opened) => opened.addInitScript(askOften),
+  });
   let page: Page;
 
   before(async () => {

@@ -6,9 +6,7 @@ import { openEditor, partOf, pendingNote, useEditors } from '../support/editor-b
 import { everyNth } from '../support/long';
 
 describe(`The editor in Home Assistant${pendingNote}`, () => {
-  const started = useEditors([{ id: 'car', type: 'connected-vehicle', name: 'Car', service: 'volvo-cars' }], {
-    args: ['--host-resolver-rules=MAP homeassistant 127.0.0.1'],
-  });
+  const started = useEditors([{ id: 'car', type: 'connected-vehicle', name: 'Car', service: 'volvo-cars' }]);
   const prefix = '/api/hassio_ingress/a-token';
   let homeAssistant: Server;
 

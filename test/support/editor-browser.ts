@@ -14,12 +14,16 @@ const missing = existsSync(executablePath)
 export const pendingNote = missing && ` (pending: ${missing})`;
 
 /**
- * What a test does not need: a process for the graphics card, and the popups of the address bar,
- * which each new window would load. The last list of features replaces that of Playwright, of which
- * the other names are.
+ * What a test does not need: processes for the graphics card, for the network and for a page that
+ * may come; the compilers for code that runs for long; and the popups of the address bar, which
+ * each new window would load. The last lists of features replace those of Playwright, of which the
+ * other names are.
  */
 const spared = [
   '--in-process-gpu',
+  '--renderer-process-limit=1',
+  '--js-flags=--no-opt --no-maglev',
+  '--enable-features=NetworkServiceInProcess2,CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies',
   '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch',
 ];
 
@@ -30,10 +34,32 @@ function needBrowser(suite: Mocha.Context): void {
   suite.skip();
 }
 
-/** Starts the browser, with more arguments. Without one, the suite is skipped, and fails in CI. */
+/** Names of this machine, as other machines in a house have them. */
+const hosts = '--host-resolver-rules=MAP garage 127.0.0.1, MAP homeassistant 127.0.0.1';
+
+/**
+ * Starts the browser, with more arguments, which replace those of the same name. Without one, the
+ * suite is skipped, and fails in CI.
+ */
 export async function launchBrowser(suite: Mocha.Context, ...more: string[]): Promise<Browser> {
   needBrowser(suite);
-  return chromium.launch({ executablePath, args: ['--no-sandbox', ...spared, ...more] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...spared, hosts, ...more] });
+}
+
+/** In a worker of Mocha, its files share a browser, which ends with the worker. */
+const isWorker = process.env['MOCHA_WORKER_ID'] !== undefined;
+let ofWorker: Browser | undefined;
+
+async function takeBrowser(suite: Mocha.Context, args: readonly string[]): Promise<Browser> {
+  if (!isWorker || args.length > 0) return launchBrowser(suite, ...args);
+  if (ofWorker?.isConnected() !== true) ofWorker = await launchBrowser(suite);
+  return ofWorker;
+}
+
+async function giveBack(browser: Browser): Promise<void> {
+  if (browser !== ofWorker) return browser.close();
+  await Promise.all(browser.contexts().map((context) => context.close()));
+  contexts.delete(browser);
 }
 
 /** What the tests of an editor use. Both are there before the hooks of the suite run. */
@@ -44,7 +70,7 @@ export interface Started {
 
 /**
  * Starts a browser, with more arguments, and a Node-RED with few nodes, both at the same time, and
- * ends them after the suite.
+ * ends them after the suite. Without more arguments, the browser may be that of the worker.
  */
 export function useEditors(
   flows: readonly object[] = [],
@@ -60,12 +86,12 @@ export function useEditors(
   before(async function () {
     needBrowser(this);
     [started.browser, started.nodeRed] = await Promise.all([
-      launchBrowser(this, ...args),
+      takeBrowser(this, args),
       startNodeRed(flows, install, settings, clock?.environment),
     ]);
   });
   after(async () => {
-    await started.browser?.close();
+    if (started.browser !== undefined) await giveBack(started.browser);
     await started.nodeRed?.stop();
   });
   return started;
