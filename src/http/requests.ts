@@ -8,7 +8,7 @@ import { setNewest } from '../util/bounded';
 import type { Signal } from '../util/cancellation';
 import { iso, type Clock } from '../util/clock';
 import { parseJson } from '../util/json';
-import { partsOfUrl } from './addresses';
+import type { Address, ReadAddress } from './addresses';
 import type { TokenSource } from './token-source';
 import { isRefusedCertificate, isReset } from './network-faults';
 import type { Transport, TransportRequest, TransportResponse } from './transport';
@@ -27,8 +27,6 @@ interface RequestsOptions {
   tokens: TokenSource;
   limiter: RateLimiter;
   shared: SharedReads<Answer>;
-  /** Readings are shared only between accounts with the same one. */
-  tokenOwner: string;
   /** How old another reader's answer may be, in milliseconds; 0 shares nothing. */
   shareForMs: number;
   transport: Transport;
@@ -42,8 +40,7 @@ interface RequestsOptions {
 export interface GetRequest {
   /** The API whose daily quota the request counts for. */
   api: ApiName;
-  url: URL;
-  accept: string;
+  address: ReadAddress;
   /** Besides `openid`; named in the error when the token lacks one. */
   scopes: readonly string[];
   /**
@@ -71,8 +68,6 @@ export interface LastRead {
   text: string;
   /** What it was parsed to. */
   body: unknown;
-  /** The key of its answer among those that are shared, and the object that it was made for. */
-  shared?: { url: URL; key: string };
 }
 
 export interface PostRequest {
@@ -190,7 +185,7 @@ const debug = debuglog('connected-vehicle');
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #clock: Clock;
-  readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: URL })[] = [];
+  readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: Address })[] = [];
   /** The last answer of each address. */
   readonly #answers = new Map<string, Parameters<typeof anonymousAnswer>>();
   /**
@@ -250,13 +245,10 @@ export class Requests {
    * @throws VehicleError with a code of docs/internals/contract.md 6
    */
   get(request: GetRequest): Promise<SharedAnswer> {
-    const { shared, shareForMs, tokenOwner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, keep, kind, last, signal } = request;
-    // The client passes the same object while the address is the same.
-    const known = last?.shared?.url === url ? last.shared : { url, key: `${url.href} ${accept} ${tokenOwner}` };
-    if (last !== undefined) last.shared = known;
+    const { shared, shareForMs } = this.#options;
+    const { address, maxAgeMs = shareForMs, keep, kind, signal } = request;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'forCommand', signal };
-    const read = (): Promise<SharedAnswer> => shared.read(known.key, options, (until) => this.#load(request, until));
+    const read = (): Promise<SharedAnswer> => shared.read(address.key, options, (until) => this.#load(request, until));
     return read().catch((error: unknown) => {
       // This read had joined the request of another account, and that account was closed.
       const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
@@ -267,13 +259,13 @@ export class Requests {
 
   /** Asks the service until it answers or nothing more can be tried. */
   async #load(request: GetRequest, signal: Signal | undefined): Promise<Answer> {
-    const { api, url, accept, kind = 'read' } = request;
+    const { api, address: url, kind = 'read' } = request;
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
     for (;;) {
       const options = { api, deadline, signal };
       const token = this.#tokenAtOnce(kind, options) ?? (await this.#tokenAndQuota(kind, options));
-      const headers = this.#headers(token, 'accept', accept);
+      const headers = this.#headers(token, 'accept', url.accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
       const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent, request.last);
       if (answer !== null && answer.body !== undefined) {
@@ -291,14 +283,14 @@ export class Requests {
   async #canRetry(
     failure: VehicleError,
     left: Record<keyof typeof retries, number>,
-    { kind, url }: GetRequest,
+    { kind, address }: GetRequest,
     token: string,
     { deadline, signal }: { deadline: number; signal: Signal | undefined },
   ): Promise<boolean> {
     if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
     if (failure.code === 'SIGN_IN_REQUIRED')
       return (await this.#options.tokens.onUnauthorized(token, signal)) && (left.refusedToken -= 1) >= 0;
-    if (kind !== 'forCommand' && this.#failing.get(url.href) === failure.code) return false;
+    if (kind !== 'forCommand' && this.#failing.get(address.href) === failure.code) return false;
     if (isReset(failure) && (left.reset -= 1) >= 0) return true;
     const pause = this.#pause(retries.transient + 1 - left.transient, failure);
     if (!isTransient(failure) || this.#clock.monotonic() + pause > deadline || (left.transient -= 1) < 0) return false;
@@ -440,7 +432,7 @@ export class Requests {
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     const { body } = response;
-    const { path } = partsOfUrl(url);
+    const { pathname: path } = url;
     if (body.length <= maxAnswerLength) {
       // The path alone for a read, because it is at hand: reads are many, and each text costs.
       const key = method === 'GET' ? path : `${method} ${path}`;
