@@ -121,7 +121,8 @@ export { Guard } from './guard/reducer';
 export type { GuardSettings } from './guard/options';
 export type { GuardEvent, GuardRead, GuardView } from './guard/types';
 export { guardText } from './guard/text';
-export { getOrMake, setNewest } from './util/bounded';
+export { setNewest } from './util/bounded';
+export { getOrMake } from './util/get-or-make';
 export { parseRange, timeZoneOf, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.

@@ -8,7 +8,7 @@ import { clockTime, sentence } from '../sentence';
 import type { Presence } from '../state/presence';
 import { hashed, readForUpdate, StateFault, retryOnConflict } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
-import { getOrMake } from '../util/bounded';
+import { getOrMake } from '../util/get-or-make';
 import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
