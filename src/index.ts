@@ -15,7 +15,7 @@ export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
 export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, timeOf, type Clock } from './util/clock';
-export { dayMs, hourMs } from './util/durations';
+export { dayMs, hourMs, minuteMs, secondMs } from './util/durations';
 export { copyOfJson, isEmpty, isRecord, memberOf, parseJson } from './util/json';
 export { Listeners } from './util/listeners';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';

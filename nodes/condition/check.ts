@@ -3,6 +3,7 @@ import {
   isClockKnown,
   isRecord,
   judge,
+  minuteMs,
   openingKeyOf,
   parseCondition,
   parseRow,
@@ -113,7 +114,7 @@ export function factText(words: Words, one: Judged, now: number): string {
       ? value.charAt(0).toLocaleUpperCase(words.language) + value.slice(1)
       : say('condition.fact', { title: titleOf(words, condition.value), value });
   if (since === null) return fact;
-  const minutes = result === true ? Math.floor((now - Date.parse(since)) / 60_000) : forMinutes;
+  const minutes = result === true ? Math.floor((now - Date.parse(since)) / minuteMs) : forMinutes;
   const time = result === null ? '' : durationText(minutes);
   return say(`condition.lasted.${String(result)}`, { fact, time });
 }
@@ -141,7 +142,7 @@ function valueText(words: Words, judged: Judged, now: number): string {
   if (is === null || (isMet === null && !isOpen))
     return say(reason === undefined ? 'condition.unknown' : 'condition.noConsumption');
   if (operator === 'older than') {
-    const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / 60_000));
+    const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / minuteMs));
     return say('condition.age', { minutes });
   }
   if (type.kind === 'position') {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hourMs } from '../util/durations';
+import { hourMs, minuteMs } from '../util/durations';
 import { receiptAsOf, type ValueTimes } from './times';
 
 /** A value as it was last known, with its times in milliseconds since 1970. */
@@ -82,7 +82,7 @@ export const sameMomentMs = 5_000;
  * One source may be read rarely, or not again: its use of the car is over if the other source shows
  * none that much later.
  */
-const maxUseAgeMs = 15 * 60_000;
+const maxUseAgeMs = 15 * minuteMs;
 
 /**
  * Whether somebody uses the car, as the sources show it, without what one of them

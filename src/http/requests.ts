@@ -20,6 +20,7 @@ import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
 import { shortVin } from '../vin';
 import type { SharedRead, SharedReads } from './shared-reads';
+import { minuteMs } from '../util/durations';
 
 interface RequestsOptions {
   apiKeyHeader: string;
@@ -158,7 +159,7 @@ const readTimeoutMs = 30_000;
 /**
  * How long a request may wait for the rate limiter; for a read, the pauses between tries included.
  */
-const maxWaitMs = 60_000;
+const maxWaitMs = minuteMs;
 /**
  * How often a read is tried again, by what failed. The service is known to answer 401 to a valid
  * key or token at times (docs/internals/vendor-api.md 6.2); the token at hand may be old, and a new

@@ -8,6 +8,7 @@ import { asVehicleError, cancelledError, systemCodeOf, VehicleError } from '../e
 import type { Address } from './addresses';
 import { parseProxies, type Environment, type Proxy } from './environment';
 import { connectionFault, connectTimeoutMs, lateFault, noTunnel, timedOut } from './network-faults';
+import { minuteMs } from '../util/durations';
 
 const userAgent = `connected-vehicle-node-red/${version}`;
 
@@ -55,7 +56,7 @@ export const readConnections = 6;
  */
 const addressTimeoutMs = 2_500;
 /** How long a request may wait for a connection until it is sent. */
-const waitForConnectionMs = 60_000;
+const waitForConnectionMs = minuteMs;
 
 interface TransportOptions {
   clock?: Clock;

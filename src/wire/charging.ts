@@ -4,6 +4,7 @@ import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
 import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
+import { minuteMs } from '../util/durations';
 
 /** docs/internals/contract.md 3. The unit is null if the service names no unit of distance. */
 interface ChargingMember extends Measured {
@@ -63,7 +64,7 @@ function doneAt({ chargingStatus, estimatedChargingTimeToTargetBatteryChargeLeve
   const { value, timestamp, reason = null } = left ?? cannotTell(null);
   if (typeof value !== 'number' || value <= 0 || value >= maxChargingMinutes || timestamp === null)
     return cannotTell(reason);
-  return { value: iso(Date.parse(timestamp) + value * 60_000), unit: null, timestamp };
+  return { value: iso(Date.parse(timestamp) + value * minuteMs), unit: null, timestamp };
 }
 
 const isMember = (input: unknown): boolean =>
