@@ -1,6 +1,5 @@
 import { isRecord } from '../util/json';
 import { round, type Capacity, type LogRecord } from './record';
-import { secondMs } from '../util/durations';
 
 /** In milliseconds since 1970. */
 export interface ChargingSession {
@@ -59,7 +58,7 @@ export function withSessions(
   const timed = charges.map((charge) => {
     const from = Date.parse(charge.from.at);
     // When it was first seen: it may have begun then.
-    return { charge, from, seen: from + charge.bounds.from * secondMs, to: Date.parse(charge.to.at) };
+    return { charge, from, seen: from + charge.bounds.from * 1000, to: Date.parse(charge.to.at) };
   });
   const isDuring = ({ from, seen, to }: (typeof timed)[number], session: ChargingSession): boolean =>
     session.from < to && session.to > (session.isStuck ? seen : from);
