@@ -16,13 +16,13 @@ export { endingAt, withSignals } from './util/abort';
 export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, timeOf, type Clock } from './util/clock';
 export { dayMs, hourMs, minuteMs, secondMs } from './util/durations';
-export { copyOfJson, isEmpty, isRecord, memberOf, parseJson } from './util/json';
+export { copyOfJson, isEmpty, isRecord, memberOf, parseJson, textIn } from './util/json';
 export { Listeners } from './util/listeners';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
-export { systemCodeOf, VehicleError } from './errors';
-export { asSentence, clockTime, mapSentence, sentence, wordSentence, type Sentence } from './sentence';
+export { cancelledError, systemCodeOf, VehicleError } from './errors';
+export { asSentence, capitalized, clockTime, mapSentence, sentence, wordSentence, type Sentence } from './sentence';
 
 // The token of an account: pasted, or from a sign-in.
 export { createTokenSource } from './session/create-token-source';

@@ -1,4 +1,5 @@
 import {
+  capitalized,
   combine,
   isClockKnown,
   isRecord,
@@ -111,7 +112,7 @@ export function factText(words: Words, one: Judged, now: number): string {
   const value = valueText(words, one, now);
   const fact =
     condition.value.name === 'inOrder'
-      ? value.charAt(0).toLocaleUpperCase(words.language) + value.slice(1)
+      ? capitalized(value, words.language)
       : say('condition.fact', { title: titleOf(words, condition.value), value });
   if (since === null) return fact;
   const minutes = result === true ? Math.floor((now - Date.parse(since)) / minuteMs) : forMinutes;
@@ -129,7 +130,7 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
   if (member === undefined) return say(`reading.title.${read}`);
   const key = member === 'locked' ? 'carLocked' : openingKeyOf(member, read);
   const title = say(member === 'allClosed' ? `guard.${read}` : `part.${key}`);
-  return title.charAt(0).toLocaleUpperCase(language) + title.slice(1);
+  return capitalized(title, language);
 }
 
 function valueText(words: Words, judged: Judged, now: number): string {

@@ -2,20 +2,14 @@ import * as z from 'zod/mini';
 import { hourMs, minuteMs } from '../util/durations';
 import { receiptAsOf, type ValueTimes } from './times';
 
-/** A value as it was last known, with its times in milliseconds since 1970. */
-export interface KnownValue<Value = unknown> {
+/** A value as it was last known, with its newest timestamp and its other times. */
+export interface KnownValue<Value = unknown> extends ValueTimes {
   value: Value;
   /**
    * When the car is known to have had the value: the service's timestamp, or when the
    * answer was received.
    */
   at: number;
-  /** The newest timestamp of the service; null if it sent none. */
-  measuredAt: number | null;
-  /** When the answer with it was received. */
-  receivedAt: number;
-  /** When that was asked for. */
-  askedAt: number;
   /** When the first answer with this value was received. */
   since: number;
   /** The end of the last poll that read it. */

@@ -11,7 +11,7 @@ import {
 } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import { judgeOpenings, openingsOf, type OpeningRead, type Openness } from '../catalogue/openings';
-import { isRecord, memberOf } from '../util/json';
+import { isRecord, memberOf, textIn } from '../util/json';
 import {
   accessibilityShape,
   commandItem,
@@ -272,8 +272,7 @@ export function parseAccessibility(body: unknown) {
 }
 
 function unavailableReasonOf(input: unknown): string | null {
-  const value = typeof input === 'object' && input !== null ? parseMeasured(input).value : input;
-  return typeof value === 'string' && value !== '' ? value : null;
+  return textIn(typeof input === 'object' && input !== null ? parseMeasured(input).value : input);
 }
 
 /** The position at the end of the last trip (docs/internals/contract.md 3); unknown is null. */
