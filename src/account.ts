@@ -124,7 +124,6 @@ export class Account {
       tokens: this.#tokens,
       limiter,
       shared,
-      tokenOwner,
       shareForMs,
       transport: this.#transport,
       redactor,
@@ -144,7 +143,8 @@ export class Account {
     const { wallbox, observer } = options;
     const others = observer ? [observer] : [];
     const observers = [this.poller, logged, ...others];
-    this.client = new VehicleClient({ service, requests: this.#requests, observers, facts, clock, wallbox });
+    const requests = this.#requests;
+    this.client = new VehicleClient({ service, requests, tokenOwner, observers, facts, clock, wallbox });
     this.dispatcher = this.#dispatcherOf(options, [this.poller, ...others]);
     this.connection = connectionNotes(new URL(service.baseUrl));
   }

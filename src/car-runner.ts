@@ -11,6 +11,7 @@ import { endingAt } from './util/abort';
 import type { Signal } from './util/cancellation';
 import type { Clock } from './util/clock';
 import { Serial } from './util/serial';
+import { secondMs } from './util/durations';
 
 /** The answers of a poll, by the name of the read, and the reads that failed. */
 export interface PolledCar<Read extends ReadName> {
@@ -293,7 +294,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   startPolling(poller: Poller, seconds: number, poll: (reads: Read[], due: DuePoll) => void): () => void {
     const { vin } = this.#options;
     const ends = this.#reducer.schedules(seconds).map(({ reads, seconds: every }) =>
-      poller.start({ vin, reads, everyMs: every * 1000 }, (due) =>
+      poller.start({ vin, reads, everyMs: every * secondMs }, (due) =>
         poll(
           reads.filter((read) => due.reads.includes(read)),
           due,

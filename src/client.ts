@@ -18,7 +18,7 @@ import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
 import type { GetRequest, LastRead, Requests } from './http/requests';
-import { addressOf, followLink, mediaType, noInterface } from './http/addresses';
+import { addressOf, followLink, mediaType, noInterface, readAddress, type ReadAddress } from './http/addresses';
 import { setNewest } from './util/bounded';
 import type { Signal } from './util/cancellation';
 import { parseVin } from './vin';
@@ -52,6 +52,8 @@ export interface VehicleObserver {
 interface VehicleClientOptions {
   service: ServiceProfile;
   requests: Requests;
+  /** Readings are shared only between accounts with the same one. */
+  tokenOwner: string;
   observers: readonly Pick<VehicleObserver, 'observe'>[];
   facts: CarFacts;
   clock: Pick<Clock, 'now'>;
@@ -60,9 +62,9 @@ interface VehicleClientOptions {
 }
 
 /** What is asked, and of which interface. */
-interface Target extends Pick<GetRequest, 'api' | 'accept' | 'scopes'> {
+interface Target extends Pick<GetRequest, 'api' | 'scopes'> {
   /** Without the days that are asked for. */
-  address: URL;
+  address: ReadAddress;
   /** The number of days whose sessions the answer has; undefined if the address names none. */
   days: number | undefined;
   iface: InterfaceName;
@@ -120,18 +122,18 @@ export class VehicleClient {
    */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
-    const { requests, facts, observers, clock } = this.#options;
+    const { requests, tokenOwner, facts, observers, clock } = this.#options;
     const vin =
       read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
     const target = this.#target(read, choice, vin ?? '');
-    const { api, iface, address, days, accept, scopes, needsFuelType } = target;
-    const url = days === undefined ? address : withDays(address, days, clock.now());
+    const { api, iface, days, scopes, needsFuelType } = target;
+    const address = days === undefined ? target.address : withDays(target.address, tokenOwner, days, clock.now());
     const fuel = needsFuelType && vin !== null ? burnsFuel(await this.fuelType(vin, options)) : null;
     try {
       const keep = read !== 'details';
       const kind = forCommand ? 'forCommand' : 'read';
       const last = keep ? target.last : undefined;
-      const answer = await requests.get({ api, url, accept, scopes, keep, last, maxAgeMs, kind, signal });
+      const answer = await requests.get({ api, address, scopes, keep, last, maxAgeMs, kind, signal });
       const opening = openingIfFitted[read];
       const fitted = vin === null || opening === undefined ? null : facts.isFitted(vin, opening);
       // Mostly no promise, and a wait takes time.
@@ -163,12 +165,12 @@ export class VehicleClient {
     if (route === undefined) throw notOffered(read, choice);
     const { interface: iface, scopes, needsFuelType = false, days } = route;
     const wallbox = iface === 'energy-device-v1' ? this.requireWallbox() : '';
+    const url = addressOf(this.service, iface, route.path, { vin, wallbox });
     const target: Target = {
       api: interfaces[iface].api,
       iface,
-      address: addressOf(this.service, iface, route.path, { vin, wallbox }),
+      address: readAddress(url, mediaType(this.service, route.accept), this.#options.tokenOwner),
       days,
-      accept: mediaType(this.service, route.accept),
       scopes,
       needsFuelType,
       last: { text: '', body: undefined },
@@ -200,10 +202,11 @@ export class VehicleClient {
     const href = record.async?.href;
     if (!href)
       throw new VehicleError('NOT_SUPPORTED', 'The service returned no link to follow this command. Check the car.');
-    const answer = await this.#options.requests.get({
+    const { requests, tokenOwner } = this.#options;
+    const accept = mediaType(this.service, requestDetails.accept);
+    const answer = await requests.get({
       api: 'connected',
-      url: followLink(this.service, href),
-      accept: mediaType(this.service, requestDetails.accept),
+      address: readAddress(followLink(this.service, href), accept, tokenOwner),
       scopes: requestDetails.scopes,
       kind: 'forCommand',
       maxAgeMs: options.maxAgeMs ?? 0,
@@ -232,14 +235,14 @@ export class VehicleClient {
  * The days in local time: the address stays the same until midnight, so that its
  * answer can be shared.
  */
-function withDays(address: URL, days: number, now: number): URL {
-  const url = new URL(address);
+function withDays({ href, accept }: ReadAddress, tokenOwner: string, days: number, now: number): ReadAddress {
+  const url = new URL(href);
   const today = new Date(now);
   const midnight = (offset: number): string =>
     new Date(today.getFullYear(), today.getMonth(), today.getDate() + offset).toISOString();
   url.searchParams.set('start', midnight(1 - days));
   url.searchParams.set('end', midnight(1));
-  return url;
+  return readAddress(url, accept, tokenOwner);
 }
 
 function notOffered(read: ReadName, choice: InterfaceChoice): VehicleError {

@@ -15,14 +15,14 @@ export { serviceNames, services } from './catalogue/services';
 export { endingAt, withSignals } from './util/abort';
 export { Cancellation, type Signal } from './util/cancellation';
 export { systemClock, timeOf, type Clock } from './util/clock';
-export { dayMs, hourMs } from './util/durations';
-export { copyOfJson, isEmpty, isRecord, memberOf, parseJson } from './util/json';
+export { dayMs, hourMs, minuteMs, secondMs } from './util/durations';
+export { copyOfJson, isEmpty, isRecord, memberOf, parseJson, textIn } from './util/json';
 export { Listeners } from './util/listeners';
 export { addressFault, isLoopback, isRedirectUrl } from './util/loopback';
 
 // Errors.
-export { systemCodeOf, VehicleError } from './errors';
-export { asSentence, clockTime, mapSentence, sentence, wordSentence, type Sentence } from './sentence';
+export { cancelledError, systemCodeOf, VehicleError } from './errors';
+export { asSentence, capitalized, clockTime, mapSentence, sentence, wordSentence, type Sentence } from './sentence';
 
 // The token of an account: pasted, or from a sign-in.
 export { createTokenSource } from './session/create-token-source';
@@ -121,7 +121,8 @@ export { Guard } from './guard/reducer';
 export type { GuardSettings } from './guard/options';
 export type { GuardEvent, GuardRead, GuardView } from './guard/types';
 export { guardText } from './guard/text';
-export { getOrMake, setNewest } from './util/bounded';
+export { setNewest } from './util/bounded';
+export { getOrMake } from './util/get-or-make';
 export { parseRange, timeZoneOf, type HoursSettings } from './util/quiet';
 
 // Events of a vehicle.

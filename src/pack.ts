@@ -10,7 +10,7 @@ import type { Sentence } from './sentence';
 import { LocalPresence, type Presence } from './state/presence';
 import { hashed, MemoryStateStore, type StateStore } from './state/state-store';
 import { systemClock, type Clock } from './util/clock';
-import { getOrMake } from './util/bounded';
+import { getOrMake } from './util/get-or-make';
 
 export interface PackOptions {
   clock?: Clock;

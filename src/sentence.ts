@@ -70,3 +70,11 @@ export function wordSentence({ template, values }: Sentence, translations?: Read
     Number(index) < values.length ? textOf(values[Number(index)]) : place,
   );
 }
+
+/** A text with its named placeholders filled: in braces, because Node-RED fills `__name__`. */
+export const filled = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+
+/** A text as the begin of a sentence. @param language BCP 47 tag */
+export const capitalized = (text: string, language: string): string =>
+  text.charAt(0).toLocaleUpperCase(language) + text.slice(1);

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { NodeAPI } from 'node-red';
 import { wordsOfRequest } from '../node-red/i18n';
-import { asSentence } from '../../src/index';
+import { asSentence, minuteMs } from '../../src/index';
 import { clock } from '../node-red/time';
 
 const maxPerMinute = 120;
@@ -31,7 +31,7 @@ export function protectRoute(RED: NodeAPI): Handler {
       return refuse(413, 'This request is larger than any that the editor sends.');
     const user = userOf(request);
     const now = clock().monotonic();
-    const recent = (requests.get(user) ?? []).filter((time) => time > now - 60_000);
+    const recent = (requests.get(user) ?? []).filter((time) => time > now - minuteMs);
     if (recent.length >= maxPerMinute) return refuse(429, 'The editor sent too many requests. Try again in a minute.');
     if (requests.size >= maxUsers) requests.clear();
     requests.set(user, [...recent, now]);

@@ -5,6 +5,7 @@ import {
   needsArming,
   parseInterface,
   parseSwitch,
+  secondMs,
   settingOf,
   VehicleError,
   type CommandRecord,
@@ -37,7 +38,7 @@ function waitPolicy(options: CommandOptions, mustBeArmed: boolean) {
     precheck: options.precheck || (options.whenUnavailable === 'wait' && !mayWait),
     whenBusy,
     whenUnavailable,
-    waitMs: waits ? options.deadline * 1000 : mustBeArmed ? promptMs : undefined,
+    waitMs: waits ? options.deadline * secondMs : mustBeArmed ? promptMs : undefined,
   };
 }
 

@@ -1,8 +1,10 @@
 import {
+  capitalized,
   combine,
   isClockKnown,
   isRecord,
   judge,
+  minuteMs,
   openingKeyOf,
   parseCondition,
   parseRow,
@@ -110,10 +112,10 @@ export function factText(words: Words, one: Judged, now: number): string {
   const value = valueText(words, one, now);
   const fact =
     condition.value.name === 'inOrder'
-      ? value.charAt(0).toLocaleUpperCase(words.language) + value.slice(1)
+      ? capitalized(value, words.language)
       : say('condition.fact', { title: titleOf(words, condition.value), value });
   if (since === null) return fact;
-  const minutes = result === true ? Math.floor((now - Date.parse(since)) / 60_000) : forMinutes;
+  const minutes = result === true ? Math.floor((now - Date.parse(since)) / minuteMs) : forMinutes;
   const time = result === null ? '' : durationText(minutes);
   return say(`condition.lasted.${String(result)}`, { fact, time });
 }
@@ -128,7 +130,7 @@ function titleOf({ language, say }: Words, { read, member }: ConditionValue): st
   if (member === undefined) return say(`reading.title.${read}`);
   const key = member === 'locked' ? 'carLocked' : openingKeyOf(member, read);
   const title = say(member === 'allClosed' ? `guard.${read}` : `part.${key}`);
-  return title.charAt(0).toLocaleUpperCase(language) + title.slice(1);
+  return capitalized(title, language);
 }
 
 function valueText(words: Words, judged: Judged, now: number): string {
@@ -141,7 +143,7 @@ function valueText(words: Words, judged: Judged, now: number): string {
   if (is === null || (isMet === null && !isOpen))
     return say(reason === undefined ? 'condition.unknown' : 'condition.noConsumption');
   if (operator === 'older than') {
-    const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / 60_000));
+    const minutes = Math.max(0, Math.floor((now - Date.parse(measuredAt ?? '')) / minuteMs));
     return say('condition.age', { minutes });
   }
   if (type.kind === 'position') {

@@ -1,4 +1,4 @@
-import { isRecord, parseCondition, parseRow, type Condition } from '../../src/index';
+import { isRecord, parseCondition, parseRow, secondMs, type Condition } from '../../src/index';
 import type { FlowNode } from '../node-red/flow-node';
 import { errorOf, onInput } from '../node-red/input-handler';
 import type { Message } from '../node-red/message';
@@ -20,7 +20,7 @@ export function connectedVehicleCondition(own: FlowNode): void {
     const { client } = account;
     const vin = await client.requireVin(chosen, signal);
     if (alone) nodeStatus.show('busy', 'reading');
-    const query = { match, vin, maxAgeMs: maxAge * 1000, signal };
+    const query = { match, vin, maxAgeMs: maxAge * secondMs, signal };
     const { judged, failures, now, result } = await judgeAll(account, conditions, query);
     const decisive = judged.filter((one) => one.result === result);
     const facts = factsText(own.words, decisive, now);

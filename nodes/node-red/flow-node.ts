@@ -3,6 +3,7 @@ import type * as z from 'zod/mini';
 import {
   Cancellation,
   memberOf,
+  minuteMs,
   normalVin,
   VehicleError,
   type Account,
@@ -27,7 +28,7 @@ import { typedProperty, type Typed } from './typed-property';
 
 /** The pauses between the tries to begin. */
 const firstPauseMs = 1_000;
-const maxPauseMs = 60_000;
+const maxPauseMs = minuteMs;
 
 /** A node of the flows, or a config node, with what it needs of its Node-RED. */
 export class FlowNode implements NodeOfFlow {
@@ -287,10 +288,10 @@ export class FlowNode implements NodeOfFlow {
 
   /**
    * Calls back when other processes have ended, until the node closes: what they have left may be
-   * taken over.
+   * taken over. A node can have several such callbacks.
    */
-  onGone(listener: () => void): void {
-    this.closing.addEventListener('abort', this.pack.presence.onGone(listener));
+  onGone(ended: () => void): void {
+    this.closing.addEventListener('abort', this.pack.presence.onGone(ended));
   }
 
   /**
@@ -336,7 +337,7 @@ export class FlowNode implements NodeOfFlow {
 }
 
 /** The node statuses warn half an hour before a token that is not refreshed expires. */
-const warnBefore = 30 * 60_000;
+const warnBefore = 30 * minuteMs;
 
 /** `expires in 12 min`, or null while there is time. */
 export function expiryNote({ say }: Words, account: Account): string | null {
@@ -344,6 +345,6 @@ export function expiryNote({ say }: Words, account: Account): string | null {
   if ((kind !== 'pasted' && kind !== 'ending') || expiresAt === null) return null;
   const remainingMs = Date.parse(expiresAt) - clock().now();
   return remainingMs > 0 && remainingMs <= warnBefore
-    ? say('status.expires', { minutes: Math.ceil(remainingMs / 60_000) })
+    ? say('status.expires', { minutes: Math.ceil(remainingMs / minuteMs) })
     : null;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeAPI } from 'node-red';
-import { memberOf, sentence, systemCodeOf, VehicleError } from '../../src/index';
+import { memberOf, sentence, systemCodeOf, textIn, VehicleError } from '../../src/index';
 
 const keyFile = 'store.key';
 
@@ -34,10 +34,7 @@ export function sharedSecret(RED: NodeAPI): string {
   );
 }
 
-function setting(RED: NodeAPI, name: string): string | null {
-  const value = settingOfNodeRed(RED, name);
-  return typeof value === 'string' && value !== '' ? value : null;
-}
+const setting = (RED: NodeAPI, name: string): string | null => textIn(settingOfNodeRed(RED, name));
 
 /** A member of settings.js. */
 export function settingOfNodeRed(RED: NodeAPI, name: string): unknown {

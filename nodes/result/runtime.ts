@@ -5,6 +5,7 @@ import {
   FollowedCommands,
   parseRecord,
   parseSwitch,
+  secondMs,
   VehicleError,
   withSignals,
   type FollowedCommand,
@@ -97,7 +98,7 @@ class ResultNode {
     const car = own.carName(vin, vehicle);
     own.showsCar(vin, vehicle);
     const { timeout, interval, verify } = options;
-    const limits = { timeoutMs: timeout * 1000, intervalMs: interval * 1000, verify, signal, clock: clock() };
+    const limits = { timeoutMs: timeout * secondMs, intervalMs: interval * secondMs, verify, signal, clock: clock() };
     try {
       for await (const update of followCommand(command, { ...followed, client, ...limits })) {
         const text = `${say(`command.${name}`, { defaultValue: name })}: ${translate(update.reason)}`;

@@ -10,6 +10,7 @@ import {
   placeOf,
   plainPayload,
   readEach,
+  secondMs,
   type Account,
   type AnyReading,
   type AnyReadName,
@@ -177,7 +178,7 @@ class StatusPolling {
       : '';
     if (own.closing.aborted) return;
     this.#reads = reads;
-    this.#poll(poller, { vin, reads, everyMs: options.poll * 1000, interface: parseInterface(options.interface) });
+    this.#poll(poller, { vin, reads, everyMs: options.poll * secondMs, interface: parseInterface(options.interface) });
   }
 
   #poll(poller: Account['poller'], user: Parameters<Account['poller']['start']>[0]): void {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NodeAPI } from 'node-red';
-import { createTokenSource, resolveService, type AccountOptions } from '../../src/index';
+import { createTokenSource, resolveService, secondMs, type AccountOptions } from '../../src/index';
 import type { VehicleCredentials, VehicleOptions } from './options';
 import { redactor } from '../node-red/redaction';
 import { packOf, sessionOf } from '../node-red/storage';
@@ -22,7 +22,7 @@ export const settingsOf = (RED: NodeAPI, options: VehicleOptions) => ({
   units: options.units,
   readOnly: options.readOnly,
   limits: options,
-  shareForMs: options.shareFor * 1000,
+  shareForMs: options.shareFor * secondMs,
   polling: options.polling,
   places: options.places,
 });

@@ -1,5 +1,5 @@
 import type { Node } from 'node-red';
-import { asSentence, openAccount, VehicleError, type Account, type VehicleObserver } from '../../src/index';
+import { asSentence, cancelledError, openAccount, type Account, type VehicleObserver } from '../../src/index';
 import { accountOptionsOf } from './account-options';
 import { signInsOf } from './sign-in';
 import { runVehicle } from '../node-red/car-name';
@@ -100,8 +100,7 @@ class Vehicle {
   async #open(): Promise<Account> {
     const { RED, node, words, closing } = this.#own;
     // A node that asked late would open an account that is never closed.
-    if (closing.aborted)
-      throw new VehicleError('CANCELLED', 'The request was canceled because the flow was stopped or redeployed.');
+    if (closing.aborted) throw cancelledError();
     const options = this.#own.options(vehicleOptions);
     const isDemo = options.service === 'demo';
     const credentials = parseOptions(vehicleCredentials, node.credentials ?? {});

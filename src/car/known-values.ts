@@ -1,21 +1,15 @@
 import * as z from 'zod/mini';
-import { hourMs } from '../util/durations';
+import { hourMs, minuteMs } from '../util/durations';
 import { receiptAsOf, type ValueTimes } from './times';
 
-/** A value as it was last known, with its times in milliseconds since 1970. */
-export interface KnownValue<Value = unknown> {
+/** A value as it was last known, with its newest timestamp and its other times. */
+export interface KnownValue<Value = unknown> extends ValueTimes {
   value: Value;
   /**
    * When the car is known to have had the value: the service's timestamp, or when the
    * answer was received.
    */
   at: number;
-  /** The newest timestamp of the service; null if it sent none. */
-  measuredAt: number | null;
-  /** When the answer with it was received. */
-  receivedAt: number;
-  /** When that was asked for. */
-  askedAt: number;
   /** When the first answer with this value was received. */
   since: number;
   /** The end of the last poll that read it. */
@@ -82,7 +76,7 @@ export const sameMomentMs = 5_000;
  * One source may be read rarely, or not again: its use of the car is over if the other source shows
  * none that much later.
  */
-const maxUseAgeMs = 15 * 60_000;
+const maxUseAgeMs = 15 * minuteMs;
 
 /**
  * Whether somebody uses the car, as the sources show it, without what one of them

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hourMs } from '../util/durations';
+import { hourMs, minuteMs } from '../util/durations';
 import { positionShape, sameValue, time } from './known-values';
 import type { Position } from './places';
 import { isOlder, type ValueTimes } from './times';
@@ -37,7 +37,7 @@ export const stateRunShape: z.ZodMiniType<StateRun> = z.lazy(() =>
 /** If two answers are further apart, it is not known what happened between them. */
 const maxGapMs = hourMs;
 /** Numbers that change within this time are one run. */
-const numbersMs = 20 * 60_000;
+const numbersMs = 20 * minuteMs;
 const maxRuns = 30;
 /** Two times of one clock differ by less than this. */
 const clockSlackMs = 5_000;

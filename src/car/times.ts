@@ -1,11 +1,11 @@
 import { timeOf } from '../util/clock';
-import { dayMs } from '../util/durations';
+import { dayMs, minuteMs } from '../util/durations';
 
 /** An older timestamp comes from a clock that was never set. */
 const maxStampAgeMs = 366 * dayMs;
 
 /** Clocks that differ by as much as two time zones do: it is not known which of them is wrong. */
-const maxSkewMs = 15 * 60_000;
+const maxSkewMs = 15 * minuteMs;
 
 /**
  * Whether the offset between the clock of the service and that of this machine is known, so that

@@ -6,6 +6,7 @@ import { readForUpdate, retryOnConflict } from '../state/state-store';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
 import { CancelledByMessage } from './attempt';
+import { secondMs } from '../util/durations';
 
 interface ArmingOptions {
   clock: Clock;
@@ -67,7 +68,7 @@ export class Arming {
       );
     this.#end();
     const { clock, onEnd, presence } = this.#options;
-    this.#stopTimer = clock.after(seconds * 1000, () => this.#end() && onEnd());
+    this.#stopTimer = clock.after(seconds * secondMs, () => this.#end() && onEnd());
     await this.#change((before) => ({ ...before, armed: { at: presence.now(), seconds } }));
   }
 
@@ -171,7 +172,7 @@ export class Arming {
    */
   #isValid({ at, seconds }: Armed): boolean {
     const age = this.#options.presence.now() - at;
-    return age > -1_000 && age < seconds * 1000;
+    return age > -1_000 && age < seconds * secondMs;
   }
 }
 

@@ -11,6 +11,7 @@ import { Command, maxActingMs, type Sender } from './command';
 import { begunRecord, endOf, type CommandEnd, type CommandRecord } from './record';
 import { commandRoute, type CommandInput, type CommandRoute } from './route';
 import type { Turn, Turns } from './turns';
+import { minuteMs } from '../util/durations';
 
 export interface DispatchOptions extends CommandInput, Sender {
   /** Read the accessibility first, and do not send the command to a car that is unavailable. */
@@ -54,12 +55,12 @@ interface DispatcherOptions {
  * v1 answers at once; v2 answers when the car did, after up to 150 s
  * (docs/internals/vendor-api.md 1.9).
  */
-const timeoutMs = { 'connected-v1': 60_000, 'connected-v2': 160_000, 'energy-device-v1': 60_000 } as const;
+const timeoutMs = { 'connected-v1': minuteMs, 'connected-v2': 160_000, 'energy-device-v1': minuteMs } as const;
 
-const defaultWaitMs = 600_000;
+const defaultWaitMs = 10 * minuteMs;
 
 /** A sleeping car may stay asleep for days, so its accessibility is read less and less often. */
-const pauses = { firstMs: 5_000, growth: 1.5, maxMs: 60_000 } as const;
+const pauses = { firstMs: 5_000, growth: 1.5, maxMs: minuteMs } as const;
 
 /**
  * Sends the commands of an account: one at a time to each car, when the car is available, and

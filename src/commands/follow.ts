@@ -10,6 +10,7 @@ import type { Command, StatusChange, Verdict } from './command';
 import { readProof, shareMs, type ProofClient } from './proof';
 import type { CommandRecord } from './record';
 import { resultSentence } from './result-text';
+import { minuteMs } from '../util/durations';
 
 /** `msg.payload` of both outputs of a result node (docs/internals/contract.md 5). */
 export interface FollowReport extends CommandRecord {
@@ -132,7 +133,7 @@ class FollowRun {
   #isTimedOut = false;
 
   constructor(command: Command, options: FollowOptions) {
-    const { clock = systemClock, intervalMs = 5_000, timeoutMs = 180_000 } = options;
+    const { clock = systemClock, intervalMs = 5_000, timeoutMs = 3 * minuteMs } = options;
     const { record, states } = command;
     this.#command = command;
     this.#options = options;

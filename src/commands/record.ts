@@ -10,6 +10,7 @@ import { parseInvocation, type Invocation } from '../wire/invocations';
 import { wallboxInvocation } from '../wire/wallbox';
 import { toTimestamp } from '../wire/schemas';
 import type { CommandRoute } from './route';
+import { minuteMs, secondMs } from '../util/durations';
 
 const text = z._default(z.nullable(z.string()), null);
 
@@ -110,7 +111,8 @@ export function recordOf(
   { id, sentAt }: Sending,
 ): CommandRecord {
   const meaning = meaningOf(invocation.requestStatus, command);
-  const openUntil = invocation.readyUntil ?? (unlockSeconds === undefined ? null : iso(sentAt + unlockSeconds * 1000));
+  const openUntil =
+    invocation.readyUntil ?? (unlockSeconds === undefined ? null : iso(sentAt + unlockSeconds * secondMs));
   const assumedMinutes = meaning.outcome === 'failed' ? undefined : commandRow(command)?.assumedMinutes;
   // Node-RED previews the first members of an object.
   return {
@@ -126,7 +128,7 @@ export function recordOf(
     async: invocation.async,
     ...(wallbox !== undefined && { wallbox }),
     ...(openUntil !== null && { openUntil }),
-    ...(assumedMinutes !== undefined && { assumedUntil: iso(sentAt + assumedMinutes * 60_000) }),
+    ...(assumedMinutes !== undefined && { assumedUntil: iso(sentAt + assumedMinutes * minuteMs) }),
   };
 }
 

@@ -8,7 +8,7 @@ import { clockTime, sentence } from '../sentence';
 import type { Presence } from '../state/presence';
 import { hashed, readForUpdate, StateFault, retryOnConflict } from '../state/state-store';
 import { raceAbort, withSignals } from '../util/abort';
-import { getOrMake } from '../util/bounded';
+import { getOrMake } from '../util/get-or-make';
 import { Cancellation, type Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
 import { Serial } from '../util/serial';
@@ -17,6 +17,7 @@ import { pollCommand } from './follow';
 import { Command, maxActingMs } from './command';
 import { parseRecord, type CommandRecord } from './record';
 import type { CommandRoute } from './route';
+import { minuteMs } from '../util/durations';
 
 /**
  * How often a waiting command looks at the slot and at the link of its holder, and how often a
@@ -37,9 +38,9 @@ const joinedMs = 10_000;
  * An ended command is kept for this time, because another copy may stand in line with the same
  * command.
  */
-const recentMs = 60_000;
+const recentMs = minuteMs;
 /** A waiting holder is overtaken this time after its last moment. */
-const overdueMs = 60_000;
+const overdueMs = minuteMs;
 /**
  * No command of a process that runs has the slot for longer after it was sent: a store that went
  * back to an older copy names one that has ended.

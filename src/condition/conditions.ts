@@ -19,6 +19,7 @@ import {
   type Fact,
   type Operator,
 } from './values';
+import { minuteMs } from '../util/durations';
 
 /** Yes, no, or null if the values do not decide it. */
 type Truth = boolean | null;
@@ -151,7 +152,7 @@ export function judge(
     const is = typeof seen === 'number' ? numberInUnit(seen, own, unit ?? own, own) : seen;
     return is === null ? null : compare(operator, is, operand, null);
   };
-  const ms = forMinutes * 60_000;
+  const ms = forMinutes * minuteMs;
   const { result, since } = lasted(runs, ofState, { now, ms });
   // What was seen has a unit, so only a number without consumption cannot be compared.
   const isUnused = result === null && runs.some((run) => run.to >= now - ms && ofState(run.value) === null);
@@ -167,7 +168,7 @@ export function judge(
 /** Minutes; null if the time of the value is unknown or not credible. */
 function ageOf({ measuredAt }: Fact, now: number): number | null {
   const { measuredAt: at } = timesOf(measuredAt, { at: now });
-  return at === null ? null : (now - at) / 60_000;
+  return at === null ? null : (now - at) / minuteMs;
 }
 
 function compare(operator: Operator, is: NonNullable<Fact['is']>, operand: unknown, age: number | null): Truth {

@@ -23,12 +23,13 @@ import {
   type EventSettings,
   type VehicleEvent,
 } from './types';
+import { minuteMs } from '../util/durations';
 
 type EventStep = Required<Pick<EventReading, 'payloads' | 'receivedAt'>> &
   Pick<EventReading, 'askedAt'> & { signIn: SignInKnown | null };
 
 /** How often the sign-in is looked at, which sends no request. */
-const signInEveryMs = 5 * 60_000;
+const signInEveryMs = 5 * minuteMs;
 
 const sessionShape = z.lazy(() => {
   const text = z.nullable(z.string());

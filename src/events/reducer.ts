@@ -12,7 +12,7 @@ import type { ReadName } from '../catalogue/reads';
 import { isOlder, isTripEnd, timesOf, type ValueTimes } from '../car/times';
 import { setNewest } from '../util/bounded';
 import { iso } from '../util/clock';
-import { dayMs, hourMs } from '../util/durations';
+import { dayMs, hourMs, minuteMs } from '../util/durations';
 import { isRecord, memberOf } from '../util/json';
 import { signals, type Change, type FactValue, type EventSignal } from './signals';
 import { isOfSignIn, type EventReading, type EventSettings, type VehicleEvent } from './types';
@@ -122,7 +122,7 @@ const sampleValues = ({ level, places }: EventSettings): FactValue[] => [
 /** An event with sample values, to try what a flow does with it. */
 export function sampleEvent(event: VehicleEvent['event'], settings: EventSettings, at: number): VehicleEvent {
   if (isOfSignIn(event)) return signInEvent(event, event === 'sign-in-ending' ? at + 14 * dayMs : at);
-  const between = { since: iso(at - 120_000), until: iso(at) };
+  const between = { since: iso(at - 2 * minuteMs), until: iso(at) };
   if (event === 'charging-session-ended') {
     const times = { start: iso(at - 3 * hourMs), end: iso(at), open: false };
     return sessionEvent({ id: '1001', ...times, kWh: 7.25, connector: 1, token: 'APP' }, between);
@@ -235,7 +235,7 @@ function eventOf({ event, place }: Change, from: KnownFact, to: KnownFact, name:
 
 const sessionKey = 'wallboxSessions.ended';
 /** An end that is later is none: a service can write a day far ahead for a session that is open. */
-const maxAheadMs = 5 * 60_000;
+const maxAheadMs = 5 * minuteMs;
 /**
  * More than a wallbox has in the 31 days of an answer. Of more, only the last ones can come late.
  */

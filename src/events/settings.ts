@@ -1,7 +1,7 @@
 import { faultOfPlace, numberIn, parsePlace, type Place } from '../car/places';
 import { VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
-import { isEmpty } from '../util/json';
+import { isEmpty, itemsIn } from '../util/json';
 import { eventNames, hasPlace, type EventName, type EventSettings } from './types';
 
 /**
@@ -22,11 +22,11 @@ export function parseEventSettings({
   /** Those of the vehicle configuration, which `places` can name. */
   namedPlaces?: readonly Place[];
 }): EventSettings {
-  const chosen = [...new Set((Array.isArray(events) ? events : []).map(parseEventName))];
+  const chosen = [...new Set(itemsIn(events).map(parseEventName))];
   if (chosen.length === 0)
     throw eventConfigError('No event is chosen. Choose at least one.', { status: { word: 'CHOOSE_EVENT' } });
   if (!isEmpty(places) && !Array.isArray(places)) throw eventConfigError('The places must be a list.');
-  const parsed = (isEmpty(places) ? [] : (places as unknown[])).map((place) => placeOf(place, namedPlaces));
+  const parsed = itemsIn(places).map((place) => placeOf(place, namedPlaces));
   if (parsed.length === 0 && chosen.some(hasPlace))
     throw eventConfigError('“Arrived” and “left” need a place. Add one with its name, latitude and longitude.', {
       status: { word: 'ADD_PLACE' },

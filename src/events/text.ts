@@ -1,4 +1,5 @@
 import { serviceUrgency } from '../catalogue/warnings';
+import { capitalized, filled } from '../sentence';
 import { dayMs } from '../util/durations';
 import type { VehicleEvent } from './types';
 
@@ -54,9 +55,5 @@ export function eventText(
     event === 'service-due'
       ? { 1: 'service-soon', 3: 'service-overdue' }[serviceUrgency(to)]
       : session?.kWh === null && 'session-without-energy';
-  const text = words
-    .sentence(special || event)
-    .concat(...more)
-    .replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
-  return text.charAt(0).toLocaleUpperCase(words.language) + text.slice(1);
+  return capitalized(filled(words.sentence(special || event).concat(...more), values), words.language);
 }

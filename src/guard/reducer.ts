@@ -26,6 +26,7 @@ import {
   withClockSet,
   type GuardState,
 } from './state';
+import { minuteMs } from '../util/durations';
 
 /**
  * Reports when something stays open: a pure reducer of readings and times to events, without
@@ -89,7 +90,7 @@ export class Guard implements CarReducer<GuardRead, GuardState, GuardStep, Guard
     const openings = watched.slice(0, 1).map((key): OpenOpening => {
       const { kind, name } = named(key);
       const since = at - allowed(kind);
-      return { kind, name, since: iso(since), minutes: Math.floor((at - since) / 60_000), confirmed: true };
+      return { kind, name, since: iso(since), minutes: Math.floor((at - since) / minuteMs), confirmed: true };
     });
     return { type: 'alert', at: iso(at), reason: 'open-too-long', openings, unknown: [] };
   }
@@ -305,7 +306,7 @@ function mark(
 
 /** 0 if nothing is snoozed, Infinity until it is closed. */
 const snoozedUntil = ({ snooze }: GuardState): number =>
-  snooze === null ? 0 : snooze.minutes === null ? Infinity : snooze.from + snooze.minutes * 60_000;
+  snooze === null ? 0 : snooze.minutes === null ? Infinity : snooze.from + snooze.minutes * minuteMs;
 
 const named = (key: OpeningKey): NamedOpening => ({ kind: openings[key].kind, name: openings[key].name });
 
@@ -316,7 +317,7 @@ const describe = (state: GuardState, keys: readonly OpeningKey[], at: number): O
     return {
       ...named(key),
       since: iso(since),
-      minutes: Math.floor((at - since) / 60_000),
+      minutes: Math.floor((at - since) / minuteMs),
       confirmed: opening?.unknownSince === null,
     };
   });

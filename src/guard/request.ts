@@ -1,7 +1,7 @@
 import { VehicleError } from '../errors';
 import { sentence } from '../sentence';
 import { watchNames, type WatchName } from '../catalogue/openings';
-import { isEmpty, isRecord } from '../util/json';
+import { isEmpty, isRecord, itemsIn } from '../util/json';
 import { guardReadingOf } from './apply-reading';
 import { minutesOf } from './options';
 import type { GuardRead, GuardReading } from './types';
@@ -41,7 +41,6 @@ function guardReadingIn(vehicle: Record<string, unknown>, payload: unknown): Omi
   const isSeveral = isRecord(reads) && isRecord(payload);
   const infos = isSeveral ? reads : { [String(vehicle['read'])]: vehicle };
   const payloads = isSeveral ? payload : { [String(vehicle['read'])]: payload };
-  const failures: unknown[] = Array.isArray(errors) ? errors : [];
   const answers = new Map<GuardRead, { payload: unknown; vehicle: Record<string, unknown> }>();
   const failed: GuardRead[] = [];
   for (const read of ['windows', 'doors', 'accessibility'] as const) {
@@ -49,7 +48,7 @@ function guardReadingIn(vehicle: Record<string, unknown>, payload: unknown): Omi
     const vehicleOfRead = isRecord(info) ? info : {};
     const isKept = source === 'kept' || vehicleOfRead['source'] === 'kept';
     if (isRecord(payloads[read]) && !isKept) answers.set(read, { payload: payloads[read], vehicle: vehicleOfRead });
-    else if (info !== undefined || failures.some((failure) => isRecord(failure) && failure['read'] === read))
+    else if (info !== undefined || itemsIn(errors).some((failure) => isRecord(failure) && failure['read'] === read))
       failed.push(read);
   }
   return answers.size + failed.length === 0 ? null : guardReadingOf(answers, failed);

@@ -1,5 +1,6 @@
 import type { GuardEvent, NamedOpening, OpenOpening } from './types';
 import { openingKeyOf, openingKeys, openings, type OpeningKind } from '../catalogue/openings';
+import { capitalized, filled } from '../sentence';
 
 /** The words of a language. */
 interface GuardWords {
@@ -49,7 +50,7 @@ class Phrases {
     if (others.length === 0) return this.#sentence(this.#word('locked'));
     const [plain, andLocked] = everything ? ['allClosed', 'allClosedAndLocked'] : ['closed', 'closedAndLocked'];
     const text = this.#word(others.length === closed.length ? plain : andLocked);
-    return this.#sentence(fill(text, { openings: this.#join(keysOf(others).map(this.#word)) }));
+    return this.#sentence(filled(text, { openings: this.#join(keysOf(others).map(this.#word)) }));
   }
 
   #openPhrase(group: readonly [OpenOpening, ...OpenOpening[]]): string {
@@ -57,16 +58,16 @@ class Phrases {
     const time = this.#time(minutes);
     const text =
       kind === 'lock'
-        ? fill(this.#word('unlocked'), { time })
-        : fill(this.#plural('open', group.length), { openings: this.#names(group), time });
-    return confirmed ? text : fill(this.#word('unconfirmed'), { text });
+        ? filled(this.#word('unlocked'), { time })
+        : filled(this.#plural('open', group.length), { openings: this.#names(group), time });
+    return confirmed ? text : filled(this.#word('unconfirmed'), { text });
   }
 
   #unknownPhrase(unknown: readonly NamedOpening[]): string {
     const others = unknown.filter(({ kind }) => kind !== 'lock');
     if (others.length === 0) return this.#word('cannotTellLock');
-    const text = fill(this.#plural('cannotTell', others.length), { openings: this.#names(others) });
-    return others.length === unknown.length ? text : fill(this.#word('cannotTellAndLock'), { text });
+    const text = filled(this.#plural('cannotTell', others.length), { openings: this.#names(others) });
+    return others.length === unknown.length ? text : filled(this.#word('cannotTellAndLock'), { text });
   }
 
   /** Minutes up to two hours, hours up to two days, then days: always rounded down. */
@@ -78,14 +79,14 @@ class Phrases {
         : minutes < 48 * 60
           ? ['hours', Math.floor(minutes / 60)]
           : ['days', Math.floor(minutes / 1440)];
-    return fill(this.#plural(String(key), Number(count)), {
+    return filled(this.#plural(String(key), Number(count)), {
       count: new Intl.NumberFormat(this.#language).format(Number(count)),
     });
   }
 
   #names = (some: readonly NamedOpening[]): string => this.#join(some.map((one) => this.#word(keyOf(one))));
   #join = (parts: readonly string[]): string => new Intl.ListFormat(this.#language).format(parts);
-  #sentence = (text: string): string => text.charAt(0).toLocaleUpperCase(this.#language) + text.slice(1);
+  #sentence = (text: string): string => capitalized(text, this.#language);
   #plural = (key: string, count: number): string =>
     this.#word(`${key}_${new Intl.PluralRules(this.#language).select(count)}`);
   #word = (key: string): string => this.#words.text(key);
@@ -119,10 +120,6 @@ function groupsOf(open: readonly OpenOpening[]): [OpenOpening, ...OpenOpening[]]
 }
 
 const keyOf = ({ kind, name }: NamedOpening): string => openingKeyOf(name, kind) ?? name;
-
-/** Braces, so that Node-RED's own `__name__` leaves them alone. */
-const fill = (text: string, values: Readonly<Record<string, string>>): string =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 
 /** A tag that Intl accepts; English if it is missing or odd. */
 function validLanguage(language: string): string {

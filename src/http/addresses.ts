@@ -87,24 +87,25 @@ export function addressOf(
   return new URL(service.baseUrl + interfaces[iface].path + filled);
 }
 
-/** The parts of a URL that each request needs: a URL makes them anew each time. */
-interface UrlParts {
-  origin: string;
-  path: string;
-  pathAndQuery: string;
+/** What a request needs of a URL. */
+export type Address = Readonly<Pick<URL, 'href' | 'origin' | 'host' | 'pathname' | 'search'>>;
+
+/**
+ * What a read asks for. It is made once for many requests, because a URL makes its texts anew each
+ * time.
+ */
+export interface ReadAddress extends Address {
+  readonly accept: string;
+  /** Equal for reads that may have the same answer. */
+  readonly key: string;
 }
 
-const knownParts = new WeakMap<URL, UrlParts>();
-
-/** @param url is not changed afterwards */
-export function partsOfUrl(url: URL): UrlParts {
-  let parts = knownParts.get(url);
-  if (parts === undefined) {
-    const { origin, pathname: path, search } = url;
-    knownParts.set(url, (parts = { origin, path, pathAndQuery: path + search }));
-  }
-  return parts;
-}
+/** @param tokenOwner answers are shared only between accounts with the same one */
+export const readAddress = (
+  { href, origin, host, pathname, search }: URL,
+  accept: string,
+  tokenOwner: string,
+): ReadAddress => ({ href, origin, host, pathname, search, accept, key: `${href} ${accept} ${tokenOwner}` });
 
 /** A media type with the profile's vendor part (docs/internals/service.md 4.2). */
 export const mediaType = (service: ServiceProfile, template: string): string =>

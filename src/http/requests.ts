@@ -9,7 +9,7 @@ import type { Signal } from '../util/cancellation';
 import { iso, type Clock } from '../util/clock';
 import { secondMs } from '../util/durations';
 import { parseJson } from '../util/json';
-import { partsOfUrl } from './addresses';
+import type { Address, ReadAddress } from './addresses';
 import { wayMs } from './quota-counts';
 import type { TokenSource } from './token-source';
 import { isRefusedCertificate, isReset } from './network-faults';
@@ -22,6 +22,7 @@ import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
 import { shortVin } from '../vin';
 import type { SharedRead, SharedReads } from './shared-reads';
+import { minuteMs } from '../util/durations';
 
 interface RequestsOptions {
   apiKeyHeader: string;
@@ -29,8 +30,6 @@ interface RequestsOptions {
   tokens: TokenSource;
   limiter: RateLimiter;
   shared: SharedReads<Answer>;
-  /** Readings are shared only between accounts with the same one. */
-  tokenOwner: string;
   /** How old another reader's answer may be, in milliseconds; 0 shares nothing. */
   shareForMs: number;
   transport: Transport;
@@ -44,8 +43,7 @@ interface RequestsOptions {
 export interface GetRequest {
   /** The API whose daily quota the request counts for. */
   api: ApiName;
-  url: URL;
-  accept: string;
+  address: ReadAddress;
   /** Besides `openid`; named in the error when the token lacks one. */
   scopes: readonly string[];
   /**
@@ -73,8 +71,6 @@ export interface LastRead {
   text: string;
   /** What it was parsed to. */
   body: unknown;
-  /** The key of its answer among those that are shared, and the object that it was made for. */
-  shared?: { url: URL; key: string };
 }
 
 export interface PostRequest {
@@ -165,7 +161,7 @@ const readTimeoutMs = 30_000;
 /**
  * How long a request may wait for the rate limiter; for a read, the pauses between tries included.
  */
-const maxWaitMs = 60_000;
+const maxWaitMs = minuteMs;
 /**
  * How often a read is tried again, by what failed. The service is known to answer 401 to a valid
  * key or token at times (docs/internals/vendor-api.md 6.2); the token at hand may be old, and a new
@@ -192,7 +188,7 @@ const debug = debuglog('connected-vehicle');
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #clock: Clock;
-  readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: URL })[] = [];
+  readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: Address })[] = [];
   /** The last answer of each address. */
   readonly #answers = new Map<string, Parameters<typeof anonymousAnswer>>();
   /**
@@ -252,13 +248,10 @@ export class Requests {
    * @throws VehicleError with a code of docs/internals/contract.md 6
    */
   get(request: GetRequest): Promise<SharedAnswer> {
-    const { shared, shareForMs, tokenOwner } = this.#options;
-    const { url, accept, maxAgeMs = shareForMs, keep, kind, last, signal } = request;
-    // The client passes the same object while the address is the same.
-    const known = last?.shared?.url === url ? last.shared : { url, key: `${url.href} ${accept} ${tokenOwner}` };
-    if (last !== undefined) last.shared = known;
+    const { shared, shareForMs } = this.#options;
+    const { address, maxAgeMs = shareForMs, keep, kind, signal } = request;
     const options = { maxAgeMs: shareForMs > 0 ? maxAgeMs : 0, keep, isUrgent: kind === 'forCommand', signal };
-    const read = (): Promise<SharedAnswer> => shared.read(known.key, options, (until) => this.#load(request, until));
+    const read = (): Promise<SharedAnswer> => shared.read(address.key, options, (until) => this.#load(request, until));
     return read().catch((error: unknown) => {
       // This read had joined the request of another account, and that account was closed.
       const wasOrphaned = error instanceof VehicleError && error.code === 'CANCELLED';
@@ -269,13 +262,13 @@ export class Requests {
 
   /** Asks the service until it answers or nothing more can be tried. */
   async #load(request: GetRequest, signal: Signal | undefined): Promise<Answer> {
-    const { api, url, accept, kind = 'read' } = request;
+    const { api, address: url, kind = 'read' } = request;
     const deadline = this.#clock.monotonic() + maxWaitMs;
     const left = { ...retries };
     for (;;) {
       const options = { api, deadline, signal };
       const token = this.#tokenAtOnce(kind, options) ?? (await this.#tokenAndQuota(kind, options));
-      const headers = this.#headers(token, 'accept', accept);
+      const headers = this.#headers(token, 'accept', url.accept);
       const sent = await this.#send({ method: 'GET', url, headers, timeoutMs: readTimeoutMs, signal }, token, request);
       const answer = sent instanceof VehicleError || sent.failure !== null ? null : this.#answer(sent, request.last);
       if (answer !== null && answer.body !== undefined) {
@@ -293,14 +286,14 @@ export class Requests {
   async #canRetry(
     failure: VehicleError,
     left: Record<keyof typeof retries, number>,
-    { kind, url }: GetRequest,
+    { kind, address }: GetRequest,
     token: string,
     { deadline, signal }: { deadline: number; signal: Signal | undefined },
   ): Promise<boolean> {
     if (failure.code === 'API_KEY_REFUSED') return (left.refusedKey -= 1) >= 0;
     if (failure.code === 'SIGN_IN_REQUIRED')
       return (await this.#options.tokens.onUnauthorized(token, signal)) && (left.refusedToken -= 1) >= 0;
-    if (kind !== 'forCommand' && this.#failing.get(url.href) === failure.code) return false;
+    if (kind !== 'forCommand' && this.#failing.get(address.href) === failure.code) return false;
     if (isReset(failure) && (left.reset -= 1) >= 0) return true;
     const pause = this.#pause(retries.transient + 1 - left.transient, failure);
     if (!isTransient(failure) || this.#clock.monotonic() + pause > deadline || (left.transient -= 1) < 0) return false;
@@ -445,7 +438,7 @@ export class Requests {
     if (code === 'API_KEY_REFUSED') (this.#refusing ??= new Set()).add(api);
     else if (isSuccess) (this.#refusing ??= new Set()).delete(api);
     const { body } = response;
-    const { path } = partsOfUrl(url);
+    const { pathname: path } = url;
     if (body.length <= maxAnswerLength) {
       // The path alone for a read, because it is at hand: reads are many, and each text costs.
       const key = method === 'GET' ? path : `${method} ${path}`;

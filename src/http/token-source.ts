@@ -4,6 +4,7 @@ import { asSentence, clockTime, sentence, type Sentence } from '../sentence';
 import { iso, systemClock, type Clock } from '../util/clock';
 import type { Signal } from '../util/cancellation';
 import { parseJson } from '../util/json';
+import { minuteMs, secondMs } from '../util/durations';
 
 /** Returns the bearer token of each request (docs/internals/service.md 5). */
 export interface TokenSource {
@@ -65,7 +66,7 @@ export interface TokenDescription {
  * request is sent once more. With an expired token, a second try never succeeds, so there is at
  * most one in this time.
  */
-const retryIntervalMs = 10 * 60_000;
+const retryIntervalMs = 10 * minuteMs;
 
 /**
  * Whether a request with a token that cannot be replaced is worth one more try;
@@ -176,5 +177,5 @@ export function readClaims(token: string): { expiresAt: number | null; scopes: s
   const payload = token.split('.', 3)[1] ?? '';
   const parsed = claimsSchema.safeParse(parseJson(Buffer.from(payload, 'base64url').toString()));
   const { exp, scope } = parsed.success ? parsed.data : { exp: null, scope: null };
-  return { expiresAt: exp === null ? null : Math.floor(exp * 1000), scopes: scope };
+  return { expiresAt: exp === null ? null : Math.floor(exp * secondMs), scopes: scope };
 }

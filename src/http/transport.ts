@@ -5,16 +5,17 @@ import type { Signal } from '../util/cancellation';
 import { systemClock, type Clock } from '../util/clock';
 import { version } from '../../package.json';
 import { asVehicleError, cancelledError, systemCodeOf, VehicleError } from '../errors';
-import { partsOfUrl } from './addresses';
+import type { Address } from './addresses';
 import { parseProxies, type Environment, type Proxy } from './environment';
 import { connectionFault, connectTimeoutMs, lateFault, noTunnel, timedOut } from './network-faults';
+import { minuteMs } from '../util/durations';
 
 const userAgent = `connected-vehicle-node-red/${version}`;
 
 /** One HTTP request; this module knows nothing of vehicles. */
 export interface TransportRequest {
   method: 'GET' | 'POST';
-  url: URL;
+  url: Address;
   headers: Record<string, string>;
   body?: string;
   /** From the first byte sent to the last byte of the answer; connecting has its own limit. */
@@ -55,7 +56,7 @@ export const readConnections = 6;
  */
 const addressTimeoutMs = 2_500;
 /** How long a request may wait for a connection until it is sent. */
-const waitForConnectionMs = 60_000;
+const waitForConnectionMs = minuteMs;
 
 interface TransportOptions {
   clock?: Clock;
@@ -85,7 +86,7 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
   return {
     send(request) {
       if (closed || request.signal?.aborted) return Promise.reject(cancelledError());
-      const { origin } = partsOfUrl(request.url);
+      const { origin } = request.url;
       const isCommand = request.method === 'POST';
       // The peer may have ended a kept-alive connection unseen. A read is sent again; a command is
       // not, so each has its own connection.
@@ -280,7 +281,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#request = request;
     this.#inFlight = inFlight;
     const { method, url, headers, body = null, signal } = request;
-    const { origin, pathAndQuery: path } = partsOfUrl(url);
+    const { origin, pathname, search } = url;
     inFlight.add(this);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.response = new Promise((resolve, reject) => {
@@ -289,7 +290,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       dispatcher.dispatch(
         {
           origin,
-          path,
+          path: pathname + search,
           method,
           headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
           body,

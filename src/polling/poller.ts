@@ -10,7 +10,7 @@ import {
   type ReadName,
   partsOf,
 } from '../catalogue/reads';
-import { getOrMake } from '../util/bounded';
+import { getOrMake } from '../util/get-or-make';
 import type { Clock } from '../util/clock';
 import { hourMs, minuteMs } from '../util/durations';
 import { byName } from '../util/json';

@@ -1,3 +1,5 @@
+import { minuteMs } from '../util/durations';
+
 /** A timer may fire a little early; the same moment is not due twice. */
 export const timerSlackMs = 1_000;
 /** The first reads of one id are spread over this time after the start. */
@@ -20,7 +22,7 @@ export function nextPoll(id: string, interval: number, lastRead: number): number
 }
 
 /** A longer pause would keep a guard blind for as long after an outage. */
-const maxOutagePauseMs = 5 * 60_000;
+const maxOutagePauseMs = 5 * minuteMs;
 
 /**
  * The interval of a read that has failed so often in a row. The first failure changes nothing: the

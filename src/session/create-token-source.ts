@@ -7,6 +7,7 @@ import { trimmed, type OAuthClient } from './oauth';
 import type { TokenManager } from './token-manager';
 import type { Session } from './session';
 import { pastedToken, type TokenDescription, type TokenSource } from '../http/token-source';
+import { secondMs } from '../util/durations';
 
 export interface TokenSourceOptions {
   accessToken?: string;
@@ -53,7 +54,7 @@ class ManagedToken implements TokenSource {
     this.#manager = session.acquire(key, client);
     this.#pasted = pasted;
     // A grant is refreshed even while no request needs its token.
-    this.#cancelStart = session.clock.after(1_000 * session.random(), () => void this.get().catch(() => undefined));
+    this.#cancelStart = session.clock.after(secondMs * session.random(), () => void this.get().catch(() => undefined));
   }
 
   get fresh(): string | null {

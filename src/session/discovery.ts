@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Issuer } from '../catalogue/services';
 import { endingAt } from '../util/abort';
 import type { Clock } from '../util/clock';
-import { dayMs, hourMs } from '../util/durations';
+import { dayMs, hourMs, minuteMs } from '../util/durations';
 import { parseJson } from '../util/json';
 import { addressFault } from '../util/loopback';
 import type { Send } from './oauth';
@@ -23,7 +23,7 @@ const timeLimitMs = 3_000;
 const usedForMs = dayMs;
 const pauseMs = hourMs;
 /** The same if the addresses may be wrong, or if a person signs in. */
-const freshForMs = 5 * 60_000;
+const freshForMs = 5 * minuteMs;
 
 /**
  * The addresses of identity services from their discovery documents. What goes wrong with one

@@ -9,7 +9,7 @@ import type { Clock } from '../util/clock';
 import { parseJson } from '../util/json';
 import { retryAfter } from '../wire/failures';
 import { isHeaderSafe, isPrintable, readClaims, scopesSchema, unusable } from '../http/token-source';
-import { hourMs } from '../util/durations';
+import { dayMs, hourMs, secondMs } from '../util/durations';
 
 /** Sends one request. @throws VehicleError NETWORK, TIMEOUT, BAD_RESPONSE, CANCELLED */
 export type Send = Transport['send'];
@@ -158,7 +158,7 @@ function retryTime({ headers }: TransportResponse, now: number): Date | null {
 
 /** Seconds. 0 would refresh before every request; a Date cannot hold very many years. */
 const minLifeSeconds = 1;
-const maxLifeSeconds = 10 * 365 * 86_400;
+const maxLifeSeconds = (10 * 365 * dayMs) / secondMs;
 
 function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, receivedAt: number): Tokens {
   const accessToken = isHeaderSafe(parsed.access_token) ? parsed.access_token : '';
@@ -171,7 +171,7 @@ function tokensOf(parsed: z.infer<typeof tokensSchema>, sentAt: number, received
     expiresAt:
       parsed.expires_in === null
         ? claims.expiresAt
-        : sentAt + Math.max(minLifeSeconds, Math.min(parsed.expires_in, maxLifeSeconds)) * 1000,
+        : sentAt + Math.max(minLifeSeconds, Math.min(parsed.expires_in, maxLifeSeconds)) * secondMs,
     scopes: parsed.scope ?? claims.scopes,
     receivedAt,
   };

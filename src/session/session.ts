@@ -1,5 +1,5 @@
 import { createTransport } from '../http/transport';
-import { getOrMake } from '../util/bounded';
+import { getOrMake } from '../util/get-or-make';
 import { systemClock, type Clock } from '../util/clock';
 import { LocalPresence, type Presence } from '../state/presence';
 import { Discovery } from './discovery';

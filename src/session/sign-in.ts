@@ -19,6 +19,7 @@ import {
 } from './oauth';
 import { isoTime } from '../http/token-source';
 import { hashed, storedSentence, unlessAway, type StoredEntry } from '../state/state-store';
+import { minuteMs } from '../util/durations';
 
 export interface SignInStart {
   /** https, or http on a loopback address. */
@@ -70,7 +71,7 @@ export interface SignedIn {
 }
 
 /** A person has ten minutes to type a password and a code from the phone. */
-const stateLifetimeMs = 10 * 60_000;
+const stateLifetimeMs = 10 * minuteMs;
 /** Until then, a late or repeated answer gets its own sentence. */
 const keptMs = 2 * stateLifetimeMs;
 /** Bounds the place that unfinished sign-ins take. */

@@ -2,7 +2,7 @@ import { asVehicleError, VehicleError, type ErrorCode } from '../errors';
 import { clockTime, sentence } from '../sentence';
 import { raceAbort } from '../util/abort';
 import { backoffMs } from '../util/backoff';
-import { dayMs } from '../util/durations';
+import { dayMs, minuteMs } from '../util/durations';
 import { isoTime, nobodySignedIn, secondTries, type TokenDescription } from '../http/token-source';
 import type { Discovery } from './discovery';
 import { briefSignIn, type Grant } from './grant-store';
@@ -26,7 +26,7 @@ interface Failure {
 const keepAliveIntervalMs = 3 * dayMs;
 const permanentCodes = new Set<ErrorCode>(['CONFIG', 'TOKEN_MISSING', 'SIGN_IN_REQUIRED', 'CANCELLED']);
 /** The store is read again, because the user may have repaired it; that costs no request. */
-const reloadIntervalMs = 15 * 60_000;
+const reloadIntervalMs = 15 * minuteMs;
 /** With less life left than this, a caller waits for the new token. */
 const minLifeWithoutWaitMs = 10_000;
 /** A deploy waits this long for the answer to a refresh that has been sent. */
@@ -360,10 +360,10 @@ const oldApplication =
   'The service has ended the sign-in after about seven days, as it does for an application from before December 2025. Sign in again in the vehicle configuration. For sign-ins of six months, make a new application at the developer portal.';
 
 /** Milliseconds before its end. No service promises a life (docs/internals/vendor-api.md 4.2). */
-const renewalMargin = (life: number): number => Math.min(60_000, Math.max(0, life) / 4);
+const renewalMargin = (life: number): number => Math.min(minuteMs, Math.max(0, life) / 4);
 
 /** The first retries come soon: a server may accept the rotated token for a minute yet. */
-const pauseLimits = { firstMs: 2_000, maxMs: 15 * 60_000 };
+const pauseLimits = { firstMs: 2_000, maxMs: 15 * minuteMs };
 
 const ignore = (): void => undefined;
 

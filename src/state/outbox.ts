@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { itemsIn } from '../util/json';
 
 /** A message whose sending was interrupted by so many crashes is dropped. */
 export const maxTries = 3;
@@ -37,7 +38,7 @@ export class Outbox<Message> {
    * @param parse returns null for a message that is damaged or no longer wanted
    */
   static parse<Message>(stored: unknown, parse: (message: unknown) => Message | null): Outbox<Message> {
-    const found = (Array.isArray(stored) ? (stored as unknown[]) : []).flatMap((entry): Entry<Message>[] => {
+    const found = itemsIn(stored).flatMap((entry): Entry<Message>[] => {
       const { success, data } = entryShape.safeParse(entry);
       const message = success ? parse(data.message) : null;
       return success && message !== null ? [{ ...data, message }] : [];

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { systemCodeOf, tlsFaultOf, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
 import { systemClock, type Clock } from '../util/clock';
-import { parseJson } from '../util/json';
+import { itemsIn, parseJson } from '../util/json';
 import { Listeners } from '../util/listeners';
 import { Serial } from '../util/serial';
 import { Seal, sealedSchema } from './seal';
@@ -187,7 +187,7 @@ export class RedisStateStore implements SharedStore {
     const keys = [this.#hashOf(collection), `${this.#prefix}:version`, this.#hashOf('store')];
     const given = [this.#fieldOf(key), conditionOf(expected), nonce, this.#keyId, record, `"format":${format},`];
     const ofServer = [this.#replicationId, (): string => this.#run];
-    const [version, replicas] = listOf(
+    const [version, replicas] = itemsIn(
       await this.#call('EVAL', scripts.write, String(keys.length), ...keys, ...given, ...ofServer),
     );
     // A replica that becomes the primary server must know which process has sent a command or
@@ -210,7 +210,7 @@ export class RedisStateStore implements SharedStore {
 
   async entries(prefix: string): Promise<StoredEntry[]> {
     const collection = collectionOf(prefix);
-    const found = listOf(await this.#call('HGETALL', this.#hashOf(collection))).map(String);
+    const found = itemsIn(await this.#call('HGETALL', this.#hashOf(collection))).map(String);
     const entries: StoredEntry[] = [];
     for (let at = 0; at + 1 < found.length; at += 2) {
       const entry = await this.#open(found[at + 1] ?? '', collection, found[at] ?? '').catch(() => null);
@@ -220,7 +220,7 @@ export class RedisStateStore implements SharedStore {
   }
 
   async now(): Promise<number> {
-    const reply = listOf(await this.#call('EVAL', scripts.now, '0'));
+    const reply = itemsIn(await this.#call('EVAL', scripts.now, '0'));
     const fault = evictionOf(this.place, infoOf(String(reply[2])));
     if (fault === null) return serverTimeOf(reply);
     if (this.#connecting !== null) this.#lose(this.#connecting, fault);
@@ -232,7 +232,7 @@ export class RedisStateStore implements SharedStore {
     const client = await this.#connected();
     // A hosted server may refuse these, which shows nothing about the store.
     const list = (...args: string[]): Promise<unknown[]> =>
-      this.#inTime(client.sendCommand(args)).then(listOf, () => []);
+      this.#inTime(client.sendCommand(args)).then(itemsIn, () => []);
     const config = async (name: string): Promise<string | null> => {
       const [, value] = await list('CONFIG', 'GET', name);
       return typeof value === 'string' ? value : null;
@@ -242,7 +242,7 @@ export class RedisStateStore implements SharedStore {
     const keys: unknown[] = [];
     for (let cursor: unknown = null; cursor !== '0';) {
       const [next = '0', page] = await list('SCAN', String(cursor ?? '0'), 'MATCH', '*:store', 'COUNT', '10000');
-      keys.push(...listOf(page));
+      keys.push(...itemsIn(page));
       cursor = String(next);
     }
     const isAppending = (await config('appendonly')) ?? info('aof_enabled');
@@ -588,10 +588,9 @@ function parseSealed(json: string, collection: string): z.infer<typeof sealedSch
 }
 
 const conditionOf = (expected: string | null | undefined): string => (expected === undefined ? '*' : (expected ?? ''));
-const listOf = (reply: unknown): unknown[] => (Array.isArray(reply) ? (reply as unknown[]) : []);
 /** Milliseconds since 1970, of a reply with seconds and microseconds. */
 const serverTimeOf = (reply: unknown): number => {
-  const [seconds, microseconds] = listOf(reply).map(Number);
+  const [seconds, microseconds] = itemsIn(reply).map(Number);
   return (seconds ?? 0) * 1000 + Math.floor((microseconds ?? 0) / 1000);
 };
 const infoOf = (text: string): ReadonlyMap<string, string> =>

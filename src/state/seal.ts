@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod/mini';
-import { getOrMake } from '../util/bounded';
+import { getOrMake } from '../util/get-or-make';
 
 /** The content of a file: AES-256-GCM, all parts in base64. */
 export const sealedSchema = z.lazy(() =>

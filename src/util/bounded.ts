@@ -1,14 +1,5 @@
 import { hourMs } from './durations';
 
-/** The value of a key; the first call for the key makes it. */
-export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
 /** The last key of each map, which is most often also the next one: then its order stays. */
 const newestKeys = new WeakMap<object, unknown>();
 

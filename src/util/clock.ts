@@ -1,5 +1,6 @@
 import { uptime } from 'node:os';
 import type { Signal } from './cancellation';
+import { secondMs } from './durations';
 
 /**
  * Time is a parameter: code that waits or reads the time has a `Clock` as a parameter, so that
@@ -62,7 +63,7 @@ const longestTimer = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  uptime: () => uptime() * 1_000,
+  uptime: () => uptime() * secondMs,
   after(ms, callback) {
     if (ms <= longestTimer) {
       const handle = setTimeout(callback, Math.max(0, ms));

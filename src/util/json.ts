@@ -39,3 +39,9 @@ export function copyOfJson<Value>(value: Value): Value {
   for (const [name, member] of Object.entries(copy)) if (typeof member === 'object') copy[name] = copyOfJson(member);
   return copy as Value; // Has the same members.
 }
+
+/** The items of an array; none of anything else. */
+export const itemsIn = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+
+/** A text that is not empty; null for anything else. */
+export const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);

@@ -2,8 +2,9 @@ import { chargingMemberNames, chargingMembers, type ChargingMemberName, type Mem
 import { unitInWords } from '../catalogue/units';
 import { iso } from '../util/clock';
 import { isRecord, memberOf } from '../util/json';
-import { unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
+import { atItsTime, unexpectedAnswer, oldest, typedReading, unwrap, type Parsed } from './readings';
 import { parseMeasured, type Measured } from './schemas';
+import { minuteMs } from '../util/durations';
 
 /** docs/internals/contract.md 3. The unit is null if the service names no unit of distance. */
 interface ChargingMember extends Measured {
@@ -37,16 +38,12 @@ export function parseCharging(body: unknown): Parsed<Charging> {
  * The time of the end is worked out from the same answer: ISO-8601, null while the car does not
  * charge.
  */
-export function parseChargingDoneAt(body: unknown): Parsed<ChargingMember> {
-  const payload = doneAt(parseCharging(body).payload);
-  return { payload, measuredAt: payload.timestamp };
-}
+export const parseChargingDoneAt = (body: unknown): Parsed<ChargingMember> =>
+  atItsTime(doneAt(parseCharging(body).payload));
 
 /** One member of the same answer. */
-export function parseChargingMember(name: ChargingMemberName, body: unknown): Parsed<ChargingMember> {
-  const payload = chargingMember(chargingMembers[name], memberOf(unwrap(body), name));
-  return { payload, measuredAt: payload.timestamp };
-}
+export const parseChargingMember = (name: ChargingMemberName, body: unknown): Parsed<ChargingMember> =>
+  atItsTime(chargingMember(chargingMembers[name], memberOf(unwrap(body), name)));
 
 /** The longest time that the service reports. It also reports this value for any longer time. */
 const maxChargingMinutes = 1440;
@@ -63,7 +60,7 @@ function doneAt({ chargingStatus, estimatedChargingTimeToTargetBatteryChargeLeve
   const { value, timestamp, reason = null } = left ?? cannotTell(null);
   if (typeof value !== 'number' || value <= 0 || value >= maxChargingMinutes || timestamp === null)
     return cannotTell(reason);
-  return { value: iso(Date.parse(timestamp) + value * 60_000), unit: null, timestamp };
+  return { value: iso(Date.parse(timestamp) + value * minuteMs), unit: null, timestamp };
 }
 
 const isMember = (input: unknown): boolean =>

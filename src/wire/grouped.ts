@@ -7,7 +7,7 @@ import {
 } from '../catalogue/groups';
 import { resources, type Resource, type ResourceName } from '../catalogue/reads';
 import { factorBetween, unitInWords } from '../catalogue/units';
-import { measuredIn, oldest, unwrap, type Parsed, type ResourceReading } from './readings';
+import { atItsTime, measuredIn, oldest, unwrap, type Parsed, type ResourceReading } from './readings';
 import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from './schemas';
 
 /**
@@ -18,9 +18,7 @@ import { isMeasured, parseMeasured, toNumber, type Measured, type Scalar } from 
  */
 export function fromGroup(name: ResourceName, body: unknown, burnsFuel: boolean | null): Parsed<ResourceReading> {
   const row: GroupedResource = forFuel(groupedResources[name], burnsFuel);
-  const data = unwrap(body);
-  const payload = groupedReading(name, row, data);
-  return { payload, measuredAt: payload.timestamp };
+  return atItsTime(groupedReading(name, row, unwrap(body)));
 }
 
 /** The spellings that count for the fuel of a car; none if that is not known. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { isRecord } from '../util/json';
 import { invocationShape, toTimestamp, type asyncShape } from './schemas';
+import { secondMs } from '../util/durations';
 
 /** The link to the details of a v1 command (docs/internals/service.md 2.5). */
 export type AsyncLink = z.infer<typeof asyncShape>;
@@ -61,6 +62,6 @@ export function parseInvocation(body: unknown, receivedAt: number): Invocation {
     readyUntil:
       readyUntil === null
         ? null
-        : toTimestamp(readyUntil < longestDuration ? receivedAt + readyUntil * 1000 : readyUntil),
+        : toTimestamp(readyUntil < longestDuration ? receivedAt + readyUntil * secondMs : readyUntil),
   };
 }

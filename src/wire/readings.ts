@@ -11,7 +11,7 @@ import {
 } from '../catalogue/reads';
 import { VehicleError } from '../errors';
 import { judgeOpenings, openingsOf, type OpeningRead, type Openness } from '../catalogue/openings';
-import { isRecord, memberOf } from '../util/json';
+import { isRecord, memberOf, textIn } from '../util/json';
 import {
   accessibilityShape,
   commandItem,
@@ -71,6 +71,12 @@ export function unwrapList(body: unknown, name: string): unknown[] {
   if (!Array.isArray(list)) throw unexpectedAnswer();
   return list;
 }
+
+/** A value with one time. */
+export const atItsTime = <Payload extends { timestamp: string | null }>(payload: Payload): Parsed<Payload> => ({
+  payload,
+  measuredAt: payload.timestamp,
+});
 
 /** What an answer does not contain, although its meaning depends on it. */
 export interface AnswerContext {
@@ -150,15 +156,12 @@ export function parseResource(name: ResourceName, body: unknown): Parsed<Resourc
   const { data, resourceValue } = body;
   const candidates = [isRecord(data) ? data[name] : undefined, body[name], resourceValue, data, body];
   const found = candidates.find((candidate) => candidate !== null && isMeasured(candidate));
-  const payload = typedReading(resources[name], parseMeasured(found));
-  return { payload, measuredAt: payload.timestamp };
+  return atItsTime(typedReading(resources[name], parseMeasured(found)));
 }
 
 /** A single value out of the answer of its group (docs/internals/vendor-api.md 14.2). */
-export function parseStatistic(name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> {
-  const payload = typedReading(statisticsMembers[name], parseMeasured(memberOf(unwrap(body), name)));
-  return { payload, measuredAt: payload.timestamp };
-}
+export const parseStatistic = (name: StatisticsMemberName, body: unknown): Parsed<ResourceReading> =>
+  atItsTime(typedReading(statisticsMembers[name], parseMeasured(memberOf(unwrap(body), name))));
 
 /** A JSON number, boolean or string, as the catalogue types it, or null. New words pass. */
 export function typedReading(type: Resource | MemberKind, { value: raw, unit, timestamp }: Measured): ResourceReading {
@@ -265,15 +268,11 @@ export function parseCommands(body: unknown): Parsed<CommandOffer[]> {
 export function parseAccessibility(body: unknown) {
   const { availabilityStatus: status, unavailableReason: outerReason } = accessibilityShape.parse(unwrap(body));
   const reason = unavailableReasonOf(status.unavailableReason) ?? unavailableReasonOf(outerReason);
-  return {
-    payload: { value: status.value, unavailableReason: reason, timestamp: status.timestamp },
-    measuredAt: status.timestamp,
-  };
+  return atItsTime({ value: status.value, unavailableReason: reason, timestamp: status.timestamp });
 }
 
 function unavailableReasonOf(input: unknown): string | null {
-  const value = typeof input === 'object' && input !== null ? parseMeasured(input).value : input;
-  return typeof value === 'string' && value !== '' ? value : null;
+  return textIn(typeof input === 'object' && input !== null ? parseMeasured(input).value : input);
 }
 
 /** The position at the end of the last trip (docs/internals/contract.md 3); unknown is null. */

@@ -1,7 +1,7 @@
 import { isUnderWay, statusWord } from '../catalogue/outcomes';
 import { wallboxMembers, type WallboxMemberName } from '../catalogue/reads';
 import { dayMs } from '../util/durations';
-import { isRecord } from '../util/json';
+import { isRecord, textIn } from '../util/json';
 import { unexpectedAnswer, unwrapList, type Parsed } from './readings';
 import type { Invocation } from './invocations';
 import { identifier, toNumber, toTimestamp, type Measured } from './schemas';
@@ -92,18 +92,16 @@ function sessionOf(item: unknown): WallboxSession {
   const kWh = toNumber(chargedEnergy);
   const reason = chargedEnergy == null ? 'MISSING' : kWh === null ? 'UNREADABLE' : kWh < 0 ? 'NEGATIVE' : null;
   return {
-    id: textOf(transactionId),
+    id: textIn(transactionId),
     start: toTimestamp(start),
     end: ended,
     open: end === null ? true : ended === null ? null : false,
     kWh: reason === null ? kWh : null,
     ...(reason !== null && { reason }),
     connector: toNumber(connectorId),
-    token: textOf(idToken),
+    token: textIn(idToken),
   };
 }
-
-const textOf = (input: unknown): string | null => (typeof input === 'string' && input !== '' ? input : null);
 
 type Found = Pick<WallboxReading, 'value' | 'reason'>;
 

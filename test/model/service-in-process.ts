@@ -82,7 +82,7 @@ export class ServiceInProcess implements Transport {
     const answer = await this.#service.answer({
       method,
       path: asked.pathname,
-      query: asked.searchParams,
+      query: new URLSearchParams(asked.search),
       headers,
       body,
     });

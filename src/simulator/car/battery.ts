@@ -1,6 +1,7 @@
 import { chargingMemberNames, type ChargingMemberName } from '../../catalogue/reads';
 import { perMile } from '../../catalogue/units';
 import type { CarState } from './state';
+import { hourMs, minuteMs } from '../../util/durations';
 
 /**
  * The drive battery: how its charge grows, and the energy state that follows from it
@@ -34,14 +35,14 @@ export const nextPercent = (level: number): number => Math.floor(level) + 1;
 /** Milliseconds to the next whole percent, with the power of the beginning of the step. */
 export function stepMs(level: number, { battery }: CarState): number {
   const wattHours = ((nextPercent(level) - level) / 100) * battery.capacityKWH * 1000;
-  return ((wattHours / powerAt(level, battery)) * 3_600_000) / battery.timeLapse;
+  return ((wattHours / powerAt(level, battery)) * hourMs) / battery.timeLapse;
 }
 
 function minutesToTarget(state: CarState): number {
   let ms = 0;
   for (let level = state.battery.level ?? 0; level < state.battery.target; level = nextPercent(level))
     ms += stepMs(level, state);
-  return Math.round(ms / 60_000);
+  return Math.round(ms / minuteMs);
 }
 
 /** The word of `chargingStatus`. Only `CHARGING` means that the level rises. */

@@ -1,5 +1,6 @@
 import { runtimeMinutesLimits, unlockDurationLimits } from '../../catalogue/commands';
 import { byRule, type CarState, type PlanStep } from './state';
+import { secondMs } from '../../util/durations';
 
 /** A command as it came over the wire. */
 export interface InvocationRequest {
@@ -81,7 +82,7 @@ export class Invocation implements InvocationRequest {
    * The handle is released: from now on the tailgate can be opened for `unlockDuration` seconds.
    */
   release(now: number): void {
-    this.#releasedUntil = now + this.unlockDuration * 1000;
+    this.#releasedUntil = now + this.unlockDuration * secondMs;
   }
 
   /** Whether the time to open the tailgate came and went unused. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { iso, type Clock } from '../../util/clock';
 import { chargingStatus } from './battery';
 import type { CarState } from './state';
-import { hourMs } from '../../util/durations';
+import { hourMs, secondMs } from '../../util/durations';
 
 /** Volts of three phases: 16 ampere are 11 kW. */
 const volts = 690;
@@ -124,5 +124,5 @@ function durationMs(text: string): number {
   const [, days = 0, hours = 0, minutes = 0, seconds = 0] = (/^-?(?:(\d+)\.)?(\d+):(\d+):(\d+)/.exec(text) ?? []).map(
     (part) => Number(part ?? 0),
   );
-  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
+  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * secondMs;
 }

@@ -15,6 +15,7 @@ import type { Car } from '../car/car';
 import { groups } from '../car/groups';
 import type { Invocation } from '../car/invocation';
 import { optionalCommands } from '../car/profiles';
+import { minuteMs } from '../../util/durations';
 
 /**
  * The bodies of the answers, in two dialects of the same car. `real`: the shapes of the service
@@ -98,7 +99,7 @@ export function detailsBody(car: Car, context: ViewContext): Body {
  * An address is valid for 15 minutes; there are several sides (docs/internals/vendor-api.md 14.8).
  */
 const imageUrl = (view: 'exterior' | 'interior', { url, now }: ViewContext): string =>
-  `${url}/images/${view}.svg?expires=${now + 15 * 60_000}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
+  `${url}/images/${view}.svg?expires=${now + 15 * minuteMs}${view === 'exterior' ? '&w=480&angle=0' : ''}`;
 
 /** The names of the commands that every car of its kind accepts. */
 export const standardCommands = commandNames.filter(

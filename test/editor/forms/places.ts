@@ -141,7 +141,7 @@ export function testPlaces(started: Opened): void {
       await section().locator('summary').click();
       await section().getByLabel('Name').fill('My home');
       await press('node-config-dialog-ok');
-      await part('placeReason').getByText('“Home” is not a place of this vehicle configuration').waitFor();
+      await part('placeReason').getByText('The vehicle configuration has no place “Home”').waitFor();
       await picture(page, 'places-renamed');
       await press('node-dialog-ok');
       assert.deepEqual([await isValid('event'), await isValid('condition')], [false, false]);
@@ -155,7 +155,7 @@ export function testPlaces(started: Opened): void {
     it('are named by a tariff, which the form marks while it names a place that is not there', async () => {
       const tariff = { perKWh: 0.35, places: [{ name: 'Home', perKWh: 0.1 }] };
       const reason = part('tariffReason');
-      const notThere = '“Home” is not a place of this vehicle configuration';
+      const notThere = 'The vehicle configuration has no place “Home”';
       await openNode('event');
       await openVehicle();
       await page.locator('summary', { hasText: 'Price of energy' }).click();

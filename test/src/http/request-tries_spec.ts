@@ -7,6 +7,7 @@ import {
   type GetRequest,
   type PostRequest,
 } from '../../../src/http/requests';
+import { readAddress, type ReadAddress } from '../../../src/http/addresses';
 import type { RateLimiter } from '../../../src/http/rate-limiter';
 import { SharedReads } from '../../../src/http/shared-reads';
 import { pastedToken, type TokenSource } from '../../../src/http/token-source';
@@ -17,7 +18,8 @@ import { failureOf } from '../../support/failure';
 
 const start = Date.parse('2026-06-01T08:00:00Z');
 const url = new URL('https://car.example/connected-vehicle/v2/vehicles/YV1CT9551B1570982/doors');
-const get: GetRequest = { api: 'connected', url, accept: 'application/json', scopes: ['conve:doors_status'] };
+const to = (path: string, accept = 'application/json'): ReadAddress => readAddress(new URL(path, url), accept, 'owner');
+const get: GetRequest = { api: 'connected', address: to(''), scopes: ['conve:doors_status'] };
 const failed = (code: string): VehicleError => new VehicleError('NETWORK', 'No route.', { cause: { code } });
 const said = (text: string): string => JSON.stringify({ error: { message: text } });
 /** JSON.parse reads it, and JSON.stringify throws. */
@@ -84,7 +86,6 @@ describe('A request', () => {
       // A request uses two methods of it.
       limiter: limiter as unknown as RateLimiter,
       shared: new SharedReads<Answer>(clock),
-      tokenOwner: 'owner',
       shareForMs,
       transport: {
         send: async (request) => {
@@ -162,7 +163,7 @@ describe('A request', () => {
       'vendor-api-key': 'key',
       accept: 'application/json',
     });
-    assert.deepEqual([request.method, request.url, request.timeoutMs], ['GET', url, 30_000]);
+    assert.deepEqual([request.method, request.url.href, request.timeoutMs], ['GET', url.href, 30_000]);
     assert.deepEqual(slots, ['read', 'accepted token-1']);
   });
 
@@ -172,7 +173,7 @@ describe('A request', () => {
     assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 3, 1.125]);
     assert.deepEqual(await outcome(requests.get(get)), ['SERVICE_ERROR', 1, 0]);
     assert.deepEqual(await outcome(requests.get({ ...get, kind: 'forCommand' })), ['SERVICE_ERROR', 3, 1.125]);
-    assert.deepEqual(await outcome(requests.get({ ...get, url: new URL('/x', url) })), ['SERVICE_ERROR', 3, 1.125]);
+    assert.deepEqual(await outcome(requests.get({ ...get, address: to('/x') })), ['SERVICE_ERROR', 3, 1.125]);
     answers = [{}];
     assert.deepEqual(await outcome(requests.get(get)), ['ok', 1, 0]);
     answers = [{ status: 500 }];
@@ -246,7 +247,7 @@ describe('A request', () => {
     const requests = requestsOf(10_000);
     const source = async (of: Requests, more: Partial<GetRequest> = {}) => (await of.get({ ...get, ...more })).source;
     assert.deepEqual([await source(requests), await source(requests)], ['live', 'shared']);
-    assert.equal(await source(requests, { accept: 'text/plain' }), 'live');
+    assert.equal(await source(requests, { address: to('', 'text/plain') }), 'live');
     assert.equal(await source(requests, { maxAgeMs: 0 }), 'live');
     assert.equal(await source(requests, { keep: false }), 'live');
     requests.forget('https://car.example/connected-vehicle/');
@@ -261,13 +262,13 @@ describe('A request', () => {
   it('is listed with its answer, the last 30 of each, and no very long one', async () => {
     const requests = requestsOf();
     for (let count = 0; count < 31; count += 1)
-      await requests.get({ ...get, url: new URL(`/${'x'.repeat(count + 1)}`, url) });
+      await requests.get({ ...get, address: to(`/${'x'.repeat(count + 1)}`) });
     assert.equal(requests.recent().length, 30);
     assert.deepEqual([requests.answers().length, requests.answers()[0]?.path], [30, '/xx']);
     answers = [{ body: JSON.stringify('x'.repeat(20_000)) }];
-    await requests.get({ ...get, url: new URL('/long', url) });
+    await requests.get({ ...get, address: to('/long') });
     answers = [{ body: '{"value":"OPEN"}' }];
-    await requests.get({ ...get, url: new URL('/short', url) });
+    await requests.get({ ...get, address: to('/short') });
     const last = requests.answers().at(-1);
     assert.deepEqual(last, { method: 'GET', path: '/short', status: 200, body: { value: 'OPEN' } });
     assert.ok(requests.answers().every(({ path }) => path !== '/long'));
@@ -278,9 +279,9 @@ describe('A request', () => {
     const vinPath = '/connected-vehicle/v2/vehicles/…570982';
     waitsMs = 7;
     answers = [{ body: '{"secret":true}' }];
-    await requests.get({ ...get, url: new URL('doors?token=secret', url) });
-    await requests.get({ ...get, url: new URL('requests/428d0ed994b678aff0dcf7f65391bdde', url) });
-    await requests.get({ ...get, url: new URL(`/${'1'.repeat(17)}/tyre-pressure/5432eff4-7d1c/22`, url) });
+    await requests.get({ ...get, address: to('doors?token=secret') });
+    await requests.get({ ...get, address: to('requests/428d0ed994b678aff0dcf7f65391bdde') });
+    await requests.get({ ...get, address: to(`/${'1'.repeat(17)}/tyre-pressure/5432eff4-7d1c/22`) });
     answers = [{ status: 409, body: 'secret' }];
     await assert.rejects(command([], {}, requests), { code: 'VEHICLE_ERROR' });
     const [first, ...others] = requests.recent();
