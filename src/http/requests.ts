@@ -8,6 +8,7 @@ import { setNewest } from '../util/bounded';
 import type { Signal } from '../util/cancellation';
 import { iso, type Clock } from '../util/clock';
 import { secondMs } from '../util/durations';
+import { getOrMake } from '../util/get-or-make';
 import { parseJson } from '../util/json';
 import type { Address, ReadAddress } from './addresses';
 import { wayMs } from './quota-counts';
@@ -173,8 +174,9 @@ const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
 /** The number of requests that "Copy diagnostics" lists. */
 const maxLogged = 30;
-/** How many answers it can list, and the longest one in characters. */
+/** How many answers it can list, how many are kept, and the longest one in characters. */
 const maxAnswers = 30;
+const maxKeptAnswers = 100;
 const maxAnswerLength = 20_000;
 /** A longer one is parsed each time, because it takes memory for as long as its read is known. */
 const maxLastBody = 4_000;
@@ -189,8 +191,8 @@ export class Requests {
   readonly #options: RequestsOptions;
   readonly #clock: Clock;
   readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: Address })[] = [];
-  /** The last answer of each address. */
-  readonly #answers = new Map<string, Parameters<typeof anonymousAnswer>>();
+  /** The last answer of each address, as one object (see `Known` of shared-reads.ts). */
+  readonly #answers = new Map<string, { method: string; path: string; status: number; body: string }>();
   /**
    * How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too
    * small to measure.
@@ -228,7 +230,8 @@ export class Requests {
   /** The last answer of each address, without what shows whose car it is. */
   answers(): AnonymousAnswer[] {
     const { redactor } = this.#options;
-    return [...this.#answers.values()].map(([method, path, status, body]) =>
+    const last = [...this.#answers.values()].slice(-maxAnswers);
+    return last.map(({ method, path, status, body }) =>
       anonymousAnswer(method, path, status, redactor.answer(body) ?? ''),
     );
   }
@@ -442,7 +445,9 @@ export class Requests {
     if (body.length <= maxAnswerLength) {
       // The path alone for a read, because it is at hand: reads are many, and each text costs.
       const key = method === 'GET' ? path : `${method} ${path}`;
-      setNewest(this.#answers, key, [method, path, response.status, body], maxAnswers);
+      const known = getOrMake(this.#answers, key, () => ({ method, path, status: 0, body: '' }));
+      Object.assign(known, { status: response.status, body });
+      setNewest(this.#answers, key, known, maxKeptAnswers);
     }
     return { response, failure, ms };
   }

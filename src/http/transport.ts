@@ -207,7 +207,8 @@ class ProxyConnections extends Pool {
  */
 class InFlight {
   readonly #clock: Clock;
-  readonly #exchanges = new Set<Exchange>();
+  /** Not a set, which would keep them in memory (see `Known` of shared-reads.ts). */
+  readonly #exchanges: Exchange[] = [];
   #timer: { at: number; cancel: () => void } | null = null;
 
   constructor(clock: Clock) {
@@ -215,17 +216,17 @@ class InFlight {
   }
 
   add(exchange: Exchange): void {
-    this.#exchanges.add(exchange);
+    this.#exchanges.push(exchange);
   }
 
   delete(exchange: Exchange): void {
-    this.#exchanges.delete(exchange);
-    if (this.#exchanges.size === 0) this.#stopTimer();
+    this.#exchanges.splice(this.#exchanges.indexOf(exchange), 1);
+    if (this.#exchanges.length === 0) this.#stopTimer();
   }
 
   /** Ends all of them. */
   fail(error: VehicleError): void {
-    for (const exchange of this.#exchanges) exchange.fail(error);
+    for (const exchange of Array.from(this.#exchanges)) exchange.fail(error);
   }
 
   /**
@@ -251,7 +252,7 @@ class InFlight {
   readonly #onTime = (): void => {
     this.#timer = null;
     const now = this.#clock.monotonic();
-    for (const exchange of this.#exchanges) if (exchange.deadline <= now) exchange.expire();
+    for (const exchange of Array.from(this.#exchanges)) if (exchange.deadline <= now) exchange.expire();
     let next = Infinity;
     for (const exchange of this.#exchanges) next = Math.min(next, exchange.deadline);
     if (next < Infinity) this.#wakeAt(next, next - now);

@@ -17,8 +17,11 @@ export interface Signal {
 export class Cancellation implements Signal {
   #isAborted = false;
   #reason: unknown;
-  /** One is kept without a set, because most have one. */
-  #listeners: (() => void) | Set<() => void> | undefined;
+  /**
+   * One is kept without a list, because most have one. Not a set, which would keep those that were
+   * removed in memory (see `Known` of http/shared-reads.ts).
+   */
+  #listeners: (() => void) | (() => void)[] | undefined;
 
   get aborted(): boolean {
     return this.#isAborted;
@@ -32,13 +35,15 @@ export class Cancellation implements Signal {
   addEventListener(_type: 'abort', listener: () => void): void {
     const known = this.#listeners;
     if (known === undefined) this.#listeners = listener;
-    else if (known instanceof Set) known.add(listener);
-    else this.#listeners = new Set([known, listener]);
+    else if (!Array.isArray(known)) this.#listeners = known === listener ? known : [known, listener];
+    else if (!known.includes(listener)) known.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    if (this.#listeners instanceof Set) this.#listeners.delete(listener);
-    else if (this.#listeners === listener) this.#listeners = undefined;
+    if (this.#listeners === listener) this.#listeners = undefined;
+    if (!Array.isArray(this.#listeners)) return;
+    const index = this.#listeners.indexOf(listener);
+    if (index >= 0) this.#listeners.splice(index, 1);
   }
 
   throwIfAborted(): void {
@@ -55,7 +60,7 @@ export class Cancellation implements Signal {
     this.#reason = reason;
     const listeners = this.#listeners;
     // As an AbortSignal: one that was removed meanwhile is not called, nor one that was added.
-    if (listeners instanceof Set) for (const one of Array.from(listeners)) if (listeners.has(one)) one();
+    if (Array.isArray(listeners)) for (const one of Array.from(listeners)) if (listeners.includes(one)) one();
     if (typeof listeners === 'function') listeners();
     this.#listeners = undefined;
   }

@@ -171,6 +171,16 @@ describe('shared reads', () => {
     assert.equal(service.asked.length, 2);
   });
 
+  it('are answered all, if there are more than a thousand, and keep the answers of the last', async () => {
+    const answers = Array.from({ length: 1_001 }, (_, at) => ask(`windows ${at}`));
+    service.answer('CLOSED');
+    assert.ok((await Promise.all(answers)).every(({ value, source }) => value === 'CLOSED' && source === 'live'));
+    assert.equal((await ask('windows 1000')).source, 'shared');
+    const again = ask('windows 0');
+    service.answer('OPEN');
+    assert.deepEqual(await again, { value: 'OPEN', source: 'live' });
+  });
+
   it('hold the answers of the last thousand reads without a timer', async () => {
     for (let i = 0; i < 1_001; i += 1) await reads.read(`car${i}/doors`, { maxAgeMs: 5_000 }, async () => 'LOCKED');
     assert.equal(clock.sleeping, 0);
