@@ -175,6 +175,8 @@ export class QuotaCounts {
     const toStored = (window: SlidingWindow, bucket: number): [number, number][] => {
       const counts = new Map<number, number>();
       for (const [until, count] of window.entries(time)) {
+        // Taken back after its bucket had left: it would make the record one that nobody can read.
+        if (count <= 0) continue;
         // What was loaded stays in its bucket: otherwise each difference between the clocks of
         // processes would make it last longer.
         const loaded = Math.abs(ahead - this.#loadedAhead) < wayMs ? Math.round(until + this.#loadedAhead) : NaN;
