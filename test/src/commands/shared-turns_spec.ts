@@ -406,19 +406,21 @@ describe('commands of several processes to one car', () => {
 
     it('are one if the second process, whose clock is behind, sends another one between', async () => {
       all.service.car.set({ commandPlan: { answerAfterMs: 1.4 * second } });
-      // Its process was busy when the store told the time.
-      other.line.now = async () => {
+      const behind = all.start();
+      // Its process is busy whenever the store tells the time.
+      behind.line.now = async () => {
         const now = await all.store.now();
-        await all.clock.sleep(second);
+        await all.clock.sleep(2 * second);
         return now;
       };
-      while (other.presence.now() > one.presence.now() - second / 3) await all.clock.advance(second / 10);
+      await all.clock.advance(4 * second);
+      assert.ok(behind.presence.now() < one.presence.now());
       const queued = { interface: 'v2', whenBusy: 'queue', waitMs: 30 * second } as const;
       const before = send(one, 'flash', queued);
       await all.clock.advance(second / 10);
       const both = [send(one, 'lock', queued)];
-      const between = send(other, 'honk', queued);
-      both.push(send(other, 'lock', queued));
+      const between = send(behind, 'honk', queued);
+      both.push(send(behind, 'lock', queued));
       await all.clock.advance(30 * second);
       await Promise.all([before, between]);
       const [first, joined] = await Promise.all(both);
