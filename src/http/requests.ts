@@ -7,7 +7,7 @@ import { backoffMs } from '../util/backoff';
 import { setNewest } from '../util/bounded';
 import type { Signal } from '../util/cancellation';
 import { iso, type Clock } from '../util/clock';
-import { secondMs } from '../util/durations';
+import { minuteMs, secondMs } from '../util/durations';
 import { getOrMake } from '../util/get-or-make';
 import { parseJson } from '../util/json';
 import type { Address, ReadAddress } from './addresses';
@@ -23,7 +23,6 @@ import type { AcquireOptions, RateLimiter, RequestKind } from './rate-limiter';
 import type { Redactor } from '../redact';
 import { shortVin } from '../vin';
 import type { SharedRead, SharedReads } from './shared-reads';
-import { minuteMs } from '../util/durations';
 
 interface RequestsOptions {
   apiKeyHeader: string;
