@@ -649,7 +649,8 @@ export class Turns {
   /** @returns null if another process was faster */
   async #write(car: Car, { version: expected }: Known, { holder, recent }: Slot): Promise<Known | null> {
     const now = this.#presence.now();
-    // A clock that was set back must not keep ended commands. That of another process can be ahead.
+    // Ended commands must not be kept for long after the clock of the store was set back. The
+    // process that ended one may have measured that clock ahead of this process.
     const last = now + recentMs + joinedMs;
     const value = { holder, recent: recent.filter(({ until }) => until > now && until <= last) };
     const version = await this.#presence.slots.write(car.key, value, { expected });

@@ -91,12 +91,14 @@ export function addressOf(
 export type Address = Readonly<Pick<URL, 'href' | 'origin' | 'host' | 'pathname' | 'search'>>;
 
 /**
- * What a read asks for. It is made once for many requests, because a URL makes its texts anew each
- * time.
+ * What a read asks for, with its texts, because a URL makes them again at each access.
  */
 export interface ReadAddress extends Address {
   readonly accept: string;
-  /** Equal for reads that may have the same answer. */
+  /**
+   * Equal for reads that may have the same answer. It contains the URL, because `forget` searches
+   * it.
+   */
   readonly key: string;
 }
 

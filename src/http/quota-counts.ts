@@ -17,8 +17,9 @@ export interface Quota {
 export type RateLimitCode = z.infer<typeof pauseShape>['code'];
 
 /**
- * How much longer a request counts here than at the service: the service counts it only when it has
- * arrived.
+ * How much longer a request counts here than at the service, which counts it only when it has
+ * arrived: for a write that took longer than expected (a quarter at most), a token (half at most),
+ * and the way.
  */
 export const wayMs = secondMs;
 /**
@@ -27,8 +28,10 @@ export const wayMs = secondMs;
  */
 const sameBucketMs = 100;
 const bucketMs = { minute: secondMs, day: 5 * minuteMs } as const;
-/** A process that sends nothing for so long is forgotten, with its limits. */
+/** The limits of a process that writes nothing for so long are forgotten. */
 const processLastsMs = 15 * minuteMs;
+/** A process is named for this time after its last write if others have the same limits. */
+const namedForMs = 2 * minuteMs;
 
 const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
@@ -49,7 +52,7 @@ export const quotaShape = z.lazy(() =>
     commands: pairs,
     /** A record of an earlier version lacks the APIs that came later. */
     apis: z.partialRecord(z.enum(apiNames), z.object({ day: pairs, reserved: number, pause: z.nullable(pauseShape) })),
-    /** Of each process, also of this one. An earlier version does not name it. */
+    /** The processes that wrote lately. An entry of an earlier version has no `process`. */
     limits: z.array(
       z.object({
         requestsPerDay: number,
@@ -72,7 +75,7 @@ export const quotaNames = [
 ] as const satisfies readonly (keyof Quota)[];
 
 const isSame = (one: Quota, other: Quota): boolean => quotaNames.every((of) => one[of] === other[of]);
-/** The day of an API has its name. */
+/** The window of a day has the name of its API. */
 const windowNames = ['minute', 'commands', ...apiNames] as const;
 const isDay = (name: (typeof windowNames)[number]): boolean => name !== 'minute' && name !== 'commands';
 
@@ -86,16 +89,16 @@ function endOfBucket(at: number, bucket: number): number {
 type Pause = z.infer<typeof pauseShape>;
 
 /**
- * What was sent with one API key, what the service has ordered, and the limits of other processes.
- * Its times are monotonic.
+ * What was sent with one API key, what the service has ordered, and the processes that count, with
+ * their limits. Its times are monotonic.
  */
 export class QuotaCounts {
   readonly windows = byName(windowNames, (name) =>
     isDay(name) ? new SlidingWindow(dayMs + wayMs, bucketMs.day) : new SlidingWindow(minuteMs + wayMs, bucketMs.minute),
   );
   readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
-  /** The limits of all processes, also of this one. */
-  limits: QuotaRecord['limits'] = [];
+  /** The processes that wrote lately, also this one. */
+  processes: QuotaRecord['limits'] = [];
   /** How far the time of the last record was ahead. */
   #loadedAhead = 0;
 
@@ -112,26 +115,27 @@ export class QuotaCounts {
     this.windows[api].add(time, count);
   }
 
-  /** Forgets what was sent, by every process. */
+  /** Forgets the requests of all processes. */
   clear(): void {
     for (const window of Object.values(this.windows)) window.replace([]);
-    this.limits = this.limits.map((known) => (known.process === undefined ? known : { ...known, counted: {} }));
+    this.processes = this.processes.map((known) => (known.process === undefined ? known : { ...known, counted: {} }));
   }
 
   /**
    * Adds what a store has lost of the counts of a process: those after the ones that it still has.
-   * @param hasSigned whether the process has written the record, or a later one that was lost
+   * @param hasWritten whether the process has written a record of this epoch
    */
-  addLost(process: string, own: QuotaCounts, hasSigned: boolean, time: number): void {
-    const stored = this.limits.find((known) => known.process === process)?.counted;
-    // A record that does not name the process has nothing that it counted in the last two minutes,
-    // unless an earlier version has written it.
-    const isRecentMissing = this.limits.length > 0 && this.limits.every((known) => known.process !== undefined);
+  addLost(process: string, own: QuotaCounts, hasWritten: boolean, time: number): void {
+    const stored = this.processes.find((known) => known.process === process)?.counted;
+    // A record that does not name the process has nothing that it counted in the last two minutes
+    // (`namedForMs`), unless an earlier version has written it. The number of the last minute can
+    // be too many for one API, and is never too few for the minute.
+    const isRecentMissing = this.processes.length > 0 && this.processes.every((known) => known.process !== undefined);
     const recent = isRecentMissing ? own.windows.minute.total(time) : 0;
     for (const name of windowNames) {
       const window = own.windows[name];
-      const unnamed = hasSigned ? recent : window.added;
-      const lost = stored === undefined ? unnamed : window.added - (stored[name] ?? 0);
+      const lostIfUnnamed = hasWritten ? recent : window.added;
+      const lost = stored === undefined ? lostIfUnnamed : window.added - (stored[name] ?? 0);
       this.windows[name].merge(window.last(lost, time));
     }
   }
@@ -142,16 +146,17 @@ export class QuotaCounts {
   }
 
   /** Notes the limits of a process, and how many it has counted. */
-  sign(process: string, limits: Quota, own: QuotaCounts, time: number): void {
+  noteProcess(process: string, limits: Quota, own: QuotaCounts, time: number): void {
     const until = time + processLastsMs;
-    const others = this.limits.filter(
+    const others = this.processes.filter(
       (known) =>
         known.until > time &&
         known.process !== process &&
-        // Of processes that end again and again, one is enough.
-        !(isSame(known, limits) && known.until < until - 2 * minuteMs),
+        // Of processes with the same limits, those that wrote lately are enough: the record of a
+        // process that ends again and again stays small.
+        !(isSame(known, limits) && known.until < until - namedForMs),
     );
-    this.limits = [
+    this.processes = [
       ...others,
       { ...limits, until, process, counted: byName(windowNames, (name) => own.windows[name].added) },
     ];
@@ -175,7 +180,7 @@ export class QuotaCounts {
     const toStored = (window: SlidingWindow, bucket: number): [number, number][] => {
       const counts = new Map<number, number>();
       for (const [until, count] of window.entries(time)) {
-        // Taken back after its bucket had left: it would make the record one that nobody can read.
+        // Nothing is left of it. A number below zero would make the record unreadable.
         if (count <= 0) continue;
         // What was loaded stays in its bucket: otherwise each difference between the clocks of
         // processes would make it last longer.
@@ -199,7 +204,7 @@ export class QuotaCounts {
           pause: pause === null || pause.until <= time ? null : { ...pause, until: pause.until + ahead },
         };
       }),
-      limits: this.limits.filter(({ until }) => until > time).map((one) => ({ ...one, until: one.until + ahead })),
+      limits: this.processes.filter(({ until }) => until > time).map((one) => ({ ...one, until: one.until + ahead })),
     };
   }
 
@@ -221,6 +226,6 @@ export class QuotaCounts {
       if (reserved > 0) this.add(api, false, time, reserved);
       if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + dayMs) }, time);
     }
-    this.limits = record.limits.map((one) => ({ ...one, until: one.until - ahead }));
+    this.processes = record.limits.map((one) => ({ ...one, until: one.until - ahead }));
   }
 }

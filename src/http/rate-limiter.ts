@@ -159,14 +159,20 @@ export class RateLimiter {
   readonly #options: Required<RateLimiterOptions>;
   readonly #clock: Clock;
   readonly #counts = new QuotaCounts();
-  /** Names this limiter in the record. */
+  /**
+   * Names this limiter in the record. Not `presence.id`, which changes if the store loses the
+   * record of the process.
+   */
   readonly #name = randomBytes(6).toString('base64url');
   /** What this process counted; it is a part of `#counts`. */
   readonly #own = new QuotaCounts();
   readonly #reservations: Record<ApiName, Reservation>;
   /** The limits of each account. */
   readonly #users = new Set<Quota>();
-  /** The strictest limits of the accounts; after the last one, still its own. */
+  /**
+   * The strictest limits of the accounts of this process. After the last account was closed, its
+   * limits stay, for what is stored later.
+   */
   #ownLimits: Quota | null = null;
   readonly #waiting: Record<RequestKind, Set<Waiter>> = { command: new Set(), forCommand: new Set(), read: new Set() };
   /** Whether the stored counts were read, or the requests go on without them. */
@@ -185,8 +191,8 @@ export class RateLimiter {
   #isContended = false;
   /** Names the record that was read or written last; empty if there was none. */
   #epoch = '';
-  /** Names the record that this process wrote last. */
-  #signedEpoch = '';
+  /** The epoch of the record that this process wrote last. */
+  #writtenEpoch = '';
   /** When the record was last read or written, in monotonic time. */
   #knownAt = -Infinity;
   /**
@@ -248,9 +254,9 @@ export class RateLimiter {
   /** The strictest limit of all accounts and processes. */
   #limit(of: keyof Quota): number {
     const time = this.#clock.monotonic();
-    let strictest = Infinity;
-    for (const user of this.#users) strictest = Math.min(strictest, user[of]);
-    for (const other of this.#counts.limits) if (other.until > time) strictest = Math.min(strictest, other[of]);
+    let strictest = this.#ownLimits?.[of] ?? Infinity;
+    for (const other of this.#counts.processes)
+      if (other.process !== this.#name && other.until > time) strictest = Math.min(strictest, other[of]);
     return strictest;
   }
 
@@ -548,8 +554,9 @@ export class RateLimiter {
     const sentAt = this.#clock.monotonic();
     this.#writeMs = sentAt - begun;
     if (Math.abs(sentAt - at) > wayMs / 4) {
-      // The store took longer or less long than expected: with others that waited for it, this one
-      // could be one too many.
+      // The write took longer or less long than expected: the request is counted again from when it
+      // is sent, because otherwise it would leave the window too early or too late. If too early,
+      // the others need the new time.
       this.#count(api, isCommand, at, -count);
       this.#count(api, isCommand, sentAt, count);
       if (sentAt > at) this.#options.presence.forOthers(() => void this.#store());
@@ -589,15 +596,20 @@ export class RateLimiter {
 
   /** Stores what this process knows, as soon as the store can be reached. Never rejects. */
   #store(): Promise<void> {
-    return this.#changes.run(() => this.#options.presence.eventually(this.#storeNow));
+    return this.#options.presence.eventually(this.#storeNow);
   }
 
-  /** One for all calls: a store that fails for long owes it once. */
+  /**
+   * The same function for all calls, so that `presence.eventually` keeps it only once while the
+   * store fails.
+   */
   readonly #storeNow = (): Promise<true> =>
-    retryOnConflict(async (isAgain) => {
-      if (isAgain || !this.#isLoaded) await this.#load();
-      return (await this.#write()) || null;
-    }, this.#clock);
+    this.#changes.run(() =>
+      retryOnConflict(async (isAgain) => {
+        if (isAgain || !this.#isLoaded) await this.#load();
+        return (await this.#write()) || null;
+      }, this.#clock),
+    );
 
   /** @returns false if another process was faster */
   async #write(): Promise<boolean> {
@@ -609,7 +621,7 @@ export class RateLimiter {
     if (version === null) return false;
     this.#version = version;
     this.#epoch = record.epoch;
-    this.#signedEpoch = record.epoch;
+    this.#writtenEpoch = record.epoch;
     this.#knownAt = this.#clock.monotonic();
     return true;
   }
@@ -618,7 +630,8 @@ export class RateLimiter {
     const time = this.#clock.monotonic();
     const signed = this.#ownLimits;
     // Other processes must keep to the limits of this one.
-    if (signed !== null) this.#options.presence.forOthers(() => this.#counts.sign(this.#name, signed, this.#own, time));
+    if (signed !== null)
+      this.#options.presence.forOthers(() => this.#counts.noteProcess(this.#name, signed, this.#own, time));
     return this.#counts.toRecord(time, {
       savedAt: this.#options.presence.now(),
       uptime: this.#clock.uptime(),
@@ -645,11 +658,12 @@ export class RateLimiter {
     const epoch = record?.epoch ?? '';
     const isOther = epoch !== this.#epoch;
     if (record !== null && (version !== this.#version || isOther)) {
-      // A clock may have been set. The record is younger than what this process read before.
+      // A clock may have been set: a newer record is not older than the last access to it. Of an
+      // earlier copy, this age is too small, so that its counts leave too late.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
       this.#counts.load(record, time, Math.min(presence.ageOf(record), longest));
       // The store may have gone back to an earlier copy, or another process begun a new record.
-      this.#counts.addLost(this.#name, this.#own, epoch === this.#signedEpoch, time);
+      this.#counts.addLost(this.#name, this.#own, epoch === this.#writtenEpoch, time);
     } else if (record === null && isOther) {
       this.#counts.clear();
       this.#counts.addLost(this.#name, this.#own, false, time);

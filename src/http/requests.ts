@@ -173,7 +173,10 @@ const pauses = { firstMs: 500, maxMs: 8_000 } as const;
 const minSkewMs = 5_000;
 /** The number of requests that "Copy diagnostics" lists. */
 const maxLogged = 30;
-/** How many answers it can list, how many are kept, and the longest one in characters. */
+/**
+ * How many answers it can list, and the longest one in characters. More are kept, because a path
+ * that is dropped and comes back gets a new object.
+ */
 const maxAnswers = 30;
 const maxKeptAnswers = 100;
 const maxAnswerLength = 20_000;
@@ -190,7 +193,7 @@ export class Requests {
   readonly #options: RequestsOptions;
   readonly #clock: Clock;
   readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: Address })[] = [];
-  /** The last answer of each address, as one object (see `Known` of shared-reads.ts). */
+  /** The last answer of each path, as one object (see `Known` of shared-reads.ts). */
   readonly #answers = new Map<string, { method: string; path: string; status: number; body: string }>();
   /**
    * How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too
@@ -379,7 +382,7 @@ export class Requests {
 
   /**
    * Waits for a token first and then for the rate limiter, because a request that is counted
-   * must be sent at once. After a slow refresh it is counted again.
+   * must be sent at once. If a refresh after the count takes long, it is counted again.
    */
   async #tokenAndQuota(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;

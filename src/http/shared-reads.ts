@@ -45,10 +45,8 @@ interface Flight<V> {
 }
 
 /**
- * What is known of one key, the same object from one read to the next. A map that gets and loses
- * objects with each read is remade again and again, and the old ones among what it had before keep
- * those objects in memory until the next full collection. This took a quarter of the time of a
- * read.
+ * What is known of one key. The object stays from one read to the next
+ * (docs/internals/decisions.md, “No map or set for what lives as long as a read”).
  */
 interface Known<V> {
   answer: V | undefined;
@@ -89,7 +87,7 @@ export class SharedReads<V> {
     load: (signal: Signal) => Promise<V>,
   ): Promise<SharedRead<V>> {
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
-    const known = this.#of(key);
+    const known = this.#knownOf(key);
     if (keep && this.#clock.monotonic() - known.at < maxAgeMs)
       return Promise.resolve({ value: known.answer as V, source: 'shared' }); // It has a time.
     const kind = isUrgent || known.urgent !== undefined ? 'urgent' : 'plain';
@@ -116,8 +114,8 @@ export class SharedReads<V> {
     for (const key of this.#known.keys()) if (key.includes(part)) this.#known.delete(key);
   }
 
-  /** The oldest ones are forgotten, also while their read is in progress. */
-  #of(key: string): Known<V> {
+  /** The oldest keys are forgotten, even during a read; the next reader sends its own request. */
+  #knownOf(key: string): Known<V> {
     const found = this.#known.get(key);
     if (found !== undefined) return found;
     const known: Known<V> = { answer: undefined, at: -Infinity, plain: undefined, urgent: undefined };
@@ -156,7 +154,7 @@ export class SharedReads<V> {
   }
 }
 
-/** Nobody can join the flight now, and nobody waits for it. */
+/** Nobody can join the flight from now on, and its request is no longer needed. */
 function end<V>(known: Known<V>, kind: 'plain' | 'urgent', flight: Flight<V>): void {
   if (known[kind] === flight) known[kind] = undefined;
   flight.cancellation.abort();

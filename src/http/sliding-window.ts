@@ -13,7 +13,7 @@ export class SlidingWindow {
   readonly #counts = new Map<number, number>();
   /** The sum of all counts, as long as the first of them has not left. */
   #total = 0;
-  /** How many were added in all. */
+  /** The sum of all calls of `add`, also of events that have left. */
   added = 0;
   #firstEnd = Infinity;
 
@@ -74,7 +74,10 @@ export class SlidingWindow {
     return [...this.#counts].sort(([one], [other]) => one - other);
   }
 
-  /** As `entries`, of the events that were added last, at most so many. */
+  /**
+   * The events that were added last, at most `count`: pairs as in `entries`, the last to leave
+   * first.
+   */
   last(count: number, time: number): [until: number, count: number][] {
     let left = count;
     return this.entries(time)

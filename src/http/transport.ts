@@ -207,7 +207,7 @@ class ProxyConnections extends Pool {
  */
 class InFlight {
   readonly #clock: Clock;
-  /** Not a set, which would keep them in memory (see `Known` of shared-reads.ts). */
+  /** Not a set (docs/internals/decisions.md, “No map or set …”). */
   readonly #exchanges: Exchange[] = [];
   #timer: { at: number; cancel: () => void } | null = null;
 

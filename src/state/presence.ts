@@ -43,7 +43,10 @@ export interface Presence {
   sharedId(id: string, vin?: string): string;
   /** Names a node that sends one command with its copies; empty if it has none. */
   senderOf(node: string | null): string;
-  /** Milliseconds since 1970, by one clock for all that share the store. */
+  /**
+   * Milliseconds since 1970, by the clock of a shared store as this process has measured it: two
+   * processes can differ by as long as an answer of the store takes.
+   */
   now(): number;
   /**
    * How long ago something was stored: `savedAt` by `now`, and `uptime`, for which its machine had

@@ -96,7 +96,7 @@ export class RedisPresence implements Presence {
   #beatAt: readonly number[] = [];
   #beating: Promise<void> | null = null;
   /** How far the clock of the store is ahead of the monotonic clock; null before the first beat. */
-  #ahead: number | null = null;
+  #storeAheadMs: number | null = null;
   /** When the other processes were last seen, by the monotonic clock. */
   #lookedAt = -Infinity;
 
@@ -165,11 +165,11 @@ export class RedisPresence implements Presence {
   }
 
   /**
-   * By the clock of the store: the monotonic time of this machine and the difference at the last
-   * beat; before the first one, its own clock.
+   * By the clock of the store: the monotonic time of this machine and the difference that the beats
+   * have measured; before the first one, its own clock.
    */
   now(): number {
-    return this.#ahead === null ? this.#clock.now() : this.#clock.monotonic() + this.#ahead;
+    return this.#storeAheadMs === null ? this.#clock.now() : this.#clock.monotonic() + this.#storeAheadMs;
   }
 
   ageOf({ savedAt }: { savedAt: number }): number {
@@ -321,19 +321,20 @@ export class RedisPresence implements Presence {
       this.#idChanged.notify();
     }
     this.#version = version;
-    await this.#measureAhead();
+    await this.#measureStoreClock();
     this.#beatAt = begun;
   }
 
   /**
-   * The store told its time between two moments, which are far apart if this process or the
-   * network is busy: what an earlier answer has shown stays if it lies between them.
+   * The store read its clock between the request and the answer. If this process or the network is
+   * slow, this range is wide: the known difference stays if it is in the range; otherwise the
+   * nearest end is taken.
    */
-  async #measureAhead(): Promise<void> {
+  async #measureStoreClock(): Promise<void> {
     const asked = this.#clock.monotonic();
     const now = await this.#store.now();
     const [least, most] = [now - this.#clock.monotonic(), now - asked];
-    this.#ahead = Math.min(most, Math.max(least, this.#ahead ?? (least + most) / 2));
+    this.#storeAheadMs = Math.min(most, Math.max(least, this.#storeAheadMs ?? (least + most) / 2));
   }
 
   /**

@@ -18,8 +18,8 @@ export class Cancellation implements Signal {
   #isAborted = false;
   #reason: unknown;
   /**
-   * One is kept without a list, because most have one. Not a set, which would keep those that were
-   * removed in memory (see `Known` of http/shared-reads.ts).
+   * One listener is stored without a list, because most signals have only one. Not a set
+   * (docs/internals/decisions.md, “No map or set …”).
    */
   #listeners: (() => void) | (() => void)[] | undefined;
 

@@ -395,4 +395,12 @@ describe('a limiter that shares its counts', () => {
     await clock.advance(0);
     assert.equal((await takeAll(other, 'command'))[0], 2);
   });
+
+  it('uses limits that were raised at once', async () => {
+    const one = await start();
+    await takeAll(one, 'command');
+    ends.unshift(one.use({ ...limits, commandsPerMinute: 5 }));
+    await one.end();
+    assert.equal((await takeAll(one, 'command'))[0], 2);
+  });
 });
