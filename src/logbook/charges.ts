@@ -14,6 +14,7 @@ import {
 import type { Charge, LogState, Observation, Part } from './types';
 import { priceOf, type Tariff } from './tariff';
 import { withMeasured } from './wallbox';
+import { minuteMs } from '../util/durations';
 
 /** Kilometers: an odometer that rises by less can be another rounding. */
 export const minTrip = 1;
@@ -173,7 +174,7 @@ function withUnseen(state: LogState, { level, old, observation, here }: LevelRea
 type Levels = NonNullable<Charge['levels']>;
 
 const canRise = ({ to, at: before }: Levels, percent: number, at: number): boolean =>
-  percent - to < minChange + (mostPerMinute * Math.max(0, at - before)) / 60_000;
+  percent - to < minChange + (mostPerMinute * Math.max(0, at - before)) / minuteMs;
 
 /** Whether a level shows that the one before it was wrong: only that is far from the others. */
 function isDenied({ levels, before }: Charge, percent: number): boolean {

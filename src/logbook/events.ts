@@ -1,5 +1,6 @@
 import { iso } from '../util/clock';
 import { logRecordOf, type LogRecord } from './record';
+import { minuteMs } from '../util/durations';
 
 /** Events whose message has a record. */
 const kinds: Readonly<Record<string, 'trips' | 'charges'>> = {
@@ -28,9 +29,9 @@ export function sampleRecord(event: string, at: number): LogRecord {
   const isTrip = kinds[event] === 'trips';
   return logRecordOf(
     {
-      from: at - 30 * 60_000,
+      from: at - 30 * minuteMs,
       to: at,
-      seen: [at - 28 * 60_000, at - 60_000],
+      seen: [at - 28 * minuteMs, at - minuteMs],
       positions: [null, null],
       odometer: 12_012,
       km: isTrip ? { value: 12, source: 'odometer' } : 'NOT_A_TRIP',

@@ -3,6 +3,7 @@ import { iso } from '../util/clock';
 import { positionShape } from '../car/known-values';
 import { placeAt, type Place, type Position } from '../car/places';
 import type { Tariff } from './tariff';
+import { minuteMs } from '../util/durations';
 
 const number = z.nullable(z.number());
 const text = z.nullable(z.string());
@@ -128,7 +129,7 @@ function boundsOf({ from, to, seen }: Times): LogRecord['bounds'] {
 function minutesOf(times: Times): Known {
   if (times.seen === null) return 'NOT_SEEN';
   const { from, to } = boundsOf(times);
-  const minutes = (times.to - times.from) / 60_000;
+  const minutes = (times.to - times.from) / minuteMs;
   return (from + to) / 60 <= minutes / 2 ? { value: minutes, source: 'times' } : 'NOT_EXACT';
 }
 
