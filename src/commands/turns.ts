@@ -35,8 +35,8 @@ const reclaimMs = 5_000;
  */
 const joinedMs = 10_000;
 /**
- * An ended command is kept for this time, because another copy may stand in line with the same
- * command.
+ * An ended command is kept for this time after a process learned of it, because another copy may
+ * stand in line with the same command.
  */
 const recentMs = minuteMs;
 /** A waiting holder is overtaken this time after its last moment. */
@@ -87,7 +87,7 @@ const holderShape = z.extend(commandShape, {
 const endedShape = z.extend(commandShape, {
   /** Why it was dropped before it was sent. */
   why: z.nullable(z.enum(['replaced', 'cancelled'])),
-  /** Until when this is kept. */
+  /** Until when an earlier version keeps this. */
   until: z.number(),
 });
 const slotShape = z.lazy(() => z.object({ holder: z.nullable(holderShape), recent: z.array(endedShape) }));
@@ -184,6 +184,8 @@ class Car {
   readonly arrivals = new Serial();
   /** Since when, in monotonic time, this process knows that the holder was sent. */
   sentSince = 0;
+  /** Since when, in monotonic time, this process knows each command that has ended. */
+  endedSince: ReadonlyMap<string, number> = new Map();
   /** A command of another process that has the slot and was answered. */
   answered: Command | null = null;
   frees = 0;
@@ -648,11 +650,9 @@ export class Turns {
 
   /** @returns null if another process was faster */
   async #write(car: Car, { version: expected }: Known, { holder, recent }: Slot): Promise<Known | null> {
-    const now = this.#presence.now();
-    // Ended commands must not be kept for long after the clock of the store was set back. The
-    // process that ended one may have measured that clock ahead of this process.
-    const last = now + recentMs + joinedMs;
-    const value = { holder, recent: recent.filter(({ until }) => until > now && until <= last) };
+    // Not by the clock of the store: if it is set, a copy would send a command again.
+    const since = this.#clock.monotonic() - recentMs;
+    const value = { holder, recent: recent.filter(({ id }) => (car.endedSince.get(id) ?? Infinity) > since) };
     const version = await this.#presence.slots.write(car.key, value, { expected });
     return version === null ? null : this.#accept(car, value, version);
   }
@@ -677,6 +677,8 @@ export class Turns {
     const before = car.known.slot.holder;
     car.known = { slot: slot ?? { holder: null, recent: [] }, version, isMissing: slot === null };
     const { holder, recent } = car.known.slot;
+    const { endedSince } = car;
+    car.endedSince = new Map(recent.map(({ id }) => [id, endedSince.get(id) ?? this.#clock.monotonic()]));
     if (holder?.id !== before?.id || isSent(holder) !== isSent(before)) {
       car.sentSince = this.#clock.monotonic();
       car.answered = null;

@@ -382,7 +382,8 @@ export class Requests {
 
   /**
    * Waits for a token first and then for the rate limiter, because a request that is counted
-   * must be sent at once. If a refresh after the count takes long, it is counted again.
+   * must be sent at once. After a slow refresh it is counted again, until its deadline: each count
+   * uses the quota.
    */
   async #tokenAndQuota(kind: RequestKind, options: AcquireOptions): Promise<string> {
     const { limiter, tokens } = this.#options;
@@ -393,7 +394,9 @@ export class Requests {
     if (countedAt - startedAt < secondMs) return token;
     // The token may have been replaced in the meantime.
     const next = await tokens.get(options.signal);
-    return this.#clock.monotonic() - countedAt < wayMs / 2 ? next : this.#tokenAndQuota(kind, options);
+    const now = this.#clock.monotonic();
+    const isCountedAgain = now - countedAt >= wayMs / 2 && now < options.deadline;
+    return isCountedAgain ? this.#tokenAndQuota(kind, options) : next;
   }
 
   /** The three mandatory headers (docs/internals/service.md 5.1). */

@@ -428,6 +428,27 @@ describe('commands of several processes to one car', () => {
       assert.equal(joined?.id, first?.id);
     });
 
+    for (const [what, ms] of [
+      ['forward', 3_600 * second],
+      ['back', -3_600 * second],
+    ] as const)
+      it(`are one if the clock of the store is set ${what} by an hour before the second process has its turn`, async () => {
+        // Between the end of the first and the next command, the processes measure the clock.
+        all.service.car.set({ commandPlan: { answerAfterMs: 3.5 * second } });
+        const queued = { interface: 'v2', whenBusy: 'queue', waitMs: 60 * second } as const;
+        const before = send(one, 'flash', queued);
+        await all.clock.advance(second / 10);
+        const lock = send(one, 'lock', queued);
+        const between = send(other, 'honk', queued);
+        const same = send(other, 'lock', queued);
+        await all.clock.until(lock, second / 10);
+        all.store.aheadMs = ms;
+        await all.clock.advance(60 * second);
+        await Promise.all([before, between]);
+        assert.deepEqual(posts(), ['flash', 'lock', 'honk']);
+        assert.equal((await same).id, (await lock).id);
+      });
+
     it('are sent by the second process if the first ended before it had sent its own', async () => {
       all.service.car.set(asleep);
       void send(one, 'lock', { whenUnavailable: 'wait' });

@@ -399,6 +399,14 @@ describe('A request', () => {
     }
   });
 
+  it('is counted for a minute at most if each token and each count takes long, and sent then', async () => {
+    waitsMs = 2_000;
+    tokensTakeMs = Array.from({ length: 1_000 }, () => 1_000);
+    await command();
+    assert.equal(sent.length, 1);
+    assert.ok(slots.filter((slot) => slot === 'command').length <= 60 / 3);
+  });
+
   it('has the operation of its answer, and a failed one also the status', async () => {
     answers = [{ status: 422, headers: { 'x-operationid': 'op' } }];
     const refused = await failureOf(command());
