@@ -612,6 +612,12 @@ class RealFleet {
     const hasForgotten = (asked: Asked, until: number): boolean =>
       this.#losses.some((at) => at >= asked.at && at <= until);
 
+    /** The copies without a code, one of which sent it, were killed after the store had lost it. */
+    const wasForgotten = (asked: Asked): boolean => {
+      const silent = [...asked.lives.keys()].filter((life) => !asked.codes.some((code) => code.life === life));
+      return silent.length > 0 && silent.every(({ diedAt }) => diedAt !== null && hasForgotten(asked, diedAt));
+    };
+
     const atOnce: string[] = [];
     for (const [vin, car] of this.#simulator.cars) {
       let end = 0;
@@ -654,9 +660,9 @@ class RealFleet {
           if (more.every(({ at }) => isExplained(at))) count('results twice, after the copy that sent it was killed');
           else if (more.every(({ at }) => hasForgotten(asked, at))) count('results twice, because the store forgot');
           else doubled.push(asked);
-      } else if (isSent && asked.codes.length > 0) wrong.push(asked);
-      else if (isSent && [...asked.lives.keys()].every(({ diedAt }) => diedAt !== null && hasForgotten(asked, diedAt)))
+      } else if (isSent && wasForgotten(asked))
         count('no result: the store forgot it, and then its process was killed');
+      else if (isSent && asked.codes.length > 0) wrong.push(asked);
       else if (open.has(asked)) late.push(asked);
       else if (asked.codes.length > 0) count(`not sent: ${codesOf(asked).join(' and ')}`);
       else if (!isSent) count('not sent: it waited in a process that was killed');
