@@ -31,7 +31,7 @@ import { connectionNotes, type ConnectionNotes } from './http/environment';
 import { createTransport, type Transport } from './http/transport';
 
 export interface AccountOptions {
-  /** What it shares with other accounts. Default: nothing. */
+  /** The parts that it shares with other accounts. Default: none. */
   pack?: Pack;
   /** As `resolveService` returns it. */
   service: ServiceProfile;

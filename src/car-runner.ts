@@ -27,7 +27,7 @@ export interface StepTime {
   skewMs: number;
 }
 
-/** What a runner does: a pure reducer from readings, and other inputs, to events. */
+/** A pure reducer from readings, and other inputs, to events, which a runner feeds. */
 export interface CarReducer<Read extends ReadName, State, Input, Event> {
   /** The stored state as far as it can be read, after a restart at `at`. Never throws. */
   resume(stored: unknown, at: number): State;
@@ -40,7 +40,7 @@ export interface CarReducer<Read extends ReadName, State, Input, Event> {
    * small computer wears out.
    */
   essence(state: State): unknown;
-  /** What to poll how often. */
+  /** The reads to poll, and how often. */
   schedules(seconds: number): readonly { reads: readonly Read[]; seconds: number }[];
   /**
    * When the next step is due without a reading, in milliseconds since 1970; null: not before
@@ -111,7 +111,7 @@ export class CarRunner<Read extends ReadName, State, Input, Event> {
   #outbox = new Outbox<Event>();
   /** The version of the record; null: there is none, undefined: not known. */
   #version: string | null | undefined;
-  /** What was written last, as text. */
+  /** The state that was written last, as text. */
   #stored = '';
   #isSaved = true;
   #fault: StateFault | null = null;

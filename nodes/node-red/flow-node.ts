@@ -288,7 +288,7 @@ export class FlowNode implements NodeOfFlow {
 
   /**
    * Calls back when other processes have ended, until the node closes: what they have left may be
-   * taken over. A node can have several such callbacks.
+   * taken over.
    */
   onGone(ended: () => void): void {
     this.closing.addEventListener('abort', this.pack.presence.onGone(ended));

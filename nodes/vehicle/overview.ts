@@ -38,7 +38,7 @@ const timesAt = ({ measuredAt, receivedAt }: ShownValue, now: number): ValueTime
 /** A flow can name any VIN in its messages. */
 const maxCars = 20;
 
-/** What flows have read of the cars of one service, for the tab "Cars", in bounded memory. */
+/** Keeps what flows have read of the cars of one service, for the tab "Cars", in bounded memory. */
 export class Overview {
   readonly #secret = randomBytes(32);
   /** The one that was read last comes last. */

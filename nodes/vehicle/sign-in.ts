@@ -32,7 +32,7 @@ class SignInRoutes {
 
   constructor(RED: NodeAPI) {
     this.#RED = RED;
-    // What fails is tried again at the end of the next deploy.
+    // The next deploy tries again what fails.
     this.end = deploysOf(RED).onEnd(() => void this.#removeUndeployed().catch(() => undefined));
   }
 

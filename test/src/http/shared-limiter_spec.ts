@@ -63,6 +63,11 @@ describe('a limiter that shares its counts', () => {
         return error instanceof VehicleError ? [count, error] : assert.fail(String(error));
       }
   };
+  /** Lets limiters read what others have counted. */
+  const refresh = async (...limiters: readonly RateLimiter[]): Promise<void> => {
+    for (const limiter of limiters) limiter.refresh();
+    await clock.advance(0);
+  };
   const isDone = async (work: Promise<unknown>): Promise<boolean> => {
     let done = false;
     const note = (): void => void (done = true);
@@ -79,8 +84,7 @@ describe('a limiter that shares its counts', () => {
     // The limiter counts in steps of a second.
     assert.equal(refusal.retryAt?.getTime(), begin + 62 * second);
     assert.equal(other.snapshot().usedThisMinute, 0);
-    other.refresh();
-    await clock.advance(0);
+    await refresh(other);
     const { usedThisMinute, usedToday, commandsThisMinute } = other.snapshot();
     assert.deepEqual([usedThisMinute, usedToday, commandsThisMinute], [19, 19, 0]);
     // One of the twenty is kept for commands.
@@ -89,8 +93,7 @@ describe('a limiter that shares its counts', () => {
     const [commands, late] = await takeAll(other, 'command');
     assert.deepEqual([commands, late.code], [3, 'RATE_LIMITED']);
     assert.equal(late.retryAt?.getTime(), begin + 124 * second);
-    one.refresh();
-    await clock.advance(0);
+    await refresh(one);
     assert.deepEqual([one.snapshot().commandsThisMinute, one.snapshot().usedThisMinute], [3, 3]);
     await take(one, 'forCommand');
     assert.equal(one.snapshot().commandsThisMinute, 3);
@@ -163,8 +166,7 @@ describe('a limiter that shares its counts', () => {
     await clock.advance(6 * second);
     const sent = early.filter(({ status }) => status === 'fulfilled').length;
     for (const limiter of [one, other]) {
-      limiter.refresh();
-      await clock.advance(0);
+      await refresh(limiter);
       assert.equal(limiter.snapshot().usedToday, 11 + sent);
     }
     await assert.rejects(take(other), { code: 'RATE_LIMITED' });
@@ -199,8 +201,7 @@ describe('a limiter that shares its counts', () => {
       // Once more: what was added is not added again.
       await goBackTo((await store.read('quota/key')) ?? copy);
       await take(one, 'command');
-      other.refresh();
-      await clock.advance(0);
+      await refresh(other);
       assert.equal(other.snapshot().commandsThisMinute, (sent ?? 0) + 1);
       assert.equal(other.snapshot().usedToday, (sent ?? 0) + 1 + (asks === 'one' ? 4 : 7));
     });
@@ -212,8 +213,7 @@ describe('a limiter that shares its counts', () => {
     for (let count = 0; count < 4; count += 1) await take(one);
     for (let times = 0; times < 2; times += 1) {
       await store.write('quota/key', value);
-      for (let count = 0; count < 3; count += 1) one.refresh();
-      await clock.advance(0);
+      await refresh(one, one, one);
       assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [7, 7]);
     }
   });
@@ -225,8 +225,7 @@ describe('a limiter that shares its counts', () => {
     for (let count = 0; count < 4; count += 1) await take(other);
     await store.write('quota/key', value);
     for (let times = 0; times < 2; times += 1) {
-      other.refresh();
-      await clock.advance(0);
+      await refresh(other);
       assert.deepEqual([other.snapshot().usedToday, other.snapshot().usedThisMinute], [5, 5]);
     }
     await take(other);
@@ -234,13 +233,11 @@ describe('a limiter that shares its counts', () => {
     await take(one);
     // It is no longer named, and nothing of it was lost.
     const silent = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
-    other.refresh();
-    await clock.advance(0);
+    await refresh(other);
     assert.equal(other.snapshot().usedToday, 7);
     for (let count = 0; count < 3; count += 1) await take(other);
     await store.write('quota/key', silent.value);
-    other.refresh();
-    await clock.advance(0);
+    await refresh(other);
     assert.deepEqual([other.snapshot().usedToday, other.snapshot().usedThisMinute], [10, 4]);
   });
 
@@ -253,19 +250,16 @@ describe('a limiter that shares its counts', () => {
     other.pauseUntil('RATE_LIMITED', new Date(begin + second), 'connected');
     await clock.advance(0);
     for (let times = 0; times < 2; times += 1) {
-      one.refresh();
-      await clock.advance(0);
+      await refresh(one);
       assert.equal(one.snapshot().usedToday, 8);
       other.pauseUntil('RATE_LIMITED', new Date(begin + (times + 2) * second), 'connected');
       await clock.advance(0);
     }
-    one.refresh();
-    await clock.advance(0);
+    await refresh(one);
     assert.equal(one.snapshot().usedToday, 8);
     // A failover to an empty replica, and back.
     await store.write('quota/key', former.value);
-    for (const limiter of all) limiter.refresh();
-    await clock.advance(0);
+    await refresh(...all);
     assert.deepEqual([one.snapshot().usedToday, other.snapshot().usedToday], [8, 8]);
   });
 
@@ -277,10 +271,8 @@ describe('a limiter that shares its counts', () => {
     await late.catch(() => undefined);
     await take(other);
     ends.unshift(one.use(limits));
-    one.refresh();
-    await clock.advance(0);
-    other.refresh();
-    await clock.advance(0);
+    await refresh(one);
+    await refresh(other);
     assert.equal(one.snapshot().usedToday, other.snapshot().usedToday);
   });
 
@@ -328,8 +320,7 @@ describe('a limiter that shares its counts', () => {
     assert.ok((refusal.retryAt?.getTime() ?? 0) > sentAt + minute, `${refusal.retryAt?.toISOString()}`);
     assert.equal(other.snapshot().usedToday, 5);
     await clock.advance(5 * second);
-    one.refresh();
-    await clock.advance(0);
+    await refresh(one);
     assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [5, 4]);
   });
 
@@ -363,13 +354,11 @@ describe('a limiter that shares its counts', () => {
       JSON.parse(JSON.stringify(value, (name, part: unknown) => (isName(name) ? undefined : part))),
     );
     for (const limiter of [one, other, one]) {
-      limiter.refresh();
-      await clock.advance(0);
+      await refresh(limiter);
       assert.deepEqual([limiter.snapshot().usedToday, limiter.snapshot().usedThisMinute], [6, 6]);
     }
     await take(one);
-    other.refresh();
-    await clock.advance(0);
+    await refresh(other);
     assert.equal(other.snapshot().usedToday, 7);
   });
 
@@ -387,12 +376,10 @@ describe('a limiter that shares its counts', () => {
     const [one, other] = [await start(), await start({ ...limits, requestsPerMinute: 10, requestsPerDay: 50 })];
     ends.unshift(one.use({ ...limits, commandsPerMinute: 2 }));
     await take(other);
-    one.refresh();
-    await clock.advance(0);
+    await refresh(one);
     assert.deepEqual([one.snapshot().perDay, one.snapshot().readsPerMinute], [50, 9]);
     await take(one);
-    other.refresh();
-    await clock.advance(0);
+    await refresh(other);
     assert.equal((await takeAll(other, 'command'))[0], 2);
   });
 
