@@ -42,22 +42,27 @@ const filesOfTheirOwn = {
 /**
  * The index of undici also loads fetch, WebSocket, mocks and caches, which nothing here uses. This
  * one has what `src/http/transport.ts` imports, and as in that index, each dispatcher gets the
- * methods of the API (`ProxyAgent` calls `connect`).
+ * method that `ProxyAgent` calls. The pack asks for no HTTP/2, no SOCKS and no body of fetch.
  */
 const undiciInUse = {
   name: 'undici-in-use',
   setup({ onLoad, onResolve }) {
     onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'in-use' }));
     onLoad({ filter: /^undici$/, namespace: 'in-use' }, () => ({
-      contents: `Object.assign(require('./lib/dispatcher/dispatcher').prototype, require('./lib/api'));
+      contents: `require('./lib/dispatcher/dispatcher').prototype.connect = require('./lib/api/api-connect');
 module.exports = {
   buildConnector: require('./lib/core/connect'),
   Client: require('./lib/dispatcher/client'),
   Pool: require('./lib/dispatcher/pool'),
-  ProxyAgent: require('./lib/dispatcher/proxy-agent'),
+  get ProxyAgent() {
+    return require('./lib/dispatcher/proxy-agent');
+  },
 };`,
       resolveDir: `${root}node_modules/undici`,
     }));
+    const notInUse = ['dispatcher/client-h2', 'dispatcher/socks5-proxy-agent', 'web/fetch/body'];
+    for (const name of notInUse)
+      onLoad({ filter: new RegExp(`undici/lib/${name}\\.js$`.replaceAll('/', '[\\\\/]')) }, () => ({ contents: '' }));
   },
 };
 
