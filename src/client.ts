@@ -18,7 +18,7 @@ import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
 import { readingOf, type Reading } from './car/reading';
 import type { GetRequest, LastRead, Requests } from './http/requests';
-import { addressOf, followLink, mediaType, noInterface, readAddress, type ReadAddress } from './http/addresses';
+import { followLink, mediaType, noInterface, readAddress, urlOf, type ReadAddress } from './http/addresses';
 import { setNewest } from './util/bounded';
 import type { Signal } from './util/cancellation';
 import { parseVin } from './vin';
@@ -165,7 +165,7 @@ export class VehicleClient {
     if (route === undefined) throw notOffered(read, choice);
     const { interface: iface, scopes, needsFuelType = false, days } = route;
     const wallbox = iface === 'energy-device-v1' ? this.requireWallbox() : '';
-    const url = addressOf(this.service, iface, route.path, { vin, wallbox });
+    const url = urlOf(this.service, iface, route.path, { vin, wallbox });
     const target: Target = {
       api: interfaces[iface].api,
       iface,

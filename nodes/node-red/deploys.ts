@@ -56,7 +56,7 @@ export class Deploys {
 
   /**
    * Sends when all flows run, because a message to a node that is being replaced gets lost.
-   * @returns `sent` if the next node has it, also if it had it before the first try; `unsure` if it
+   * @returns `sent` if the next node has it, even if it had it before the first try; `unsure` if it
    * may not be sent now; `closed` if the signal was aborted first. After `unsure` and `closed`, a
    * try during a deploy may have arrived anyway.
    */

@@ -76,7 +76,7 @@ function readKey(path: string): string | null {
   }
 }
 
-/** Null also if the file cannot be read. */
+/** Also null if the file cannot be read. */
 function readable(path: string): string | null {
   try {
     return readKey(path) || null;

@@ -79,7 +79,7 @@ class SignInRoutes {
     return { url, redirectUrl };
   }
 
-  /** Null also if a deployed configuration names no service that can be used. */
+  /** Also null if a deployed configuration names no service that can be used. */
   #deployedClient(id: string): ReturnType<typeof clientOf> | null {
     const deployed = findVehicle(this.#RED, id);
     try {

@@ -56,7 +56,7 @@ export class CommandAttempt {
     this.sentAt = clock.now();
   }
 
-  /** Milliseconds since it was asked for, also if this process was paused or its machine slept. */
+  /** Milliseconds since it was asked for, even if this process was paused or its machine slept. */
   get age(): number {
     const { monotonic, uptime } = this.#askedAt;
     // Monotonic time stops while a machine sleeps. Wall time does not count: with a clock that is

@@ -10,7 +10,7 @@ import { json, newestOf, type InterfaceChoice, type InterfaceName } from '../cat
 import type { ServiceProfile } from '../catalogue/services';
 import type { VehicleClient } from '../client';
 import { VehicleError } from '../errors';
-import { addressOf, followLink, mediaType, noInterface } from '../http/addresses';
+import { followLink, mediaType, noInterface, urlOf } from '../http/addresses';
 import { needsArming, parseAmpere, parseCommandName, parseRuntimeMinutes, parseUnlockDuration } from '../inputs';
 import { sentence } from '../sentence';
 import type { Signal } from '../util/cancellation';
@@ -77,7 +77,7 @@ export async function commandRoute(
     vin,
     ...(wallbox !== undefined && { wallbox }),
     interface: iface,
-    url: addressOf(service, iface, route.path, { vin, ampere, wallbox: wallbox ?? '' }),
+    url: urlOf(service, iface, route.path, { vin, ampere, wallbox: wallbox ?? '' }),
     contentType: mediaType(service, route.contentType),
     body: route.body === undefined ? undefined : JSON.stringify(bodies[route.body]),
     unlockSeconds: route.body === 'unlockDuration' ? unlockDuration : undefined,

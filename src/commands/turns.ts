@@ -228,7 +228,7 @@ export class Turns {
     this.#clock = clock;
     this.#presence = presence;
     this.#restoresUntil = clock.monotonic() + maxActingMs;
-    // The time for which a command of an ended process blocks its car counts from now, also if no
+    // The time for which a command of an ended process blocks its car counts from now, even if no
     // command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots);
@@ -563,7 +563,7 @@ export class Turns {
     turn.command = null;
     if (car.own === turn) car.own = null;
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
-    // Also if it was not taken: the store may have stored it, and its answer was lost.
+    // Even if it was not taken: the store may have stored it, and its answer was lost.
     if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, id, record, why));
     car.wakeLine();
   }

@@ -34,12 +34,12 @@ export function resolveService(service: ServiceName, settings: ServiceSettings =
     const { interfaces: chosen } = settings;
     profile.availableInterfaces = interfaceNames.filter((name) => chosen.includes(name));
   }
-  profile.baseUrl = parseAddress(profile.baseUrl, 'base URL').href.replace(/(?<!\/)\/+$/, '');
+  profile.baseUrl = parseUrl(profile.baseUrl, 'base URL').href.replace(/(?<!\/)\/+$/, '');
   for (const [name, what] of [
     ['authorizeUrl', 'sign-in address'],
     ['tokenUrl', 'token address'],
   ] as const)
-    if (profile[name] !== '') profile[name] = parseAddress(profile[name], what, { mayHaveQuery: true }).href;
+    if (profile[name] !== '') profile[name] = parseUrl(profile[name], what, { mayHaveQuery: true }).href;
   if (!/^[A-Za-z0-9-]+$/.test(profile.apiKeyHeader) || reservedHeaders.has(profile.apiKeyHeader.toLowerCase()))
     throw new VehicleError(
       'CONFIG',
@@ -66,7 +66,7 @@ const reservedHeaders = new Set(
  * base URL may not.
  * @throws VehicleError CONFIG
  */
-export function parseAddress(input: string, what: string, { mayHaveQuery = false } = {}): URL {
+export function parseUrl(input: string, what: string, { mayHaveQuery = false } = {}): URL {
   if (addressFault(input, { mayHaveQuery }) === null) return new URL(input);
   throw new VehicleError(
     'CONFIG',
@@ -77,7 +77,7 @@ export function parseAddress(input: string, what: string, { mayHaveQuery = false
 }
 
 /** The address of a path of an interface, its placeholders filled in and escaped. */
-export function addressOf(
+export function urlOf(
   service: ServiceProfile,
   iface: InterfaceName,
   path: string,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Issuer } from '../catalogue/services';
 import { asVehicleError, cancelledError, VehicleError } from '../errors';
 import { sentence, type Sentence } from '../sentence';
-import { parseAddress } from '../http/addresses';
+import { parseUrl } from '../http/addresses';
 import type { Transport, TransportResponse } from '../http/transport';
 import type { Signal } from '../util/cancellation';
 import type { Clock } from '../util/clock';
@@ -106,7 +106,7 @@ export async function requestTokens(
   form: Record<string, string>,
   { send, clock, signal, mayLeave }: RequestContext,
 ): Promise<Tokens | Refusal> {
-  const url = parseAddress(client.tokenUrl, 'token address', { mayHaveQuery: true });
+  const url = parseUrl(client.tokenUrl, 'token address', { mayHaveQuery: true });
   const body = new URLSearchParams(client.clientSecret === '' ? { ...form, client_id: client.clientId } : form);
   const headers: Record<string, string> = {
     accept: 'application/json',

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { unlistedScopes } from '../catalogue/scopes';
 import { asVehicleError, VehicleError } from '../errors';
 import { asSentence, sentence, type Sentence } from '../sentence';
-import { parseAddress } from '../http/addresses';
+import { parseUrl } from '../http/addresses';
 import { iso, type Clock } from '../util/clock';
 import { isRedirectUrl } from '../util/loopback';
 import type { Discovery } from './discovery';
@@ -154,7 +154,7 @@ export class SignIns {
     const state = random32();
     const client = trimmed(options.client);
     checkInputs(client);
-    parseAddress(client.tokenUrl, 'token address', { mayHaveQuery: true });
+    parseUrl(client.tokenUrl, 'token address', { mayHaveQuery: true });
     const found = client.issuer ? await this.#options.discovery.find(client.issuer, { isFresh: true }) : null;
     const start = {
       authorizeUrl: options.authorizeUrl.trim(),
@@ -228,7 +228,7 @@ export class SignIns {
       if (pending.configNodeId === configNodeId) await state.write(key, { ...pending, start: null, isDeleted: true });
   }
 
-  /** The `state` of an answer is accepted once, also if the sign-in then fails. */
+  /** The `state` of an answer is accepted once, even if the sign-in then fails. */
   async #end(answer: URLSearchParams, pending: Pending | null, end: SignInEnd): Promise<SignedIn> {
     const { configNodeId, deployedClient } = end;
     const { now, store } = this.#options;
@@ -357,7 +357,7 @@ export class SignIns {
  * @throws VehicleError CONFIG
  */
 function authorizationUrl({ authorizeUrl, client, redirectUrl, scopes, verifier }: Start, state: string): URL {
-  const url = parseAddress(authorizeUrl, 'sign-in address', { mayHaveQuery: true });
+  const url = parseUrl(authorizeUrl, 'sign-in address', { mayHaveQuery: true });
   if (!isRedirectUrl(redirectUrl))
     throw new VehicleError(
       'CONFIG',

@@ -377,7 +377,7 @@ export class RedisStateStore implements SharedStore {
 
   /**
    * The replication ID of the server when this process connected to it. It changes when a replica
-   * becomes the primary server, also if that server was the primary server before.
+   * becomes the primary server, even if that server was the primary server before.
    */
   #replicationId = (): string => this.#info.get('master_replid') ?? '';
 
@@ -456,7 +456,7 @@ export class RedisStateStore implements SharedStore {
     return createHmac('sha256', this.#nameKey).update(key).digest('hex').slice(0, 32);
   }
 
-  /** A value is opened in its own scope only, also if it was copied into another one. */
+  /** A value is opened in its own scope only, even if it was copied into another one. */
   #contextOf(collection: string, field: string): string {
     return `${this.#hashOf(collection)}/${field}`;
   }

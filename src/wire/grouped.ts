@@ -41,7 +41,7 @@ export function parseGroup(body: unknown): Parsed<Record<string, Measured>> {
 }
 
 /**
- * A value with a unit is a number, also if it is written as text (docs/internals/vendor-api.md 14).
+ * A value with a unit is a number, even if it is written as text (docs/internals/vendor-api.md 14).
  */
 const verbatim = (measured: Measured): Measured =>
   measured.unit === null ? measured : { ...measured, value: toNumber(measured.value) ?? measured.value };

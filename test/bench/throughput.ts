@@ -1,5 +1,5 @@
 import { routeOf, type ReadName } from '../../src/catalogue/reads';
-import { addressOf } from '../../src/http/addresses';
+import { urlOf } from '../../src/http/addresses';
 import { resolveService } from '../../src/index';
 import { measured, median, startService } from './processes';
 import type { Row } from './table';
@@ -53,7 +53,7 @@ function askedOf(baseUrl: string, vin: string, read: ReadName): Asked {
   const service = resolveService('custom', { baseUrl });
   const route = routeOf(read, service.availableInterfaces, 'v2');
   if (route === undefined) throw new Error(`Version 2 has no ${read}`);
-  return { vin, read, url: addressOf(service, route.interface, route.path, { vin, wallbox: '' }).href };
+  return { vin, read, url: urlOf(service, route.interface, route.path, { vin, wallbox: '' }).href };
 }
 
 async function atOnce(inFlight: number, rounds: number, msPerRound: number): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { InterfaceName, VehicleError } from '../../../src/index';
-import { addressOf, followLink, mediaType, noInterface, resolveService } from '../../../src/http/addresses';
+import { followLink, mediaType, noInterface, resolveService, urlOf } from '../../../src/http/addresses';
 
 const refused = (error: VehicleError): boolean => error.code === 'CONFIG';
 
@@ -87,7 +87,7 @@ describe('a service profile', () => {
     ];
     for (const [iface, path] of addresses)
       assert.equal(
-        addressOf(service, iface, '/vehicles/{vin}/commands/{command}', { vin: 'A/B', other: 'x' }).href,
+        urlOf(service, iface, '/vehicles/{vin}/commands/{command}', { vin: 'A/B', other: 'x' }).href,
         `https://car.example/proxy${path}/vehicles/A%2FB/commands/`,
       );
     assert.equal(mediaType(service, 'application/vnd.{vendor}.v1+json'), 'application/vnd.maker.v1+json');
