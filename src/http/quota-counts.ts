@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { apiNames, type ApiName } from '../catalogue/reads';
 import { dayMs, minuteMs, secondMs } from '../util/durations';
 import { byName } from '../util/json';
-import { SlidingWindow } from './sliding-window';
+import { lastOf, SlidingWindow, type Pair } from './sliding-window';
 
 /** The limits of one API key (docs/internals/contract.md 2). */
 export interface Quota {
@@ -77,7 +77,8 @@ export const quotaNames = [
 const isSame = (one: Quota, other: Quota): boolean => quotaNames.every((of) => one[of] === other[of]);
 /** The window of a day has the name of its API. */
 const windowNames = ['minute', 'commands', ...apiNames] as const;
-const isDay = (name: (typeof windowNames)[number]): boolean => name !== 'minute' && name !== 'commands';
+type WindowName = (typeof windowNames)[number];
+const isDay = (name: WindowName): boolean => name !== 'minute' && name !== 'commands';
 
 /** So that all processes count in the same buckets, and a record stays small. */
 function endOfBucket(at: number, bucket: number): number {
@@ -115,29 +116,50 @@ export class QuotaCounts {
     this.windows[api].add(time, count);
   }
 
-  /** Forgets the requests of all processes. */
-  clear(): void {
-    for (const window of Object.values(this.windows)) window.replace([]);
-    this.processes = this.processes.map((known) => (known.process === undefined ? known : { ...known, counted: {} }));
-  }
-
   /**
-   * Adds what a store has lost of the counts of a process: those after the ones that it still has.
+   * Adds what a store has lost of the counts of this process: those after the ones that it still
+   * has.
    * @param hasWritten whether the process has written a record of this epoch
    */
   addLost(process: string, own: QuotaCounts, hasWritten: boolean, time: number): void {
     const stored = this.processes.find((known) => known.process === process)?.counted;
-    // A record that does not name the process has nothing that it counted in the last two minutes
-    // (`namedForMs`), unless an earlier version has written it. The number of the last minute can
-    // be too many for one API, and is never too few for the minute.
-    const isRecentMissing = this.processes.length > 0 && this.processes.every((known) => known.process !== undefined);
-    const recent = isRecentMissing ? own.windows.minute.total(time) : 0;
+    const recent = this.#areAllNamed ? own.windows.minute.total(time) : 0;
     for (const name of windowNames) {
       const window = own.windows[name];
       const lostIfUnnamed = hasWritten ? recent : window.added;
       const lost = stored === undefined ? lostIfUnnamed : window.added - (stored[name] ?? 0);
-      this.windows[name].merge(window.last(lost, time));
+      this.windows[name].merge(lastOf(window.entries(time), lost));
     }
+  }
+
+  /**
+   * Adds what a store has lost of the counts of another process, because one that has ended or is
+   * paused cannot.
+   * @param known what this process knew of it
+   * @param before the counts that this process knew, of all processes
+   */
+  #addLostOf(known: QuotaRecord['limits'][number], before: Record<WindowName, readonly Pair[]>): void {
+    const stored = this.processes.find(({ process }) => process === known.process);
+    if (stored === undefined && !this.#areAllNamed) return;
+    const recent = before.minute.reduce((sum, [, count]) => sum + count, 0);
+    const counted = byName(windowNames, (name) => {
+      const all = known.counted?.[name] ?? 0;
+      const kept = stored?.counted?.[name] ?? 0;
+      this.windows[name].merge(lastOf(before[name], stored === undefined ? Math.min(all, recent) : all - kept));
+      return Math.max(all, kept);
+    });
+    // So that neither the process itself nor a third one adds it again.
+    this.processes = [...this.processes.filter((one) => one !== stored), { ...(stored ?? known), counted }];
+  }
+
+  /**
+   * Whether each process that wrote lately has a name: then a record that does not name a process
+   * has nothing that it counted in the last two minutes (`namedForMs`). An earlier version removes
+   * the names. The number of the last minute can be too many for one API, and is never too few for
+   * the minute.
+   */
+  get #areAllNamed(): boolean {
+    return this.processes.length > 0 && this.processes.every(({ process }) => process !== undefined);
   }
 
   /** A later call never shortens a pause. */
@@ -156,10 +178,10 @@ export class QuotaCounts {
         // process that ends again and again stays small.
         !(isSame(known, limits) && known.until < until - namedForMs),
     );
-    this.processes = [
-      ...others,
-      { ...limits, until, process, counted: byName(windowNames, (name) => own.windows[name].added) },
-    ];
+    // Of a write that was not answered, the store may have one more.
+    const stored = this.processes.find((known) => known.process === process)?.counted;
+    const counted = byName(windowNames, (name) => Math.max(own.windows[name].added, stored?.[name] ?? 0));
+    this.processes = [...others, { ...limits, until, process, counted }];
   }
 
   /**
@@ -209,10 +231,15 @@ export class QuotaCounts {
   }
 
   /**
-   * Takes the counts of a record in place of its own.
+   * Takes the counts of a record in place of its own, and adds what the store has lost of those of
+   * other processes.
    * @param elapsedMs the age of the record
+   * @param process the name of this one
    */
-  load(record: QuotaRecord, time: number, elapsedMs: number): void {
+  load(record: QuotaRecord, time: number, elapsedMs: number, process: string): void {
+    const before = byName(windowNames, (name) => this.windows[name].entries(time));
+    const namedSince = time + processLastsMs - namedForMs + wayMs;
+    const known = this.processes.filter((one) => one.process && one.process !== process && one.until > namedSince);
     const ahead = record.savedAt + elapsedMs - time;
     this.#loadedAhead = ahead;
     const fromStored = (stored: readonly [number, number][]): [number, number][] =>
@@ -227,5 +254,6 @@ export class QuotaCounts {
       if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + dayMs) }, time);
     }
     this.processes = record.limits.map((one) => ({ ...one, until: one.until - ahead }));
+    for (const one of known) this.#addLostOf(one, before);
   }
 }

@@ -1,3 +1,6 @@
+/** The time at which events leave the span, and their number. */
+export type Pair = readonly [until: number, count: number];
+
 /**
  * Counts events of a sliding time window in buckets: bounded memory however many are counted. A
  * bucket leaves as a whole when its last event has left, so the count is never too low, and too
@@ -33,16 +36,13 @@ export class SlidingWindow {
     this.#count((Math.floor(time / this.#bucketMs) + 1) * this.#bucketMs + this.#spanMs, count);
   }
 
-  /**
-   * Adds what another window counted: pairs of the time at which events leave the
-   * span, and their number.
-   */
-  merge(pairs: readonly (readonly [until: number, count: number])[]): void {
+  /** Adds what another window counted. */
+  merge(pairs: readonly Pair[]): void {
     for (const [until, count] of pairs) this.#count(until, count);
   }
 
   /** Takes the place of what was counted. */
-  replace(pairs: readonly (readonly [until: number, count: number])[]): void {
+  replace(pairs: readonly Pair[]): void {
     this.#counts.clear();
     this.#total = 0;
     this.#firstEnd = Infinity;
@@ -66,32 +66,30 @@ export class SlidingWindow {
     return time + this.#spanMs;
   }
 
-  /**
-   * Pairs of the time at which events leave the span and their number, the first to leave first.
-   */
-  entries(time: number): [until: number, count: number][] {
+  /** The first to leave first. */
+  entries(time: number): Pair[] {
     this.total(time);
     return [...this.#counts].sort(([one], [other]) => one - other);
-  }
-
-  /**
-   * The events that were added last, at most `count`: pairs as in `entries`, the last to leave
-   * first.
-   */
-  last(count: number, time: number): [until: number, count: number][] {
-    let left = count;
-    return this.entries(time)
-      .reverse()
-      .map(([until, events]): [number, number] => {
-        const taken = Math.min(events, left);
-        left -= taken;
-        return [until, taken];
-      })
-      .filter(([, events]) => events > 0);
   }
 
   /** Pairs of the least possible age in milliseconds and count, the oldest first. */
   ages(time: number): [ageMs: number, count: number][] {
     return this.entries(time).map(([end, count]) => [Math.max(0, Math.floor(time - end + this.#spanMs)), count]);
   }
+}
+
+/**
+ * The events that were added last, at most `count`: of pairs as in `SlidingWindow.entries`, the
+ * last to leave first.
+ */
+export function lastOf(entries: readonly Pair[], count: number): Pair[] {
+  let left = count;
+  return entries
+    .toReversed()
+    .map(([until, events]): Pair => {
+      const taken = Math.min(events, left);
+      left -= taken;
+      return [until, taken];
+    })
+    .filter(([, events]) => events > 0);
 }

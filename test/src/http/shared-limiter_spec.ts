@@ -241,6 +241,59 @@ describe('a limiter that shares its counts', () => {
     assert.deepEqual([other.snapshot().usedToday, other.snapshot().usedThisMinute], [10, 4]);
   });
 
+  it('adds what a process that has ended sent, as far as it has read it, and what it sent itself later only once', async () => {
+    const [ended, one, third] = [await start(), await start(), await start()];
+    await take(ended);
+    const { value } = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    for (let count = 0; count < 3; count += 1) await take(ended);
+    await refresh(one, third);
+    // Nobody reads this one.
+    await take(ended);
+    await store.write('quota/key', value);
+    await refresh(one);
+    assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [4, 4]);
+    await take(third);
+    await take(one);
+    assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [6, 6]);
+    // It was only paused.
+    await refresh(ended);
+    await take(ended);
+    await refresh(one, third);
+    assert.deepEqual([one.snapshot().usedToday, third.snapshot().usedThisMinute], [8, 8]);
+  });
+
+  it('keeps what a process that has ended sent if the store loses all', async () => {
+    const [ended, one] = [await start(), await start()];
+    for (let count = 0; count < 3; count += 1) await take(ended);
+    await refresh(one);
+    await store.remove('quota/key');
+    await refresh(one);
+    await clock.advance(15 * second);
+    await take(one);
+    assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [4, 4]);
+    await refresh(ended);
+    assert.deepEqual([ended.snapshot().usedToday, ended.snapshot().usedThisMinute], [4, 4]);
+  });
+
+  it('counts once a request whose write was stored and not answered', async () => {
+    const [one, other] = [await start(), await start()];
+    await take(one);
+    await refresh(other);
+    const answer = store.write.bind(store);
+    store.write = async (...given) => {
+      await answer(...given);
+      store.write = answer;
+      throw new StateFault('unavailable', asSentence('No answer.'));
+    };
+    await failureOf(take(one, 'command'));
+    for (let times = 0; times < 3; times += 1) {
+      await take(one);
+      await take(other);
+    }
+    await refresh(one, other);
+    assert.deepEqual([one.snapshot().usedToday, other.snapshot().usedToday], [8, 8]);
+  });
+
   it('adds what it sent to a new record until it has written it, and not to the former one', async () => {
     const all = [await start(), await start()] as const;
     const [one, other] = all;
