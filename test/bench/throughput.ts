@@ -92,7 +92,7 @@ async function atOnce(inFlight: number, rounds: number, msPerRound: number): Pro
             {
               what: `${title}: latency, times the five lines`,
               value: ratio('five lines', ({ latency }) => latency),
-              atMost: 2,
+              atMost: 1.5,
               aim: 1.15,
             },
           ]
