@@ -41,6 +41,7 @@ const maxCars = 20;
 /** Keeps what flows have read of the cars of one service, for the tab "Cars", in bounded memory. */
 export class Overview {
   readonly #secret = randomBytes(32);
+  /** The one that was read last comes last. */
   readonly #cars = new Map<string, KnownCar>();
   readonly #followed = new Map<string, FollowedInfo>();
 

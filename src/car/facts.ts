@@ -73,8 +73,9 @@ type Maybe<Value> = Value | Promise<Value>;
 export class CarFacts {
   readonly #store: StateStore;
   readonly #clock: Clock;
+  /** The one that was used last comes last. */
   readonly #cars = new Map<string, Car>();
-  /** The keys of the store. */
+  /** The keys of the store; the one that was written last comes last. */
   #stored: Promise<Map<string, true>> | null = null;
 
   constructor(store: StateStore, clock: Clock = systemClock) {

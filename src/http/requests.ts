@@ -194,7 +194,7 @@ export class Requests {
   readonly #clock: Clock;
   readonly #log: (Omit<LoggedRequest, 'at' | 'host' | 'path'> & { at: number; url: Address })[] = [];
   /** The last answer of each path, as one object (see `Known` of shared-reads.ts). */
-  readonly #answers = new Map<string, { method: string; path: string; status: number; body: string; at: number }>();
+  readonly #answers = new Map<string, { method: string; path: string; status: number; body: string }>();
   /**
    * How far the service's clock is ahead of this machine's, in milliseconds; 0 for a difference too
    * small to measure.
@@ -232,7 +232,7 @@ export class Requests {
   /** The last answer of each address, without what shows whose car it is. */
   answers(): AnonymousAnswer[] {
     const { redactor } = this.#options;
-    const last = [...this.#answers.values()].sort((one, other) => one.at - other.at).slice(-maxAnswers);
+    const last = [...this.#answers.values()].slice(-maxAnswers);
     return last.map(({ method, path, status, body }) =>
       anonymousAnswer(method, path, status, redactor.answer(body) ?? ''),
     );
@@ -450,8 +450,8 @@ export class Requests {
     if (body.length <= maxAnswerLength) {
       // The path alone for a read, because it is at hand: reads are many, and each text costs.
       const key = method === 'GET' ? path : `${method} ${path}`;
-      const known = getOrMake(this.#answers, key, () => ({ method, path, status: 0, body: '', at: 0 }));
-      Object.assign(known, { status: response.status, body, at });
+      const known = getOrMake(this.#answers, key, () => ({ method, path, status: 0, body: '' }));
+      Object.assign(known, { status: response.status, body });
       setNewest(this.#answers, key, known, maxKeptAnswers);
     }
     return { response, failure, ms };

@@ -1,18 +1,20 @@
 import { hourMs } from './durations';
 
-const none: readonly never[] = [];
+/** The last key of each map, which is most often also the next one: then its order stays. */
+const newestKeys = new WeakMap<object, unknown>();
 
 /**
- * Sets a key as the newest of a map and removes the oldest ones above `max`. While less than half
- * of `max` is used, a known key keeps its place, because each move costs time and memory: a key
- * that is removed was then not set while the second half filled.
+ * Sets a key as the newest of a map and removes the oldest ones above `max`.
  * @returns the removed keys
  */
-export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): readonly K[] {
-  if (map.size >= max / 2) map.delete(key);
+export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number): K[] {
+  if (newestKeys.get(map) !== key) {
+    map.delete(key);
+    newestKeys.set(map, key);
+  }
   map.set(key, value);
-  if (map.size <= max) return none;
   const removed: K[] = [];
+  if (map.size <= max) return removed;
   for (const oldest of map.keys()) {
     map.delete(oldest);
     removed.push(oldest);
