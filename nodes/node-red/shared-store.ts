@@ -54,7 +54,7 @@ export function chooseSharedStore(RED: NodeAPI, clock: Clock): SharedStoreChoice
   if (url === '' && settings.success) return null;
   // settings.js may name it with a slash at its end, or from where Node-RED was started.
   const userDir = RED.settings.userDir ? resolve(RED.settings.userDir) : '';
-  const address = settings.success ? addressOf(url, tls !== undefined) : null;
+  const address = settings.success ? storeUrlOf(url, tls !== undefined) : null;
   const isUsable = address !== null;
   if (isUsable) redactor.learn(decodeURIComponent(address.password));
   // The devices of an instance of FlowFuse also have its id, and each may have its own car.
@@ -108,7 +108,7 @@ const variableOf = (setting: string): string => `CONNECTED_VEHICLE_${setting.toU
  * @returns null for a text that is not the address of a store: its password is not percent-encoded,
  * or TLS has options and the address is without TLS
  */
-function addressOf(text: string, hasTlsOptions: boolean): URL | null {
+function storeUrlOf(text: string, hasTlsOptions: boolean): URL | null {
   try {
     const url = new URL(text);
     const { protocol, hostname: host, password, pathname, search, hash } = url;

@@ -76,7 +76,7 @@ export function parseUrl(input: string, what: string, { mayHaveQuery = false } =
   );
 }
 
-/** The address of a path of an interface, its placeholders filled in and escaped. */
+/** The URL of a path of an interface, its placeholders filled in and escaped. */
 export function urlOf(
   service: ServiceProfile,
   iface: InterfaceName,

@@ -30,8 +30,10 @@ const sameBucketMs = 100;
 const bucketMs = { minute: secondMs, day: 5 * minuteMs } as const;
 /** The limits of a process that writes nothing for so long are forgotten. */
 const processLastsMs = 15 * minuteMs;
-/** A process is named for this time after its last write if others have the same limits. */
+/** A process is named for at least this time after its last write, if others have the same limits. */
 const namedForMs = 2 * minuteMs;
+/** Processes measure the clock of a shared store with a difference of less than this. */
+const clockDifferenceMs = secondMs;
 
 const number = z.number().check(z.nonnegative());
 const pairs = z.array(z.tuple([number, number]));
@@ -60,13 +62,17 @@ export const quotaShape = z.lazy(() =>
         commandsPerMinute: number,
         until: number,
         process: z.optional(z.string()),
-        /** How many it has counted in all, by the name of the window. */
+        /**
+         * How many it has counted in all, or more if a write was not answered, by the name of the
+         * window.
+         */
         counted: z.optional(z.record(z.string(), number)),
       }),
     ),
   }),
 );
 export type QuotaRecord = z.infer<typeof quotaShape>;
+type Process = QuotaRecord['limits'][number];
 
 export const quotaNames = [
   'requestsPerMinute',
@@ -98,8 +104,8 @@ export class QuotaCounts {
     isDay(name) ? new SlidingWindow(dayMs + wayMs, bucketMs.day) : new SlidingWindow(minuteMs + wayMs, bucketMs.minute),
   );
   readonly pauses: Record<ApiName, Pause | null> = byName(apiNames, () => null);
-  /** The processes that wrote lately, also this one. */
-  processes: QuotaRecord['limits'] = [];
+  /** The processes that wrote lately, including this one. */
+  processes: Process[] = [];
   /** How far the time of the last record was ahead. */
   #loadedAhead = 0;
 
@@ -116,13 +122,30 @@ export class QuotaCounts {
     this.windows[api].add(time, count);
   }
 
+  /** Forgets the requests of all processes. */
+  clear(): void {
+    for (const window of Object.values(this.windows)) window.replace([]);
+    this.processes = this.processes.map((known) => (known.process === undefined ? known : { ...known, counted: {} }));
+  }
+
   /**
-   * Adds what a store has lost of the counts of this process: those after the ones that it still
-   * has.
+   * Whether each process that wrote lately has a name: then a record that does not name a process
+   * has nothing that this process counted in the two minutes before the record (`namedForMs`). An
+   * earlier version of the pack removes the names.
+   */
+  get #areAllNamed(): boolean {
+    return this.processes.length > 0 && this.processes.every(({ process }) => process !== undefined);
+  }
+
+  /**
+   * Adds the counts of this process that a store has lost: those after the ones that the store
+   * still has.
    * @param hasWritten whether the process has written a record of this epoch
    */
-  addLost(process: string, own: QuotaCounts, hasWritten: boolean, time: number): void {
-    const stored = this.processes.find((known) => known.process === process)?.counted;
+  addLost(ownName: string, own: QuotaCounts, hasWritten: boolean, time: number): void {
+    const stored = this.processes.find(({ process }) => process === ownName)?.counted;
+    // The number of the last minute can be too many for one API, and is never too few for the
+    // minute.
     const recent = this.#areAllNamed ? own.windows.minute.total(time) : 0;
     for (const name of windowNames) {
       const window = own.windows[name];
@@ -133,33 +156,27 @@ export class QuotaCounts {
   }
 
   /**
-   * Adds what a store has lost of the counts of another process, because one that has ended or is
-   * paused cannot.
-   * @param known what this process knew of it
-   * @param before the counts that this process knew, of all processes
+   * Adds the counts of another process that a store has lost, because a process that has ended or
+   * is paused cannot add them.
+   * @param known what this process knew of the other one
+   * @param before the counts of all processes that this process knew: the times of one process are
+   * not known, and the last ones of all leave latest
    */
-  #addLostOf(known: QuotaRecord['limits'][number], before: Record<WindowName, readonly Pair[]>): void {
+  #addLostOf(known: Process, before: Record<WindowName, readonly Pair[]>, time: number): void {
     const stored = this.processes.find(({ process }) => process === known.process);
-    if (stored === undefined && !this.#areAllNamed) return;
-    const recent = before.minute.reduce((sum, [, count]) => sum + count, 0);
+    const isRecent = known.until - processLastsMs > time - namedForMs + clockDifferenceMs;
+    if (stored === undefined && !(isRecent && this.#areAllNamed)) return;
+    const inLastMinute = before.minute.reduce((sum, [, count]) => sum + count, 0);
     const counted = byName(windowNames, (name) => {
-      const all = known.counted?.[name] ?? 0;
-      const kept = stored?.counted?.[name] ?? 0;
-      this.windows[name].merge(lastOf(before[name], stored === undefined ? Math.min(all, recent) : all - kept));
-      return Math.max(all, kept);
+      const countedBefore = known.counted?.[name] ?? 0;
+      const countedInStore = stored?.counted?.[name] ?? 0;
+      // As in `addLost`.
+      const lost = stored === undefined ? Math.min(countedBefore, inLastMinute) : countedBefore - countedInStore;
+      this.windows[name].merge(lastOf(before[name], lost));
+      return Math.max(countedBefore, countedInStore);
     });
-    // So that neither the process itself nor a third one adds it again.
+    // Otherwise the process itself or a third one would add it again.
     this.processes = [...this.processes.filter((one) => one !== stored), { ...(stored ?? known), counted }];
-  }
-
-  /**
-   * Whether each process that wrote lately has a name: then a record that does not name a process
-   * has nothing that it counted in the last two minutes (`namedForMs`). An earlier version removes
-   * the names. The number of the last minute can be too many for one API, and is never too few for
-   * the minute.
-   */
-  get #areAllNamed(): boolean {
-    return this.processes.length > 0 && this.processes.every(({ process }) => process !== undefined);
   }
 
   /** A later call never shortens a pause. */
@@ -178,7 +195,7 @@ export class QuotaCounts {
         // process that ends again and again stays small.
         !(isSame(known, limits) && known.until < until - namedForMs),
     );
-    // Of a write that was not answered, the store may have one more.
+    // If a write was not answered, the store may have counted more.
     const stored = this.processes.find((known) => known.process === process)?.counted;
     const counted = byName(windowNames, (name) => Math.max(own.windows[name].added, stored?.[name] ?? 0));
     this.processes = [...others, { ...limits, until, process, counted }];
@@ -231,15 +248,17 @@ export class QuotaCounts {
   }
 
   /**
-   * Takes the counts of a record in place of its own, and adds what the store has lost of those of
-   * other processes.
+   * Takes the counts of a record in place of its own.
    * @param elapsedMs the age of the record
-   * @param process the name of this one
+   * @param others the known ones, if the record may be an earlier copy of the known one: then the
+   * counts of theirs that it lacks are added
    */
-  load(record: QuotaRecord, time: number, elapsedMs: number, process: string): void {
-    const before = byName(windowNames, (name) => this.windows[name].entries(time));
-    const namedSince = time + processLastsMs - namedForMs + wayMs;
-    const known = this.processes.filter((one) => one.process && one.process !== process && one.until > namedSince);
+  load(record: QuotaRecord, time: number, elapsedMs: number, others: readonly Process[]): void {
+    const lacking = others.filter(({ process, counted = {} }) => {
+      const stored = record.limits.find((one) => one.process === process)?.counted;
+      return windowNames.some((name) => (counted[name] ?? 0) > (stored?.[name] ?? 0));
+    });
+    const before = lacking.length === 0 ? null : byName(windowNames, (name) => this.windows[name].entries(time));
     const ahead = record.savedAt + elapsedMs - time;
     this.#loadedAhead = ahead;
     const fromStored = (stored: readonly [number, number][]): [number, number][] =>
@@ -254,6 +273,6 @@ export class QuotaCounts {
       if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + dayMs) }, time);
     }
     this.processes = record.limits.map((one) => ({ ...one, until: one.until - ahead }));
-    for (const one of known) this.#addLostOf(one, before);
+    if (before !== null) for (const one of lacking) this.#addLostOf(one, before, time);
   }
 }

@@ -661,9 +661,13 @@ export class RateLimiter {
       // A clock may have been set: a newer record is not older than the last access to it. Of an
       // earlier copy, this age is too small, so that its counts leave too late.
       const longest = this.#isLoaded ? time - this.#knownAt : Infinity;
-      this.#counts.load(record, time, Math.min(presence.ageOf(record), longest), this.#name);
+      const others = isOther ? [] : this.#counts.processes.filter(({ process }) => process && process !== this.#name);
+      this.#counts.load(record, time, Math.min(presence.ageOf(record), longest), others);
       // The store may have gone back to an earlier copy, or another process begun a new record.
       this.#counts.addLost(this.#name, this.#own, epoch === this.#writtenEpoch, time);
+    } else if (record === null && isOther) {
+      this.#counts.clear();
+      this.#counts.addLost(this.#name, this.#own, false, time);
     }
     if (isOther && this.#epoch !== '') this.#settlesAt = time + recountMs;
     this.#epoch = epoch;

@@ -66,7 +66,7 @@ export class SlidingWindow {
     return time + this.#spanMs;
   }
 
-  /** The first to leave first. */
+  /** The pairs, the first to leave first. */
   entries(time: number): Pair[] {
     this.total(time);
     return [...this.#counts].sort(([one], [other]) => one - other);
@@ -78,10 +78,7 @@ export class SlidingWindow {
   }
 }
 
-/**
- * The events that were added last, at most `count`: of pairs as in `SlidingWindow.entries`, the
- * last to leave first.
- */
+/** The last `count` events of `SlidingWindow.entries`; none if `count` is less than 0. */
 export function lastOf(entries: readonly Pair[], count: number): Pair[] {
   let left = count;
   return entries

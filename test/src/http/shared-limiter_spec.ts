@@ -241,38 +241,60 @@ describe('a limiter that shares its counts', () => {
     assert.deepEqual([other.snapshot().usedToday, other.snapshot().usedThisMinute], [10, 4]);
   });
 
-  it('adds what a process that has ended sent, as far as it has read it, and what it sent itself later only once', async () => {
-    const [ended, one, third] = [await start(), await start(), await start()];
-    await take(ended);
+  it('adds what it has read of a process that is paused, and nothing twice when that one returns', async () => {
+    const [paused, one, third] = [await start(), await start(), await start()];
+    await take(paused);
     const { value } = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
-    for (let count = 0; count < 3; count += 1) await take(ended);
+    for (let count = 0; count < 3; count += 1) await take(paused);
     await refresh(one, third);
     // Nobody reads this one.
-    await take(ended);
+    await take(paused);
     await store.write('quota/key', value);
     await refresh(one);
     assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [4, 4]);
     await take(third);
     await take(one);
     assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [6, 6]);
-    // It was only paused.
-    await refresh(ended);
-    await take(ended);
+    await refresh(paused);
+    await take(paused);
     await refresh(one, third);
     assert.deepEqual([one.snapshot().usedToday, third.snapshot().usedThisMinute], [8, 8]);
   });
 
-  it('keeps what a process that has ended sent if the store loses all', async () => {
-    const [ended, one] = [await start(), await start()];
-    for (let count = 0; count < 3; count += 1) await take(ended);
+  it('adds what it has read of another process if the earlier copy does not name that one, or if that one was silent', async () => {
+    const [other, one] = [await start(), await start()];
+    await take(one);
+    const first = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    for (let count = 0; count < 4; count += 1) await take(other, 'read', 0, undefined, 'energy');
     await refresh(one);
+    await store.write('quota/key', first.value);
+    await refresh(one);
+    assert.deepEqual([one.snapshot().usedThisMinute, one.snapshot().apis.energy.usedToday], [5, 4]);
+    await take(one);
+    const second = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    await refresh(other);
+    for (let count = 0; count < 3; count += 1) await take(other, 'read', 0, undefined, 'energy');
+    await refresh(one);
+    await clock.advance(3 * minute);
+    await store.write('quota/key', second.value);
+    await refresh(one);
+    assert.deepEqual([one.snapshot().usedThisMinute, one.snapshot().apis.energy.usedToday], [0, 7]);
+  });
+
+  it('adds once what a process sent that was silent before the store lost all', async () => {
+    const [silent, one] = [await start(), await start()];
+    for (let count = 0; count < 10; count += 1) await take(silent);
+    await take(one);
+    await clock.advance(3 * minute);
+    await take(one);
     await store.remove('quota/key');
-    await refresh(one);
+    await refresh(one, silent);
     await clock.advance(15 * second);
     await take(one);
-    assert.deepEqual([one.snapshot().usedToday, one.snapshot().usedThisMinute], [4, 4]);
-    await refresh(ended);
-    assert.deepEqual([ended.snapshot().usedToday, ended.snapshot().usedThisMinute], [4, 4]);
+    await refresh(silent);
+    await take(silent);
+    await refresh(one);
+    assert.deepEqual([one.snapshot().usedToday, silent.snapshot().usedToday], [14, 14]);
   });
 
   it('counts once a request whose write was stored and not answered', async () => {
@@ -285,13 +307,14 @@ describe('a limiter that shares its counts', () => {
       store.write = answer;
       throw new StateFault('unavailable', asSentence('No answer.'));
     };
-    await failureOf(take(one, 'command'));
+    assert.equal((await failureOf(take(one, 'command'))).code, 'STORE_UNAVAILABLE');
     for (let times = 0; times < 3; times += 1) {
       await take(one);
       await take(other);
     }
     await refresh(one, other);
-    assert.deepEqual([one.snapshot().usedToday, other.snapshot().usedToday], [8, 8]);
+    assert.deepEqual([one.snapshot().usedToday, other.snapshot().usedThisMinute], [8, 8]);
+    assert.deepEqual([one.snapshot().commandsThisMinute, other.snapshot().commandsThisMinute], [1, 1]);
   });
 
   it('adds what it sent to a new record until it has written it, and not to the former one', async () => {
