@@ -563,7 +563,8 @@ export class Turns {
     turn.command = null;
     if (car.own === turn) car.own = null;
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
-    // It is released even if it was not taken: the store may have stored it, and its answer was lost.
+    // It is released even if it was not taken: the store may have stored it, and its answer was
+    // lost.
     if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, id, record, why));
     car.wakeLine();
   }

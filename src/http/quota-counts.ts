@@ -30,7 +30,7 @@ const sameBucketMs = 100;
 const bucketMs = { minute: secondMs, day: 5 * minuteMs } as const;
 /** The limits of a process that writes nothing for so long are forgotten. */
 const processLastsMs = 15 * minuteMs;
-/** A process is named for at least this time after its last write, if others have the same limits. */
+/** A process is named for this time after its last write, or longer if its limits differ. */
 const namedForMs = 2 * minuteMs;
 /** Processes measure the clock of a shared store with a difference of less than this. */
 const clockDifferenceMs = secondMs;
