@@ -415,6 +415,12 @@ export class Turns {
       const { slot } = await this.#read(car);
       const why = slot.recent.find(({ id }) => id === turn.id)?.why;
       if (why) throw droppedError(why);
+      // The command that the store had lost has ended meanwhile.
+      const twin = slot.recent.find((one) => isSame(one, turn.holder));
+      if (twin !== undefined) {
+        await this.#release(car, { ...turn.holder, record: null }, null);
+        return { kind: 'twin', twin };
+      }
       if (slot.holder?.id !== turn.id) return { kind: 'busy' };
     }
     car.own = turn;
@@ -490,7 +496,10 @@ export class Turns {
       }
       if (holder?.id !== id) {
         if (record !== null) return record;
-        throw disappeared();
+        if (holder === null) throw disappeared();
+        // One that was sent has taken its slot back, and may also be the same.
+        attempt.resumeDeadline();
+        return null;
       }
       if (holder.status !== 'waiting') record = parseRecord(holder.record);
       if (holder.status === 'answered' || (await this.#presence.hasEnded(holder.by))) return record;
@@ -556,7 +565,7 @@ export class Turns {
    * outcome of the command.
    */
   async end(turn: Turn): Promise<void> {
-    const { car, id, attempt, command } = turn;
+    const { car, attempt, command } = turn;
     const isSent = attempt === null || attempt.isSent;
     const record = isSent && command !== null ? command.record : null;
     turn.over.abort();
@@ -565,7 +574,7 @@ export class Turns {
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
     // It is released even if it was not taken: the store may have stored it, and its answer was
     // lost.
-    if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, id, record, why));
+    if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, { ...turn.holder, record }, why));
     car.wakeLine();
   }
 
@@ -620,15 +629,19 @@ export class Turns {
   }
 
   /**
-   * Makes the slot of a command free.
+   * Makes the slot of a command free. If the store has lost a command that was sent, it still gets
+   * the outcome, because another copy of the flow would send the command again.
    * @param isKept whether another process may need its outcome
    */
-  #release(car: Car, id: string, record: CommandRecord | null, why: Ended['why'], isKept?: boolean): Promise<Known> {
-    return this.#change(car, ({ slot }) =>
-      slot.holder?.id === id
-        ? { holder: null, recent: this.#withEnded(slot.recent, { ...slot.holder, record }, why, isKept) }
-        : slot,
-    );
+  #release(car: Car, ended: Holder, why: Ended['why'], isKept?: boolean): Promise<Known> {
+    const { id, record, sender } = ended;
+    return this.#change(car, ({ slot }) => {
+      const { holder, recent } = slot;
+      if (holder?.id === id)
+        return { holder: null, recent: this.#withEnded(recent, { ...holder, record }, why, isKept) };
+      const isLost = record !== null && sender !== '' && !recent.some((one) => one.id === id);
+      return isLost ? { holder, recent: this.#withEnded(recent, ended, why) } : slot;
+    });
   }
 
   #withEnded(
@@ -713,7 +726,7 @@ export class Turns {
     }
     const { record } = command;
     if (!isFinal(record.outcome)) return;
-    await this.#release(car, id, record, null, true);
+    await this.#release(car, { ...holder, record }, null, true);
     car.wakeLine();
   }
 

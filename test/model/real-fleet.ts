@@ -612,10 +612,16 @@ class RealFleet {
     const hasForgotten = (asked: Asked, until: number): boolean =>
       this.#losses.some((at) => at >= asked.at && at <= until);
 
-    /** The copies without a code, one of which sent it, were killed after the store had lost it. */
+    /**
+     * The copies without a code, one of which sent it, were killed after the store had lost it, or
+     * in the second that the store lost afterwards.
+     */
     const wasForgotten = (asked: Asked): boolean => {
       const silent = [...asked.lives.keys()].filter((life) => !asked.codes.some((code) => code.life === life));
-      return silent.length > 0 && silent.every(({ diedAt }) => diedAt !== null && hasForgotten(asked, diedAt));
+      return (
+        silent.length > 0 &&
+        silent.every(({ diedAt }) => diedAt !== null && hasForgotten(asked, diedAt + this.#mostLostMs))
+      );
     };
 
     const atOnce: string[] = [];

@@ -449,6 +449,22 @@ describe('commands of several processes to one car', () => {
         assert.equal((await same).id, (await lock).id);
       });
 
+    for (const answerAfterMs of [2 * second, 8 * second])
+      it(`are sent once if the store forgets the first one before another process asks, and the car answers after ${answerAfterMs / second} s`, async () => {
+        all.service.car.set({ commandPlan: { answerAfterMs } });
+        const first = send(one, 'lock', { interface: 'v2' });
+        await all.clock.advance(second);
+        await forgetSlots();
+        const copies = [other, all.start()].map((process) => send(process, 'lock', { interface: 'v2' }));
+        await all.clock.advance(30 * second);
+        assert.deepEqual(posts(), ['lock']);
+        for (const copy of copies) assert.equal((await copy).id, (await first).id);
+        // What has ended blocks no other one.
+        void send(other, 'honk', { interface: 'v2' });
+        await all.clock.advance(10 * second);
+        assert.deepEqual(posts(), ['lock', 'honk']);
+      });
+
     it('are sent by the second process if the first ended before it had sent its own', async () => {
       all.service.car.set(asleep);
       void send(one, 'lock', { whenUnavailable: 'wait' });
