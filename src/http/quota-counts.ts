@@ -156,27 +156,37 @@ export class QuotaCounts {
   }
 
   /**
-   * Adds the counts of another process that a store has lost, because a process that has ended or
+   * Adds the counts of other processes that a store has lost, because a process that has ended or
    * is paused cannot add them.
-   * @param known what this process knew of the other one
+   * @param others what this process knew of them
    * @param before the counts of all processes that this process knew: the times of one process are
    * not known, and the last ones of all leave latest
    */
-  #addLostOf(known: Process, before: Record<WindowName, readonly Pair[]>, time: number): void {
-    const stored = this.processes.find(({ process }) => process === known.process);
-    const isRecent = known.until - processLastsMs > time - namedForMs + clockDifferenceMs;
-    if (stored === undefined && !(isRecent && this.#areAllNamed)) return;
+  #addLostOf(others: readonly Process[], before: Record<WindowName, readonly Pair[]>, time: number): void {
     const inLastMinute = before.minute.reduce((sum, [, count]) => sum + count, 0);
-    const counted = byName(windowNames, (name) => {
-      const countedBefore = known.counted?.[name] ?? 0;
-      const countedInStore = stored?.counted?.[name] ?? 0;
+    const lost = byName(windowNames, () => ({ named: 0, unnamed: 0 }));
+    const { processes } = this;
+    const areAllNamed = this.#areAllNamed;
+    for (const known of others) {
+      const stored = processes.find(({ process }) => process === known.process);
+      const isRecent = known.until - processLastsMs > time - namedForMs + clockDifferenceMs;
+      if (stored === undefined && !(isRecent && areAllNamed)) continue;
+      const counted = byName(windowNames, (name) => {
+        const countedBefore = known.counted?.[name] ?? 0;
+        const countedInStore = stored?.counted?.[name] ?? 0;
+        if (stored === undefined) lost[name].unnamed += countedBefore;
+        else lost[name].named += Math.max(0, countedBefore - countedInStore);
+        return Math.max(countedBefore, countedInStore);
+      });
+      // Otherwise the process itself or a third one would add it again.
+      const latest = stored === undefined || known.until > stored.until ? known : stored;
+      this.processes = [...this.processes.filter((one) => one !== stored), { ...latest, counted }];
+    }
+    for (const name of windowNames) {
+      const { named, unnamed } = lost[name];
       // As in `addLost`.
-      const lost = stored === undefined ? Math.min(countedBefore, inLastMinute) : countedBefore - countedInStore;
-      this.windows[name].merge(lastOf(before[name], lost));
-      return Math.max(countedBefore, countedInStore);
-    });
-    // Otherwise the process itself or a third one would add it again.
-    this.processes = [...this.processes.filter((one) => one !== stored), { ...(stored ?? known), counted }];
+      this.windows[name].merge(lastOf(before[name], named + Math.min(unnamed, inLastMinute)));
+    }
   }
 
   /** A later call never shortens a pause. */
@@ -273,6 +283,6 @@ export class QuotaCounts {
       if (pause !== null) this.pause(api, { ...pause, until: Math.min(pause.until - ahead, time + dayMs) }, time);
     }
     this.processes = record.limits.map((one) => ({ ...one, until: one.until - ahead }));
-    if (before !== null) for (const one of lacking) this.#addLostOf(one, before, time);
+    if (before !== null) this.#addLostOf(lacking, before, time);
   }
 }

@@ -75,6 +75,8 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
     // not be on the clock.
     connector: buildConnector({
       timeout: 0,
+      // The bundle contains no HTTP/2 (scripts/build.mjs).
+      allowH2: false,
       autoSelectFamilyAttemptTimeout: addressTimeoutMs,
       ...(lookup && { lookup }),
     }),
@@ -152,7 +154,7 @@ class Connections {
       headers: { 'user-agent': userAgent },
       ...(authorization !== null && { token: authorization }),
       // For TLS in the tunnel.
-      requestTls: { timeout: connectTimeoutMs },
+      requestTls: { timeout: connectTimeoutMs, allowH2: false },
       clientFactory: () => new ProxyConnections(proxy, this.#connector(proxy)),
     });
   }

@@ -281,6 +281,29 @@ describe('a limiter that shares its counts', () => {
     assert.deepEqual([one.snapshot().usedThisMinute, one.snapshot().apis.energy.usedToday], [0, 7]);
   });
 
+  it('adds what others have lost once, not for each of them, and keeps it for a third one that reads later', async () => {
+    const many = { ...limits, requestsPerMinute: 100 };
+    const [one, ...others] = [await start(many), await start(many), await start(many), await start(many)];
+    for (const limiter of [one, ...others]) await take(limiter);
+    const { value } = (await store.read('quota/key')) ?? assert.fail('nothing is stored');
+    for (const other of others) for (let count = 0; count < 4; count += 1) await take(other);
+    await clock.advance(70 * second);
+    for (let count = 0; count < 4; count += 1) await take(one);
+    for (let times = 0; times < 2; times += 1) {
+      await store.write('quota/key', value);
+      await refresh(one);
+      const { usedThisMinute, usedToday } = one.snapshot();
+      assert.ok(usedThisMinute >= 4 && usedThisMinute <= 20, String(usedThisMinute));
+      assert.equal(usedToday, 20);
+    }
+    const fresh = await start(many);
+    await take(fresh);
+    await clock.advance(30 * second);
+    await take(fresh);
+    await refresh(one);
+    assert.equal(one.snapshot().usedToday, 22);
+  });
+
   it('adds once what a process sent that was silent before the store lost all', async () => {
     const [silent, one] = [await start(), await start()];
     for (let count = 0; count < 10; count += 1) await take(silent);
