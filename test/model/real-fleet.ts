@@ -625,11 +625,17 @@ class RealFleet {
     };
 
     const atOnce: string[] = [];
-    for (const [vin, car] of this.#simulator.cars) {
-      let end = 0;
-      for (const { receivedAt, timeline } of car.invocations) {
-        if (receivedAt < end) atOnce.push(`${vin} at ${time(receivedAt)}, while one is under way until ${time(end)}`);
-        end = Math.max(end, timeline.at(-1)?.at ?? 0);
+    const ofInvocation = new Map([...sent].flatMap(([asked, all]) => all.map((one) => [one, asked] as const)));
+    const whose = (invocation: Invocation): string => {
+      const asked = ofInvocation.get(invocation);
+      return asked === undefined ? 'unknown' : describe(asked);
+    };
+    for (const { invocations } of this.#simulator.cars.values()) {
+      let [first] = invocations;
+      for (const next of invocations.slice(1)) {
+        const end = first?.timeline.at(-1)?.at ?? 0;
+        if (first !== undefined && next.receivedAt < end) atOnce.push(`${whose(first)} AND ${whose(next)}`);
+        if ((next.timeline.at(-1)?.at ?? 0) > end) first = next;
       }
     }
     zero('commands at the same time for one car', atOnce);
