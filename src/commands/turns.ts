@@ -90,7 +90,17 @@ const endedShape = z.extend(commandShape, {
   /** Until when an earlier version keeps this. */
   until: z.number(),
 });
-const slotShape = z.lazy(() => z.object({ holder: z.nullable(holderShape), recent: z.array(endedShape) }));
+const slotShape = z.lazy(() =>
+  z.object({
+    holder: z.nullable(holderShape),
+    recent: z.array(endedShape),
+    /**
+     * Whether the store has lost the slot, and perhaps a command in progress that is not written
+     * again yet: the next command waits for that.
+     */
+    mayHaveLost: z.optional(z.boolean()),
+  }),
+);
 
 type Holder = z.infer<typeof holderShape>;
 type Ended = z.infer<typeof endedShape>;
@@ -136,6 +146,8 @@ export class Turn {
   holder: Holder;
   /** Whether the store may name it as the holder of the slot. */
   mayBeStored = false;
+  /** Whether the same command of another process was here last, which may have been sent since. */
+  followsTwin = false;
   /**
    * The process that stored that it is about to be sent: after a long pause, this
    * process has another id.
@@ -173,9 +185,11 @@ interface Known {
   isMissing: boolean;
 }
 
+const missingSlot: Slot = { holder: null, recent: [], mayHaveLost: true };
+
 /** A car and its slot, as this process knows them. */
 class Car {
-  known: Known = { slot: { holder: null, recent: [] }, version: null, isMissing: true };
+  known: Known = { slot: missingSlot, version: null, isMissing: true };
   /** The command of this process that has the slot. */
   own: Turn | null = null;
   /** The commands of this process that wait for the slot, the oldest first. */
@@ -219,6 +233,8 @@ export class Turns {
   /** From this monotonic time on, no command from before this process blocks a car. */
   readonly #restoresUntil: number;
   readonly #cars = new Map<string, Car>();
+  /** What this process has sent with a sender, and when it ended, in monotonic time. */
+  #ended: { car: Car; holder: Holder; at: number }[] = [];
   /** Fulfilled when the commands are known that may be in progress from before this process. */
   #restored: Promise<void> = Promise.resolve();
 
@@ -232,6 +248,12 @@ export class Turns {
     // command asks for the car meanwhile.
     const noteSlots = (): void => void this.#noteSlots().catch(() => undefined);
     presence.onGone(noteSlots);
+    // A store that was away may have lost what has ended: another copy would send it again.
+    presence.onChange(() => {
+      if (presence.fault !== null) return;
+      for (const { car, holder, at } of this.#ended)
+        if (this.#clock.monotonic() - at < recentMs) void presence.eventually(() => this.#release(car, holder, null));
+    });
     noteSlots();
   }
 
@@ -433,19 +455,22 @@ export class Turns {
     const { car, attempt, holder: own } = turn;
     const known = await this.#read(car);
     const { holder, recent } = known.slot;
-    const mayHaveLost = known.isMissing && this.#presence.others.length > 0;
+    const mayHaveLost = (known.slot.mayHaveLost === true || turn.followsTwin) && this.#presence.others.length > 0;
     const isOver = holder === null || (await this.#isOver(car, holder));
     const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
     if (twin !== undefined) return { kind: 'twin', twin };
     const isFirst = car.line.length === 0 || car.line[0] === turn;
-    if (!isFirst || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
+    // The store may not name it.
+    const isOwnInProgress =
+      car.own !== null && car.own !== turn && isSent(car.own.holder) && this.#actsForMs(car.own) > 0;
+    if (!isFirst || isOwnInProgress || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
     if (attempt?.whyUnarmed != null) return { kind: 'free' };
     turn.mayBeStored = true;
     const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
     // One that replaced it would not know that it has to wait for a command
     // that the store has lost.
     const next: Holder = mayHaveLost ? { ...own, givesWayTo: 'none' } : own;
-    const written = await this.#write(car, known, { holder: next, recent: ended });
+    const written = await this.#write(car, known, { holder: next, recent: ended, mayHaveLost });
     return written && { kind: 'taken', mayHaveLost };
   }
 
@@ -496,13 +521,17 @@ export class Turns {
       }
       if (holder?.id !== id) {
         if (record !== null) return record;
-        if (holder === null) throw disappeared();
-        // One that was sent has taken its slot back, and may also be the same.
+        if (holder === null && !recent.some((one) => isSame(one, turn.holder))) throw disappeared();
+        // Another one has taken the slot back. The same one may have been sent meanwhile, and also
+        // takes it back.
+        turn.followsTwin = true;
         attempt.resumeDeadline();
         return null;
       }
       if (holder.status !== 'waiting') record = parseRecord(holder.record);
       if (holder.status === 'answered' || (await this.#presence.hasEnded(holder.by))) return record;
+      // The store went back to a command that has ended.
+      if (record !== null && this.#clock.monotonic() - turn.car.sentSince >= staleMs) return record;
       // The answer may take longer than this one could have waited to be sent.
       if (holder.status === 'sent') attempt.pauseDeadline();
       await this.#clock.sleep(joinEveryMs, attempt.signal);
@@ -533,7 +562,9 @@ export class Turns {
     turn.command = command;
     const holder: Holder = { ...turn.holder, by: this.#presence.id, status: 'sent', record };
     const isNext = ({ holder: now }: Slot): boolean => now?.id === id && now.status === 'waiting';
-    const { slot } = await this.#change(car, ({ slot: before }) => (isNext(before) ? { ...before, holder } : before));
+    const { slot } = await this.#change(car, ({ slot: before }) =>
+      isNext(before) ? { ...before, holder, mayHaveLost: false } : before,
+    );
     attempt?.signal.throwIfAborted();
     if (slot.holder?.id !== id) throw lostTurn();
     turn.holder = holder;
@@ -574,7 +605,12 @@ export class Turns {
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
     // It is released even if it was not taken: the store may have stored it, and its answer was
     // lost.
-    if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, { ...turn.holder, record }, why));
+    const holder = { ...turn.holder, record };
+    if (record !== null && holder.sender !== '') {
+      const at = this.#clock.monotonic();
+      this.#ended = [...this.#ended.filter((one) => at - one.at < recentMs), { car, holder, at }];
+    }
+    if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, holder, why));
     car.wakeLine();
   }
 
@@ -622,7 +658,10 @@ export class Turns {
         const isStored = holder?.id === id && (status === 'waiting' || (holder.status === status && holder.by === by));
         const isOver = over.aborted || recent.some((one) => one.id === id);
         const isOwn = holder?.id === id || isMissing || (status !== 'waiting' && !isSent(holder));
-        return isStored || isOver || !isOwn ? slot : { ...slot, holder: turn.holder };
+        if (isStored || isOver || !isOwn) return slot;
+        // One that was sent is the one that was lost; another one may follow one that was answered.
+        const mayHaveLost = slot.mayHaveLost === true && status !== 'sent';
+        return { ...slot, holder: turn.holder, mayHaveLost };
       },
       true,
     );
@@ -638,9 +677,9 @@ export class Turns {
     return this.#change(car, ({ slot }) => {
       const { holder, recent } = slot;
       if (holder?.id === id)
-        return { holder: null, recent: this.#withEnded(recent, { ...holder, record }, why, isKept) };
+        return { ...slot, holder: null, recent: this.#withEnded(recent, { ...holder, record }, why, isKept) };
       const isLost = record !== null && sender !== '' && !recent.some((one) => one.id === id);
-      return isLost ? { holder, recent: this.#withEnded(recent, ended, why) } : slot;
+      return isLost ? { ...slot, recent: this.#withEnded(recent, ended, why) } : slot;
     });
   }
 
@@ -652,7 +691,8 @@ export class Turns {
   ): Ended[] {
     if (!isKept) return [...recent];
     const until = this.#presence.now() + recentMs;
-    return [...recent, { id, command, fingerprint, by, sender, askedAt, record, why, until }];
+    const others = recent.filter((one) => one.id !== id);
+    return [...others, { id, command, fingerprint, by, sender, askedAt, record, why, until }];
   }
 
   async #read(car: Car): Promise<Known> {
@@ -663,10 +703,10 @@ export class Turns {
   }
 
   /** @returns null if another process was faster */
-  async #write(car: Car, { version: expected }: Known, { holder, recent }: Slot): Promise<Known | null> {
+  async #write(car: Car, { version: expected }: Known, { recent, ...slot }: Slot): Promise<Known | null> {
     // Not by the clock of the store: if it is set, a copy would send a command again.
     const since = this.#clock.monotonic() - recentMs;
-    const value = { holder, recent: recent.filter(({ id }) => (car.endedSince.get(id) ?? Infinity) > since) };
+    const value = { ...slot, recent: recent.filter(({ id }) => (car.endedSince.get(id) ?? Infinity) > since) };
     const version = await this.#presence.slots.write(car.key, value, { expected });
     return version === null ? null : this.#accept(car, value, version);
   }
@@ -689,7 +729,7 @@ export class Turns {
   /** @param slot null if nothing is stored that can be read */
   #accept(car: Car, slot: Slot | null, version: string | null): Known {
     const before = car.known.slot.holder;
-    car.known = { slot: slot ?? { holder: null, recent: [] }, version, isMissing: slot === null };
+    car.known = { slot: slot ?? missingSlot, version, isMissing: slot === null };
     const { holder, recent } = car.known.slot;
     const { endedSince } = car;
     car.endedSince = new Map(recent.map(({ id }) => [id, endedSince.get(id) ?? this.#clock.monotonic()]));
@@ -734,11 +774,11 @@ export class Turns {
   #claimPoll(car: Car, id: string): Promise<boolean> {
     return retryOnConflict(async (isAgain) => {
       const known = isAgain ? await this.#read(car) : car.known;
-      const { holder, recent } = known.slot;
+      const { holder } = known.slot;
       const polledAt = this.#presence.now();
       // A timer can fire early.
       if (holder?.id !== id || Math.abs(polledAt - holder.polledAt) < lookAtSlotMs - joinEveryMs / 2) return false;
-      return (await this.#write(car, known, { holder: { ...holder, polledAt }, recent })) && true;
+      return (await this.#write(car, known, { ...known.slot, holder: { ...holder, polledAt } })) && true;
     }, this.#clock);
   }
 

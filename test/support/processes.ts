@@ -50,8 +50,8 @@ class Line implements SharedStore {
     return this.isCut ? away() : null;
   }
 
-  onChange(): () => void {
-    return () => undefined;
+  onChange(listener: () => void): () => void {
+    return this.#store.onChange(() => this.isCut || listener());
   }
 
   now = (): Promise<number> => this.#over('', () => this.#store.now());

@@ -2,6 +2,8 @@ import { strict as assert } from 'node:assert';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Arming, CommandAttempt, VehicleError, type CommandRecord } from '../../../src/index';
+import { asSentence } from '../../../src/sentence';
+import { StateFault } from '../../../src/state/state-store';
 import type { DispatchOptions } from '../../../src/commands/dispatcher';
 import { demoCar } from '../../../src/simulator/index';
 import type { Mishap } from '../../model/service-in-process';
@@ -210,6 +212,49 @@ describe('commands of several processes to one car', () => {
         await next;
         assert.deepEqual(posts(), ['lock', 'unlock']);
       });
+
+  for (const command of ['honk', 'flash'])
+    it(`waits for a command that the store has lost also if the end of the one before is stored late: ${command}`, async () => {
+      const third = all.start();
+      await all.clock.advance(5 * second);
+      const { write } = one.line;
+      let isHeard = false;
+      // The answer to the end of `lock` is lost, so that it is stored again with the next beat.
+      one.line.write = async (key, value, condition) => {
+        const version = await write(key, value, condition);
+        const isEnd = key.startsWith('turn/') && (value as { holder: unknown }).holder === null; // A slot.
+        if (isHeard || !isEnd || version === null) return version;
+        isHeard = true;
+        throw new StateFault('unavailable', asSentence('No answer.'));
+      };
+      void send(one, 'lock', { interface: 'v2' });
+      await all.clock.advance(2.1 * second);
+      all.service.car.set({ commandPlan: { answerAfterMs: 30 * second } });
+      void send(other, 'honk', { interface: 'v2' });
+      await all.clock.advance(second / 10);
+      await forgetSlots();
+      while ((await all.store.entries('turn/')).length === 0) await all.clock.advance(second / 10);
+      void send(third, command, { interface: 'v2' });
+      await all.clock.advance(6 * second);
+      assert.deepEqual(posts(), ['lock', 'honk']);
+    });
+
+  it('waits for a command that the store has lost also if one that waited for it was cancelled', async () => {
+    const third = all.start();
+    await all.clock.advance(5 * second);
+    all.service.car.set({ commandPlan: { answerAfterMs: 30 * second } });
+    void send(one, 'lock', { interface: 'v2' });
+    await all.clock.advance(second / 2);
+    await forgetSlots();
+    const attempt = new CommandAttempt({ clock: all.clock });
+    void send(other, 'honk', { interface: 'v2' }, attempt);
+    await all.clock.advance(second / 4);
+    attempt.cancel(new VehicleError('CANCELLED', 'A message cancelled it.'));
+    await all.clock.advance(second / 10);
+    void send(third, 'flash', { interface: 'v2' });
+    await all.clock.advance(10 * second);
+    assert.deepEqual(posts(), ['lock']);
+  });
 
   it('sends nothing for 15 s if its first access finds that the store was restarted', async () => {
     const { store } = one.pack;
@@ -464,6 +509,22 @@ describe('commands of several processes to one car', () => {
         await all.clock.advance(10 * second);
         assert.deepEqual(posts(), ['lock', 'honk']);
       });
+
+    it('are sent once if the store loses what has ended before another process asks', async () => {
+      all.service.car.set({ commandPlan: { answerAfterMs: second / 2 } });
+      const first = send(one, 'lock', { interface: 'v2' });
+      await all.clock.advance(second);
+      await first;
+      await forgetSlots();
+      // As after a restart of a server that has lost its last writes.
+      all.store.settlesInMs = 15 * second;
+      all.clock.after(15 * second, () => (all.store.settlesInMs = 0));
+      all.store.fault = null;
+      const again = send(other, 'lock', { interface: 'v2' });
+      await all.clock.advance(30 * second);
+      assert.deepEqual(posts(), ['lock']);
+      assert.equal((await again).id, (await first).id);
+    });
 
     it('are sent by the second process if the first ended before it had sent its own', async () => {
       all.service.car.set(asleep);
