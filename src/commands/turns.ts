@@ -460,10 +460,8 @@ export class Turns {
     const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
     if (twin !== undefined) return { kind: 'twin', twin };
     const isFirst = car.line.length === 0 || car.line[0] === turn;
-    // The store may not name it.
-    const isOwnInProgress =
-      car.own !== null && car.own !== turn && isSent(car.own.holder) && this.#actsForMs(car.own) > 0;
-    if (!isFirst || isOwnInProgress || !(isOver || givesWay(holder, own, isArriving))) return { kind: 'busy' };
+    if (!isFirst || this.#isOwnInProgress(turn, recent) || !(isOver || givesWay(holder, own, isArriving)))
+      return { kind: 'busy' };
     if (attempt?.whyUnarmed != null) return { kind: 'free' };
     turn.mayBeStored = true;
     const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
@@ -472,6 +470,13 @@ export class Turns {
     const next: Holder = mayHaveLost ? { ...own, givesWayTo: 'none' } : own;
     const written = await this.#write(car, known, { holder: next, recent: ended, mayHaveLost });
     return written && { kind: 'taken', mayHaveLost };
+  }
+
+  /** Whether another command of this process is in progress, perhaps one that the store has lost. */
+  #isOwnInProgress({ car, id }: Turn, recent: readonly Ended[]): boolean {
+    const { own } = car;
+    if (own === null || own.id === id || !isSent(own.holder)) return false;
+    return this.#actsForMs(own) > 0 && !recent.some((one) => one.id === own.id);
   }
 
   /** Whether a holder no longer blocks the car. */
@@ -603,13 +608,13 @@ export class Turns {
     turn.command = null;
     if (car.own === turn) car.own = null;
     const why = record === null && attempt?.signal.reason instanceof CancelledByMessage ? 'cancelled' : null;
-    // It is released even if it was not taken: the store may have stored it, and its answer was
-    // lost.
     const holder = { ...turn.holder, record };
     if (record !== null && holder.sender !== '') {
       const at = this.#clock.monotonic();
       this.#ended = [...this.#ended.filter((one) => at - one.at < recentMs), { car, holder, at }];
     }
+    // It is released even if it was not taken: the store may have stored it, and its answer was
+    // lost.
     if (turn.mayBeStored) await this.#presence.eventually(() => this.#release(car, holder, why));
     car.wakeLine();
   }
