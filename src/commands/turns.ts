@@ -472,7 +472,7 @@ export class Turns {
     return written && { kind: 'taken', mayHaveLost };
   }
 
-  /** Whether another command of this process is in progress, perhaps one that the store has lost. */
+  /** Whether another command of this process is in progress, which the store may have lost. */
   #isOwnInProgress({ car, id }: Turn, recent: readonly Ended[]): boolean {
     const { own } = car;
     if (own === null || own.id === id || !isSent(own.holder)) return false;
