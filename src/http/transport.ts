@@ -75,9 +75,9 @@ export function createTransport({ clock = systemClock, env = process.env, lookup
     // not be on the clock.
     connector: buildConnector({
       timeout: 0,
+      autoSelectFamilyAttemptTimeout: addressTimeoutMs,
       // The bundle contains no HTTP/2 (scripts/build.mjs).
       allowH2: false,
-      autoSelectFamilyAttemptTimeout: addressTimeoutMs,
       ...(lookup && { lookup }),
     }),
   };

@@ -613,15 +613,13 @@ class RealFleet {
       this.#losses.some((at) => at >= asked.at && at <= until);
 
     /**
-     * The copies without a code, one of which sent it, were killed after the store had lost it, or
-     * in the second that the store lost afterwards.
+     * The copies without a code were killed, and the one that sent it after the store had lost it,
+     * or in the second that the store lost afterwards.
      */
     const wasForgotten = (asked: Asked): boolean => {
       const silent = [...asked.lives.keys()].filter((life) => !asked.codes.some((code) => code.life === life));
-      return (
-        silent.length > 0 &&
-        silent.every(({ diedAt }) => diedAt !== null && hasForgotten(asked, diedAt + this.#mostLostMs))
-      );
+      const diedAt = Math.max(...silent.map((life) => life.diedAt ?? Infinity));
+      return silent.length > 0 && diedAt < Infinity && hasForgotten(asked, diedAt + this.#mostLostMs);
     };
 
     const atOnce: string[] = [];
