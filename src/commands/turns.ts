@@ -234,7 +234,7 @@ export class Turns {
   readonly #restoresUntil: number;
   readonly #cars = new Map<string, Car>();
   /** What this process has sent with a sender, and when it ended, in monotonic time. */
-  #ended: { car: Car; holder: Holder; at: number }[] = [];
+  #ended: { at: number; storeAgain: () => Promise<unknown> }[] = [];
   /** Fulfilled when the commands are known that may be in progress from before this process. */
   #restored: Promise<void> = Promise.resolve();
 
@@ -251,8 +251,8 @@ export class Turns {
     // A store that was away may have lost what has ended: another copy would send it again.
     presence.onChange(() => {
       if (presence.fault !== null) return;
-      for (const { car, holder, at } of this.#ended)
-        if (this.#clock.monotonic() - at < recentMs) void presence.eventually(() => this.#release(car, holder, null));
+      for (const { at, storeAgain } of this.#ended)
+        if (this.#clock.monotonic() - at < recentMs) void presence.eventually(storeAgain);
     });
     noteSlots();
   }
@@ -431,9 +431,11 @@ export class Turns {
     turn.frees = car.frees;
     const found = await retryOnConflict(() => this.#tryToTake(turn, isArriving), this.#clock);
     if (found.kind !== 'taken') return found;
-    const { mayHaveLost } = found;
+    let { mayHaveLost } = found;
     if (mayHaveLost) await this.#clock.sleep(reclaimMs, attempt?.signal);
-    if ((await this.#presence.settled(attempt?.signal)) || mayHaveLost) {
+    // More than once if it is this read that finds that the store was restarted.
+    while ((await this.#presence.settled(attempt?.signal)) || mayHaveLost) {
+      mayHaveLost = false;
       const { slot } = await this.#read(car);
       const why = slot.recent.find(({ id }) => id === turn.id)?.why;
       if (why) throw droppedError(why);
@@ -445,6 +447,7 @@ export class Turns {
       }
       if (slot.holder?.id !== turn.id) return { kind: 'busy' };
     }
+    turn.followsTwin = false;
     car.own = turn;
     this.#presence.forOthers(() => void this.#keep(turn));
     return found;
@@ -452,11 +455,16 @@ export class Turns {
 
   /** @returns null if another process was faster */
   async #tryToTake(turn: Turn, isArriving: boolean): Promise<Found | null> {
-    const { car, attempt, holder: own } = turn;
+    const { car, attempt } = turn;
+    await this.#presence.renew();
+    // This process may have got another id while the command waited.
+    turn.holder = { ...turn.holder, by: this.#presence.id };
+    const own = turn.holder;
     const known = await this.#read(car);
     const { holder, recent } = known.slot;
-    const mayHaveLost = (known.slot.mayHaveLost === true || turn.followsTwin) && this.#presence.others.length > 0;
-    const isOver = holder === null || (await this.#isOver(car, holder));
+    const mayHaveLost = known.slot.mayHaveLost === true || turn.followsTwin;
+    const isWaitDue = mayHaveLost && this.#presence.others.length > 0;
+    const isOver = holder === null || holder.id === turn.id || (await this.#isOver(car, holder));
     const twin = [...(isOver ? [] : [holder]), ...recent].find((one) => isSame(one, own));
     if (twin !== undefined) return { kind: 'twin', twin };
     const isFirst = car.line.length === 0 || car.line[0] === turn;
@@ -464,19 +472,20 @@ export class Turns {
       return { kind: 'busy' };
     if (attempt?.whyUnarmed != null) return { kind: 'free' };
     turn.mayBeStored = true;
-    const ended = holder === null ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
+    const ended =
+      holder === null || holder.id === turn.id ? recent : this.#withEnded(recent, holder, isOver ? null : 'replaced');
     // One that replaced it would not know that it has to wait for a command
     // that the store has lost.
-    const next: Holder = mayHaveLost ? { ...own, givesWayTo: 'none' } : own;
+    const next: Holder = isWaitDue ? { ...own, givesWayTo: 'none' } : own;
     const written = await this.#write(car, known, { holder: next, recent: ended, mayHaveLost });
-    return written && { kind: 'taken', mayHaveLost };
+    return written && { kind: 'taken', mayHaveLost: isWaitDue };
   }
 
   /** Whether another command of this process is in progress, which the store may have lost. */
   #isOwnInProgress({ car, id }: Turn, recent: readonly Ended[]): boolean {
     const { own } = car;
     if (own === null || own.id === id || !isSent(own.holder)) return false;
-    return this.#actsForMs(own) > 0 && !recent.some((one) => one.id === own.id);
+    return this.#actsForMs(own) > 0 && !hasOutcome(recent, own.id);
   }
 
   /** Whether a holder no longer blocks the car. */
@@ -611,7 +620,8 @@ export class Turns {
     const holder = { ...turn.holder, record };
     if (record !== null && holder.sender !== '') {
       const at = this.#clock.monotonic();
-      this.#ended = [...this.#ended.filter((one) => at - one.at < recentMs), { car, holder, at }];
+      const storeAgain = (): Promise<unknown> => this.#release(car, holder, null);
+      this.#ended = [...this.#ended.filter((one) => at - one.at < recentMs), { at, storeAgain }];
     }
     // It is released even if it was not taken: the store may have stored it, and its answer was
     // lost.
@@ -638,7 +648,7 @@ export class Turns {
       if (known === null) continue;
       if (turn.holder.status !== 'waiting') {
         // Another process has read that it is over.
-        if (known.slot.recent.some(({ id }) => id === turn.id)) return this.end(turn);
+        if (hasOutcome(known.slot.recent, turn.id)) return this.end(turn);
         continue;
       }
       await attempt?.confirm?.().catch((error: unknown) => {
@@ -660,8 +670,10 @@ export class Turns {
         const { status, by } = turn.holder;
         const { holder, recent } = slot;
         // While it waits, `markSent` may have stored more than this process knows yet.
-        const isStored = holder?.id === id && (status === 'waiting' || (holder.status === status && holder.by === by));
-        const isOver = over.aborted || recent.some((one) => one.id === id);
+        const isStored =
+          holder?.id === id &&
+          ((status === 'waiting' && holder.status !== 'waiting') || (holder.status === status && holder.by === by));
+        const isOver = over.aborted || hasOutcome(recent, id);
         const isOwn = holder?.id === id || isMissing || (status !== 'waiting' && !isSent(holder));
         if (isStored || isOver || !isOwn) return slot;
         // One that was sent is the one that was lost; another one may follow one that was answered.
@@ -683,7 +695,7 @@ export class Turns {
       const { holder, recent } = slot;
       if (holder?.id === id)
         return { ...slot, holder: null, recent: this.#withEnded(recent, { ...holder, record }, why, isKept) };
-      const isLost = record !== null && sender !== '' && !recent.some((one) => one.id === id);
+      const isLost = record !== null && sender !== '' && !hasOutcome(recent, id);
       return isLost ? { ...slot, recent: this.#withEnded(recent, ended, why) } : slot;
     });
   }
@@ -807,6 +819,10 @@ const givesWay = (holder: Holder, next: Holder, isArriving: boolean): boolean =>
   holder.status === 'waiting' &&
   next.askedAt >= holder.askedAt &&
   (holder.givesWayTo === 'all' || (isArriving && holder.givesWayTo === 'arriving'));
+
+/** An entry without a record was dropped before it was sent: the command may be sent later. */
+const hasOutcome = (recent: readonly Ended[], id: string): boolean =>
+  recent.some((one) => one.id === id && one.record !== null);
 
 /** Whether two copies of a flow send one command. */
 const isSame = (one: Holder | Ended, next: Holder): boolean =>

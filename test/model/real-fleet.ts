@@ -641,7 +641,7 @@ class RealFleet {
     const twice: Asked[] = [];
     for (const [asked, invocations] of sent) {
       if (invocations.length < 2) continue;
-      const [first = 0, next = 0] = [...asked.lives.values()].map((at) => at ?? Infinity).sort((a, b) => a - b);
+      const [first = 0, next = 0] = [...asked.lives.values()].filter((at) => at !== null).sort((a, b) => a - b);
       // A copy that was paused got its message so late that it is a separate command.
       if (invocations.length === 2 && next - first >= joinedMs - second)
         count('asked twice, 10 s apart, and sent twice');

@@ -239,6 +239,26 @@ describe('commands of several processes to one car', () => {
       assert.deepEqual(posts(), ['lock', 'honk']);
     });
 
+  it('keeps the turn of a command whose process counted as ended while it waited for the store', async () => {
+    const queued = { interface: 'v2', whenBusy: 'queue', waitMs: 200 * second } as const;
+    void send(one, 'lock', { interface: 'v2' });
+    void send(other, 'honk', queued);
+    await all.clock.advance(second / 2);
+    await all.store.remove(`process/${other.presence.id}`);
+    all.store.settlesInMs = 15 * second;
+    all.clock.after(15 * second, () => (all.store.settlesInMs = 0));
+    await all.clock.advance(5 * second);
+    void send(one, 'flash', queued);
+    while (posts().length < 2) await all.clock.advance(second / 10);
+    all.service.car.set({ commandPlan: { answerAfterMs: 10 * second } });
+    while (posts().length < 3) await all.clock.advance(second / 10);
+    void send(one, 'unlock', queued);
+    await all.clock.advance(8 * second);
+    assert.equal(posts().length, 3);
+    await all.clock.advance(20 * second);
+    assert.equal(posts().at(-1), 'unlock');
+  });
+
   it('waits for a command that the store has lost also if one that waited for it was cancelled', async () => {
     const third = all.start();
     await all.clock.advance(5 * second);
