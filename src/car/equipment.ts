@@ -77,7 +77,7 @@ export function learnEquipment(equipment: Equipment, learned: Learned[]): boolea
   return isNew;
 }
 
-/** What two readers of a car have learned. What one of them has read, the car has. */
+/** Merges what two readers of a car have learned: the car has what one of them has read. */
 export function mergedEquipment(
   stored: Readonly<Record<string, boolean>>,
   own: Readonly<Record<string, boolean>>,

@@ -48,7 +48,7 @@ const maxEvents = 20;
 const maxEventText = 100;
 
 interface Car {
-  /** What was learned, and what is stored as soon as that was read. */
+  /** They contain what was learned, and what is stored as soon as that was read. */
   facts: Facts;
   isRead: boolean;
   reading: Promise<void> | null;
@@ -63,11 +63,11 @@ interface Car {
   fuelTypeAskAt: number;
 }
 
-/** What needs no wait once the stored facts of the car were read. */
+/** It is a promise only until the stored facts of the car have been read. */
 type Maybe<Value> = Value | Promise<Value>;
 
 /**
- * What is known of a car beyond its last readings, one record of the state store for each car: its
+ * Keeps what is known of a car beyond its last readings, one record of the store for each car: its
  * equipment, its history, which values it had, and its last events.
  */
 export class CarFacts {
@@ -168,7 +168,7 @@ export class CarFacts {
     await this.#save(vin, car);
   }
 
-  /** What the car has; null if the store cannot be read. */
+  /** Returns what the car has; null if the store cannot be read. */
   reportedEquipment(vin: string): Maybe<Equipment | null> {
     return withCar(this.#of(vin), ({ facts, isRead }) => (isRead ? { ...facts.equipment } : null));
   }
@@ -267,7 +267,7 @@ const withCar = <Value>(car: Maybe<Car>, use: (car: Car) => Maybe<Value>): Maybe
   car instanceof Promise ? car.then(use) : use(car);
 
 /**
- * What is stored and what is known here; two processes can read one car.
+ * Merges what is stored and what is known here, because two processes can read one car.
  * @param now in milliseconds since 1970
  */
 function merged(stored: Facts, own: Facts, now: number): Facts {
