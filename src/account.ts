@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { apiOfRead, inOrderReads, isKeptName, partsOf, type AnyReadName, type KeptName } from './catalogue/reads';
 import type { ServiceProfile } from './catalogue/services';
-import { VehicleClient, type ReadOptions, type VehicleObserver } from './client';
+import { VehicleClient, type Remember, type ReadOptions, type VehicleObserver } from './client';
 import { Dispatcher } from './commands/dispatcher';
 import { asVehicleError, VehicleError } from './errors';
 import { journalReading } from './commands/log';
@@ -68,9 +68,11 @@ export interface AccountOptions {
   random?: () => number;
   /** Gets every reading and every command of the account. */
   observer?: VehicleObserver;
+  /** Remembers what the readings of the account show, besides the facts and the logbook. */
+  remember?: Remember;
   /**
    * Returns the price of energy that a person or a flow has set (src/logbook/tariff). The logbook
-   * asks for it at each reading. Default: no price.
+   * asks for it at each reading that it gets. Default: no price.
    */
   tariff?: () => Promise<{ price: unknown; currency: unknown }>;
   /**
@@ -131,22 +133,36 @@ export class Account {
       random: options.random ?? Math.random,
     });
     this.poller = pollerOf(options, { tokenOwner, shareForMs, clock, limiter });
-    const { places = [] } = options;
-    const tariff = currentTariff(options, clock);
-    const logged: Pick<VehicleObserver, 'observe'> = {
-      observe: (read, vin, reading) => {
-        const { clockSkewMs: skewMs } = this.#requests;
-        pack.logbook.observe(read, vin, reading, { skewMs, tariff, places });
-        void this.#see(vin, seenIn(read, reading), reading);
-      },
-    };
     const { wallbox, observer } = options;
     const others = observer ? [observer] : [];
-    const observers = [this.poller, logged, ...others];
-    const requests = this.#requests;
-    this.client = new VehicleClient({ service, requests, tokenOwner, observers, facts, clock, wallbox });
+    this.client = new VehicleClient({
+      service,
+      requests: this.#requests,
+      tokenOwner,
+      observers: [this.poller, ...others],
+      remember: this.#rememberOf(options),
+      repeats: pack.repeats,
+      facts,
+      clock,
+      wallbox,
+    });
     this.dispatcher = this.#dispatcherOf(options, [this.poller, ...others]);
     this.connection = connectionNotes(new URL(service.baseUrl));
+  }
+
+  #rememberOf(options: AccountOptions): Remember {
+    const { facts, logbook, clock } = this.#pack;
+    const { places = [], remember } = options;
+    const tariff = currentTariff(options, clock);
+    return (read, vin, reading, moment) => {
+      const { at, skewMs } = moment;
+      // What is seen below is stored in the same write.
+      const stored = facts.observe(vin, read, reading.payload, at);
+      logbook.observe(read, vin, reading, { at, skewMs, tariff, places });
+      void this.#see(vin, seenIn(read, reading), reading, { at, skewMs });
+      remember?.(read, vin, reading, moment);
+      return stored;
+    };
   }
 
   #dispatcherOf(
@@ -203,10 +219,14 @@ export class Account {
     return journalReading(await this.journal(), clock.now(), redactor.text);
   }
 
-  #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading): void | Promise<void> {
+  #see(
+    vin: string,
+    values: readonly SeenValue[],
+    { vehicle }: Reading,
+    times: { at: number; skewMs: number },
+  ): void | Promise<void> {
     const receivedAt = timeOf(vehicle.receivedAt);
-    const times = { receivedAt, askedAt: askedAtOf(vehicle), skewMs: this.#requests.clockSkewMs };
-    return this.#pack.facts.see(vin, values, times);
+    return this.#pack.facts.see(vin, values, { receivedAt, askedAt: askedAtOf(vehicle), ...times });
   }
 
   /** Returns the values that a condition has seen, oldest first. */
@@ -234,7 +254,8 @@ export class Account {
     const { receivedAt, measuredAt, source } = severalReading([], [...readings.values()], []).vehicle;
     const vehicle = { vin, read: 'inOrder' as const, interface: null, measuredAt, source };
     const reading = { payload, vehicle: { ...vehicle, receivedAt: receivedAt || iso(clock.now()) } };
-    await this.#see(vin, payload.value === null ? [] : [['inOrder', payload.value, null]], reading);
+    const seen: SeenValue[] = payload.value === null ? [] : [['inOrder', payload.value, null]];
+    await this.#see(vin, seen, reading, { at: clock.now(), skewMs: this.client.clockSkewMs });
     return reading;
   }
 
@@ -304,6 +325,7 @@ export class Account {
     await this.#tokens.close();
     await this.#transport.close();
     await commandsEnded;
+    this.#pack.repeats.catchUp();
     await this.#pack.logbook.flush();
     await this.#pack.facts.flush();
     await this.#endPresence();

@@ -13,6 +13,7 @@ import {
   type ReadName,
 } from './catalogue/reads';
 import type { CarFacts } from './car/facts';
+import type { Came, LastAnswers, Moment, Repeats } from './car/repeats';
 import type { ServiceProfile } from './catalogue/services';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
@@ -41,13 +42,20 @@ export interface ReadOptions {
 }
 
 /**
- * Is called with each reading and each sent command: the poller (src/polling/poller.ts), the
- * logbook and the tab “Cars”.
+ * Is called with each reading and each sent command: the poller (src/polling/poller.ts) and the
+ * signal to the editors.
  */
 export interface VehicleObserver {
   observe(read: ReadName, vin: string, reading: Reading): void;
   commandSent(vin: string): void;
 }
+
+/**
+ * Remembers what a reading shows of the car: the facts, the logbook and the tab “Cars”. It is
+ * called later if the answer repeats the one before (`Repeats`).
+ * @returns a promise if the reading must wait until something is stored
+ */
+export type Remember = (read: ReadName, vin: string, reading: Reading, moment: Moment) => Promise<void> | void;
 
 interface VehicleClientOptions {
   service: ServiceProfile;
@@ -55,6 +63,8 @@ interface VehicleClientOptions {
   /** Readings are shared only between accounts with the same one. */
   tokenOwner: string;
   observers: readonly Pick<VehicleObserver, 'observe'>[];
+  remember: Remember;
+  repeats: Repeats;
   facts: CarFacts;
   clock: Pick<Clock, 'now'>;
   /** The id of the wallbox, as a person entered it. */
@@ -70,6 +80,7 @@ interface Target extends Pick<GetRequest, 'api' | 'scopes'> {
   iface: InterfaceName;
   needsFuelType: boolean;
   last: LastRead;
+  answers: LastAnswers;
 }
 
 /** The cars whose addresses and last answers are kept; those of another car are made again. */
@@ -122,7 +133,7 @@ export class VehicleClient {
    */
   async read<Name extends ReadName>(read: Name, options: ReadOptions = {}): Promise<Reading<ReadPayload<Name>>> {
     const { interface: choice = 'auto', maxAgeMs, forCommand, signal } = options;
-    const { requests, tokenOwner, facts, observers, clock } = this.#options;
+    const { requests, tokenOwner, facts, observers, remember, repeats, clock } = this.#options;
     const vin =
       read === 'vehicles' ? null : options.vin ? parseVin(options.vin) : await this.requireVin(options.vin, signal);
     const target = this.#target(read, choice, vin ?? '');
@@ -138,10 +149,12 @@ export class VehicleClient {
       const fitted = vin === null || opening === undefined ? null : facts.isFitted(vin, opening);
       // Mostly no promise, and a wait takes time.
       const isFitted = fitted instanceof Promise ? await fitted : fitted;
-      const reading = readingOf({ vin, read }, answer, { interface: iface, isFitted, burnsFuel: fuel });
+      const context = { interface: iface, isFitted, burnsFuel: fuel };
+      const reading = readingOf({ vin, read }, answer, context);
       if (vin !== null) {
-        // Not awaited yet: what an observer adds to the facts is stored in the same write.
-        const stored = facts.observe(vin, read, reading.payload);
+        const moment = { at: clock.now(), askedAt: answer.value.askedAt, skewMs: this.clockSkewMs };
+        const isDeferred = keep && repeats.defer(vin, target.answers, { answer, context, moment });
+        const stored = isDeferred ? undefined : remember(read, vin, reading, moment);
         for (const observer of observers) observer.observe(read, vin, reading);
         if (stored !== undefined) await stored;
       }
@@ -153,6 +166,13 @@ export class VehicleClient {
         await this.#options.facts.lacks(vin, read);
       throw failure;
     }
+  }
+
+  /** A deferred answer is parsed again, because a flow may change the reading that it got. */
+  #noAnswers(vin: string, read: ReadName): LastAnswers {
+    const remember = ({ answer, context, moment }: Came): unknown =>
+      this.#options.remember(read, vin, readingOf({ vin, read }, answer, context), moment);
+    return { remembered: null, change: 0, deferred: null, order: 0, remember };
   }
 
   /** What is asked for a read: the same each time. @throws VehicleError NOT_SUPPORTED */
@@ -174,6 +194,7 @@ export class VehicleClient {
       scopes,
       needsFuelType,
       last: { text: '', body: undefined },
+      answers: this.#noAnswers(vin, read),
     };
     ofRead[choice] = target;
     ofCar.set(read, ofRead);

@@ -8,7 +8,7 @@
 export { openAccount, type Account, type AccountOptions } from './account';
 export { Pack } from './pack';
 export { checkAccount, checkStore, findVehicles, type Finding, type FoundVehicle } from './check';
-export type { VehicleObserver } from './client';
+export type { Remember, VehicleObserver } from './client';
 export { createRedactor, cut } from './redact';
 export { resolveService } from './http/addresses';
 export { serviceNames, services } from './catalogue/services';

@@ -1,4 +1,5 @@
 import { CarFacts } from './car/facts';
+import { Repeats } from './car/repeats';
 import { CommandLog } from './commands/log';
 import { Logbook } from './logbook/logbook';
 import { Turns } from './commands/turns';
@@ -33,13 +34,15 @@ export interface PackOptions {
 
 /**
  * What the accounts of a process share: clock, store, redactor, quotas with the answers to reads,
- * facts about the cars, the logbook, the commands and their turns.
+ * facts about the cars, the logbook, the equal answers that both get later, the commands and their
+ * turns.
  */
 export class Pack {
   readonly clock: Clock;
   readonly store: StateStore;
   readonly presence: Presence;
   readonly redactor: Redactor;
+  readonly repeats = new Repeats();
   readonly facts: CarFacts;
   readonly log: CommandLog;
   readonly logbook: Logbook;
@@ -59,8 +62,8 @@ export class Pack {
     this.store = store;
     this.presence = presence;
     this.redactor = redactor;
-    this.facts = new CarFacts(store, clock);
-    this.logbook = new Logbook({ store, clock, presence });
+    this.facts = new CarFacts(store, clock, this.repeats);
+    this.logbook = new Logbook({ store, clock, presence, repeats: this.repeats });
     this.log = new CommandLog({ store, presence, ...(warn && { warn }), ...(onCommand && { onChange: onCommand }) });
   }
 

@@ -7,8 +7,7 @@ import {
   timeOf,
   timesOf,
   type CommandRecord,
-  type Reading,
-  type ReadName,
+  type Remember,
   type ValueTimes,
 } from '../../src/index';
 import { clock } from '../node-red/time';
@@ -47,7 +46,7 @@ export class Overview {
 
   /**
    * @param serviceKey identifies the service that the cars belong to
-   * @param notify is called at each change
+   * @param notify is called when a command that is followed changes
    */
   constructor(
     readonly serviceKey: string,
@@ -67,20 +66,16 @@ export class Overview {
     return this.#cars.get(vin) ?? { key: createHmac('sha256', this.#secret).update(vin).digest('hex'), vin, facts: {} };
   }
 
-  observe(read: ReadName, vin: string, reading: Reading): void {
+  readonly remember: Remember = (read, vin, reading) => {
     const car = this.car(vin);
     setNewest(this.#cars, vin, car, maxCars);
     const { facts } = car;
-    let isNews = false;
     const now = clock().now();
     eachShownValue(read, reading, facts, (name, fact) => {
       const known = facts[name];
-      if (known !== undefined && isOlder(timesAt(fact, now), timesAt(known, now))) return;
-      facts[name] = fact;
-      isNews = true;
+      if (known === undefined || !isOlder(timesAt(fact, now), timesAt(known, now))) facts[name] = fact;
     });
-    if (isNews) this.notify();
-  }
+  };
 
   /** A node follows a command from now on, until `end` is called. */
   follow({ id, vin, command, sentAt, requestStatus }: CommandRecord): {

@@ -4,7 +4,7 @@ import { accountOptionsOf } from './account-options';
 import { signInsOf } from './sign-in';
 import { runVehicle } from '../node-red/car-name';
 import { demoAccountOptions } from './demo-car';
-import { overviewsOf, type Overview } from './overview';
+import { overviewsOf } from './overview';
 import type { FlowNode } from '../node-red/flow-node';
 import { LastFailures } from '../node-red/failures';
 import { isBlank } from '../node-red/message';
@@ -115,7 +115,8 @@ class Vehicle {
       ...access,
       id: node.id,
       warn: (sentence) => node.warn(words.translate(asSentence(sentence))),
-      observer: this.#observer(overview),
+      observer: this.#observer(),
+      remember: overview.remember,
       ...(!isBlank(options.tariff) && { tariff: () => this.#tariff(options) }),
     });
     editorsOf(RED).notify();
@@ -127,16 +128,10 @@ class Vehicle {
     return { price: await typedProperty(this.#own, options, 'tariff', { _msgid: '' }), currency: options.currency };
   }
 
-  #observer(overview: Overview): VehicleObserver {
+  /** The tab “Cars” shows when the car was read last, and whether the account works. */
+  #observer(): VehicleObserver {
     const { notify } = editorsOf(this.#own.RED);
-    return {
-      observe: (...reading) => {
-        overview.observe(...reading);
-        // The account works again.
-        if (this.#knownObstacle !== null) notify();
-      },
-      commandSent: notify,
-    };
+    return { observe: notify, commandSent: notify };
   }
 
   async #findObstacle(): Promise<string | null> {

@@ -11,6 +11,7 @@ import { SharedRuns } from '../util/serial';
 import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
+import type { Repeats } from './repeats';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
 import { isClockKnown, timesOf } from './times';
 
@@ -73,14 +74,17 @@ type Maybe<Value> = Value | Promise<Value>;
 export class CarFacts {
   readonly #store: StateStore;
   readonly #clock: Clock;
+  readonly #repeats: Repeats | null;
   /** The one that was used last comes last. */
   readonly #cars = new Map<string, Car>();
   /** The keys of the store; the one that was written last comes last. */
   #stored: Promise<Map<string, true>> | null = null;
 
-  constructor(store: StateStore, clock: Clock = systemClock) {
+  /** @param repeats defers answers; null: none is deferred */
+  constructor(store: StateStore, clock: Clock = systemClock, repeats: Repeats | null = null) {
     this.#store = store;
     this.#clock = clock;
+    this.#repeats = repeats;
   }
 
   /**
@@ -103,6 +107,7 @@ export class CarFacts {
       for (const name of warningsReportedIn(read, payload)) learned.push([name as `${string}.${string}`, true]);
       const isLearned = learnEquipment(car.facts.equipment, learned);
       const isNewHour = addToHistory(car.facts.history, read, payload, now);
+      if (isLearned) this.#repeats?.noteChange(vin);
       return isLearned || isNewHour ? this.#save(vin, car) : undefined;
     });
   }
@@ -111,18 +116,23 @@ export class CarFacts {
    * Keeps which values the car has had. Stored when one changes that is no number, each
    * hour, and by `flush`.
    * @param times of the answer, in milliseconds since 1970, and how far the clock of the
-   * service is ahead of that
+   * service is ahead of that. `at` is when it came; default: now.
    */
   see(
     vin: string,
     values: readonly SeenValue[],
-    { skewMs: measuredMs, ...times }: { skewMs: number; receivedAt: number; askedAt?: number | undefined },
+    {
+      at: cameAt = this.#clock.now(),
+      skewMs: measuredMs,
+      ...times
+    }: { at?: number; skewMs: number; receivedAt: number; askedAt?: number | undefined },
   ): Maybe<void> {
     if (values.length === 0) return undefined;
     const isKnown = isClockKnown(measuredMs);
     const skewMs = isKnown ? measuredMs : 0;
-    const now = this.#clock.now();
-    const at = now + skewMs;
+    const at = cameAt + skewMs;
+    // Later than `cameAt`, if the answer was deferred.
+    const now = Math.max(cameAt, this.#clock.now());
     const receivedAt = times.receivedAt + skewMs;
     const askedAt = (times.askedAt ?? times.receivedAt) + skewMs;
     return withCar(this.#of(vin), (car) => {
@@ -131,9 +141,11 @@ export class CarFacts {
       for (const [name, value, timestamp] of values) {
         const before = states[name] ?? [];
         const seen = timesOf(isKnown ? timestamp : null, { at, receivedAt, askedAt });
-        const runs = withValue(before, value, seen, at);
+        const runs = withValue(before, value, seen, now + skewMs);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
         states[name] = runs;
+        // The first of the equal numbers after some minutes begins a new run: defer none.
+        if (runs !== before || runs.at(-1)?.highest !== undefined) this.#repeats?.noteChange(vin);
       }
       car.hasNewStates = true;
       return isNews ? this.#save(vin, car) : undefined;
@@ -142,6 +154,7 @@ export class CarFacts {
 
   /** Oldest first. */
   statesOf(vin: string, name: string): Maybe<readonly StateRun[]> {
+    this.#repeats?.catchUp(vin);
     return withCar(this.#of(vin), ({ facts }) => facts.states[name] ?? []);
   }
 
@@ -178,6 +191,7 @@ export class CarFacts {
     vin: string,
     now = this.#clock.now(),
   ): Promise<{ fuelType: string | null; equipment: Equipment; lines: Lines; events: CarEvent[] }> {
+    this.#repeats?.catchUp(vin);
     const { fuelType, equipment, history, events } = (await this.#of(vin)).facts;
     return { fuelType, equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }
@@ -207,13 +221,14 @@ export class CarFacts {
   async #save(vin: string, car: Car): Promise<void> {
     if (!car.isRead) return;
     Object.assign(car, { statesStoredAt: this.#clock.now(), hasNewStates: false });
-    await car.writes.run(() => this.#write(keyOf(vin), car));
+    await car.writes.run(() => this.#write(vin, car));
   }
 
-  async #write(key: string, car: Car): Promise<void> {
+  async #write(vin: string, car: Car): Promise<void> {
+    const key = keyOf(vin);
     try {
       await retryOnConflict(async (isAgain) => {
-        if (isAgain) car.facts = merged(await this.#load(key, car), car.facts, this.#clock.now());
+        if (isAgain) this.#merge(vin, car, await this.#load(key, car));
         const version = await this.#store.write(key, car.facts, { expected: car.version });
         if (version !== null) car.version = version;
         return version;
@@ -223,7 +238,13 @@ export class CarFacts {
     } catch {
       this.#stored = null;
       car.hasNewStates = true;
+      this.#repeats?.noteChange(vin);
     }
+  }
+
+  #merge(vin: string, car: Car, stored: Facts): void {
+    car.facts = merged(stored, car.facts, this.#clock.now());
+    this.#repeats?.noteChange(vin);
   }
 
   /** @throws StateFault if what is stored may be readable later */
@@ -253,7 +274,7 @@ export class CarFacts {
   async #read(vin: string, car: Car): Promise<void> {
     try {
       const stored = await this.#load(keyOf(vin), car);
-      car.facts = merged(stored, car.facts, this.#clock.now());
+      this.#merge(vin, car, stored);
       car.isRead = true;
       if (!isDeepStrictEqual(car.facts, stored)) await this.#save(vin, car);
     } catch {

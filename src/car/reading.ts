@@ -74,19 +74,22 @@ export function keepAskedAt<Info extends object>(vehicle: Info, at: number): Inf
   return vehicle;
 }
 
+/** What a reading depends on besides its answer. */
+export type ReadingContext = Omit<AnswerContext, 'receivedAt'>;
+
 /** The reading in an answer. @throws VehicleError BAD_RESPONSE if the answer is something else */
 export function readingOf<Name extends ReadName>(
   { vin, read }: { vin: string | null; read: Name },
   { value: { body, receivedAt, askedAt }, source }: SharedAnswer,
-  facts: Omit<AnswerContext, 'receivedAt'>,
+  context: ReadingContext,
 ): Reading<ReadPayload<Name>> {
   // A function that is chosen by a name that is a parameter has no single type.
   const parse = parsers[read] as Parser<ReadPayload<Name>>;
-  const { payload, measuredAt, openness } = parse(body, { receivedAt, ...facts });
+  const { payload, measuredAt, openness } = parse(body, { receivedAt, ...context });
   const unit = openness === undefined ? unitOfPayload(payload) : undefined;
   // The answer comes first, because Node-RED previews the first members of an object.
   // `assign`, because each member that is written behind a spread costs a microsecond.
-  const info = { vin, read, interface: facts.interface, receivedAt: iso(receivedAt), measuredAt };
+  const info = { vin, read, interface: context.interface, receivedAt: iso(receivedAt), measuredAt };
   const vehicle = Object.assign(openness ?? {}, info, unit === undefined ? { source } : { unit, source });
   return { payload, vehicle: keepAskedAt(vehicle, askedAt) };
 }

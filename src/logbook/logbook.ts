@@ -1,5 +1,7 @@
 import type { ReadName } from '../catalogue/reads';
+import { isConfirmed } from '../car/known-values';
 import { askedAtOf, type Reading } from '../car/reading';
+import type { Repeats } from '../car/repeats';
 import { LocalPresence, type Presence } from '../state/presence';
 import { anyShape, hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { setNewest } from '../util/bounded';
@@ -17,6 +19,8 @@ interface LogbookOptions {
   clock: Clock;
   /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Pick<Presence, 'forOthers'>;
+  /** Defers readings. Default: none is deferred. */
+  repeats?: Repeats | null;
 }
 
 interface Car {
@@ -35,18 +39,19 @@ const maxCars = 50;
 const maxPending = 200;
 
 /**
- * The trips and charges of each car, made of every reading that a flow makes: one record of the
- * state store for each car.
+ * The trips and charges of each car, made of the readings of all flows: one record of the state
+ * store for each car.
  */
 export class Logbook {
   readonly #options: Required<LogbookOptions>;
   readonly #cars = new Map<string, Car>();
 
-  constructor({ store, clock, presence = new LocalPresence(clock) }: LogbookOptions) {
-    this.#options = { store, clock, presence };
+  constructor({ store, clock, presence = new LocalPresence(clock), repeats = null }: LogbookOptions) {
+    this.#options = { store, clock, presence, repeats };
   }
 
   /**
+   * @param at when the reading came, in milliseconds since 1970; default: now
    * @param tariff returns what applies now; null if none is set
    * @param places those of the vehicle configuration
    */
@@ -55,17 +60,28 @@ export class Logbook {
     vin: string,
     { payload, vehicle }: Reading,
     {
+      at = this.#options.clock.now(),
       skewMs,
       tariff,
       places = [],
-    }: { skewMs: number; tariff: (() => Promise<Terms['tariff']>) | null } & Omit<Terms, 'tariff'>,
+    }: { at?: number; skewMs: number; tariff: (() => Promise<Terms['tariff']>) | null } & Omit<Terms, 'tariff'>,
   ): void {
     const values = valuesOf(read, payload);
     const sessions = read === 'wallboxSessions' ? sessionsOf(payload) : [];
     if (values.length === 0 && sessions.length === 0) return;
-    const at = this.#options.clock.now();
     const receivedAt = timeOf(vehicle.receivedAt);
-    const observation = { at, receivedAt, askedAt: askedAtOf(vehicle), skewMs, values, sessions, places, tariff: null };
+    const appliedAt = Math.max(at, this.#options.clock.now());
+    const observation = {
+      at,
+      appliedAt,
+      receivedAt,
+      askedAt: askedAtOf(vehicle),
+      skewMs,
+      values,
+      sessions,
+      places,
+      tariff: null,
+    };
     // Not in turn: of many readings, each would wait for a source that does not answer.
     const price = tariff?.();
     void this.#change(vin, (car) =>
@@ -83,11 +99,13 @@ export class Logbook {
       if (car.pending.length >= maxPending) car.pending.shift();
       car.pending.push(observation);
     });
+    if (needsNext(car.state, observation)) this.#options.repeats?.noteChange(vin);
     return car.isUnsure || isNews(before, car.state) ? this.#save(vin, car) : undefined;
   }
 
   /** Newest first. @throws StateFault if they cannot be read now */
   async records(vin: string): Promise<{ trips: LogRecord[]; charges: LogRecord[] }> {
+    this.#options.repeats?.catchUp(vin);
     const { state } = await this.#change(vin, (car) => this.#load(vin, car));
     return structuredClone({ trips: state.trips.toReversed(), charges: state.charges.toReversed() });
   }
@@ -134,6 +152,7 @@ export class Logbook {
     // can be applied to it.
     const knownAt = Math.max(0, ...Object.values(car.stored.facts).map(({ readAt }) => readAt));
     car.state = car.pending.filter(({ at }) => at >= knownAt).reduce(observed, car.stored);
+    this.#options.repeats?.noteChange(vin);
   }
 
   /** What cannot be stored is stored with the next change. */
@@ -149,6 +168,7 @@ export class Logbook {
       });
     } catch {
       car.isUnsure = true;
+      this.#options.repeats?.noteChange(vin);
     }
   }
 }
@@ -162,6 +182,10 @@ const isNews = (before: LogState, after: LogState): boolean =>
   (before.charge?.endedAt === null) !== (after.charge?.endedAt === null) ||
   fifthsOf(before) !== fifthsOf(after) ||
   before.facts.grossCapacity?.value !== after.facts.grossCapacity?.value;
+
+/** A value that a second answer must confirm. */
+const needsNext = ({ facts }: LogState, { values }: Observation): boolean =>
+  values.some(([name]) => facts[name] !== undefined && !isConfirmed(facts[name]));
 
 const fifthsOf = ({ charge }: LogState): number => Math.floor((charge?.levels?.to ?? 0) / 5);
 

@@ -7,6 +7,8 @@ import type { ChargingSession } from './wallbox';
 /** The values of an answer, as they are observed: times in milliseconds since 1970. */
 export interface Observation extends Terms {
   at: number;
+  /** Later than `at`, if the answer was deferred. */
+  appliedAt?: number;
   receivedAt: number;
   askedAt?: number | undefined;
   /** How far the clock behind the timestamps is ahead of `at`. */

@@ -176,6 +176,8 @@ const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
 
 /** The cars of the configurations, which have names, come before those of nodes and messages. */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
+  // The overviews lack what is deferred.
+  for (const service of ['demo', '']) packOf(RED, service).repeats.catchUp();
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];
   const others: FoundCar[] = [];

@@ -17,8 +17,10 @@ describe('What the tab "Cars" knows of a car', () => {
     overview = new Overview('demo', () => undefined);
   });
   afterEach(() => useClock(undefined));
-  const observe = (read: ReadName, payload: unknown, receivedAt?: string): void =>
-    overview.observe(read, vin, reading(payload, receivedAt));
+  const remember = (read: ReadName, whose: string, one: Reading): unknown =>
+    overview.remember(read, whose, one, { at: 0, askedAt: 0, skewMs: 0 });
+  const observe = (read: ReadName, payload: unknown, receivedAt?: string): unknown =>
+    remember(read, vin, reading(payload, receivedAt));
   const value = (name: string): unknown => (overview.car(vin).facts as Record<string, { value: unknown }>)[name]?.value;
 
   it('takes openings and the lock from groups and from single values, each with its time', () => {
@@ -55,7 +57,7 @@ describe('What the tab "Cars" knows of a car', () => {
     observe('doors', { tankLid: member('UNSPECIFIED') });
     assert.deepEqual(['sunroof', 'tankLid'].map(value), [null, 'absent']);
     const { payload, vehicle: info } = reading({ sunroof: member('UNSPECIFIED') });
-    overview.observe('windows', vin, { payload, vehicle: { ...info, absent: ['sunroof'] } });
+    remember('windows', vin, { payload, vehicle: { ...info, absent: ['sunroof'] } });
     assert.equal(value('sunroof'), 'absent');
     for (const [state, shown] of [
       ['CLOSED', 'closed'],
@@ -104,7 +106,7 @@ describe('What the tab "Cars" knows of a car', () => {
   it('keeps 20 cars, those that were read last', () => {
     const vins = [...Array(21).keys()].map((n) => `YV1CT9551B15709${String(n).padStart(2, '0')}`);
     for (const one of [...vins.slice(0, 20), vins[0], vins[20]])
-      overview.observe('carLocked', one ?? '', reading(member(true)));
+      remember('carLocked', one ?? '', reading(member(true)));
     assert.deepEqual(
       overview.cars.map((car) => car.vin).sort(),
       vins.filter((one) => one !== vins[1]),
@@ -139,7 +141,7 @@ describe('What the tab "Cars" knows of a car', () => {
     const { key } = overview.car(vin);
     observe('carLocked', member(true));
     for (const n of Array(30).keys())
-      overview.observe('carLocked', `YV1CT9551B15709${String(n).padStart(2, '0')}`, reading(member(true)));
+      remember('carLocked', `YV1CT9551B15709${String(n).padStart(2, '0')}`, reading(member(true)));
     assert.equal(value('carLocked'), undefined);
     observe('carLocked', member(true));
     assert.equal(overview.car(vin).key, key);
