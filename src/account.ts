@@ -16,6 +16,7 @@ import { inOrderOf, type InOrder } from './car/in-order';
 import type { Place } from './car/places';
 import { askedAtOf, readAll, severalReading, type Reading } from './car/reading';
 import type { SeenValue } from './car/facts';
+import type { Moment } from './car/repeats';
 import type { StateRun } from './car/state-runs';
 import { Poller } from './polling/poller';
 import type { QuotaSnapshot, RateLimiter } from './http/rate-limiter';
@@ -155,11 +156,10 @@ export class Account {
     const { places = [], remember } = options;
     const tariff = currentTariff(options, clock);
     return (read, vin, reading, moment) => {
-      const { at, skewMs } = moment;
       // What is seen below is stored in the same write.
-      const stored = facts.observe(vin, read, reading.payload, at);
-      logbook.observe(read, vin, reading, { at, skewMs, tariff, places });
-      void this.#see(vin, seenIn(read, reading), reading, { at, skewMs });
+      const stored = facts.observe(vin, read, reading.payload, moment.at);
+      logbook.observe(read, vin, reading, { ...moment, tariff, places });
+      void this.#see(vin, seenIn(read, reading), reading, moment);
       remember?.(read, vin, reading, moment);
       return stored;
     };
@@ -219,14 +219,9 @@ export class Account {
     return journalReading(await this.journal(), clock.now(), redactor.text);
   }
 
-  #see(
-    vin: string,
-    values: readonly SeenValue[],
-    { vehicle }: Reading,
-    times: { at: number; skewMs: number },
-  ): void | Promise<void> {
+  #see(vin: string, values: readonly SeenValue[], { vehicle }: Reading, moment: Moment): void | Promise<void> {
     const receivedAt = timeOf(vehicle.receivedAt);
-    return this.#pack.facts.see(vin, values, { receivedAt, askedAt: askedAtOf(vehicle), ...times });
+    return this.#pack.facts.see(vin, values, { receivedAt, askedAt: askedAtOf(vehicle), ...moment });
   }
 
   /** Returns the values that a condition has seen, oldest first. */

@@ -13,7 +13,7 @@ import {
   type ReadName,
 } from './catalogue/reads';
 import type { CarFacts } from './car/facts';
-import type { Came, LastAnswers, Moment, Repeats } from './car/repeats';
+import type { LastAnswers, Moment, ReceivedAnswer, Repeats } from './car/repeats';
 import type { ServiceProfile } from './catalogue/services';
 import { asVehicleError, VehicleError } from './errors';
 import { sentence } from './sentence';
@@ -51,8 +51,9 @@ export interface VehicleObserver {
 }
 
 /**
- * Remembers what a reading shows of the car: the facts, the logbook and the tab “Cars”. It is
- * called later if the answer repeats the one before (`Repeats`).
+ * Remembers what a reading shows of the car, in the facts, the logbook and the tab “Cars”. It is
+ * called later if the answer equals the one before, or not at all if the next equal one replaces
+ * it (`Repeats`).
  * @returns a promise if the reading must wait until something is stored
  */
 export type Remember = (read: ReadName, vin: string, reading: Reading, moment: Moment) => Promise<void> | void;
@@ -152,8 +153,8 @@ export class VehicleClient {
       const context = { interface: iface, isFitted, burnsFuel: fuel };
       const reading = readingOf({ vin, read }, answer, context);
       if (vin !== null) {
-        const moment = { at: clock.now(), askedAt: answer.value.askedAt, skewMs: this.clockSkewMs };
-        const isDeferred = keep && repeats.defer(vin, target.answers, { answer, context, moment });
+        const moment = { at: clock.now(), skewMs: this.clockSkewMs };
+        const isDeferred = repeats.defer(vin, keep ? target.answers : null, { answer, context, moment });
         const stored = isDeferred ? undefined : remember(read, vin, reading, moment);
         for (const observer of observers) observer.observe(read, vin, reading);
         if (stored !== undefined) await stored;
@@ -169,8 +170,8 @@ export class VehicleClient {
   }
 
   /** A deferred answer is parsed again, because a flow may change the reading that it got. */
-  #noAnswers(vin: string, read: ReadName): LastAnswers {
-    const remember = ({ answer, context, moment }: Came): unknown =>
+  #newLastAnswers(vin: string, read: ReadName): LastAnswers {
+    const remember = ({ answer, context, moment }: ReceivedAnswer): unknown =>
       this.#options.remember(read, vin, readingOf({ vin, read }, answer, context), moment);
     return { remembered: null, change: 0, deferred: null, order: 0, remember };
   }
@@ -194,7 +195,7 @@ export class VehicleClient {
       scopes,
       needsFuelType,
       last: { text: '', body: undefined },
-      answers: this.#noAnswers(vin, read),
+      answers: this.#newLastAnswers(vin, read),
     };
     ofRead[choice] = target;
     ofCar.set(read, ofRead);

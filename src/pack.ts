@@ -34,8 +34,7 @@ export interface PackOptions {
 
 /**
  * What the accounts of a process share: clock, store, redactor, quotas with the answers to reads,
- * facts about the cars, the logbook, the equal answers that both get later, the commands and their
- * turns.
+ * facts about the cars, the logbook, the deferred answers, the commands and their turns.
  */
 export class Pack {
   readonly clock: Clock;

@@ -10,7 +10,6 @@ import {
   type Remember,
   type ValueTimes,
 } from '../../src/index';
-import { clock } from '../node-red/time';
 import { eachShownValue, type ShownValue, type ShownValues } from './shown-values';
 import { perNodeRed } from '../per-node-red';
 import { editorsOf } from '../node-red/editors';
@@ -66,14 +65,13 @@ export class Overview {
     return this.#cars.get(vin) ?? { key: createHmac('sha256', this.#secret).update(vin).digest('hex'), vin, facts: {} };
   }
 
-  readonly remember: Remember = (read, vin, reading) => {
+  readonly remember: Remember = (read, vin, reading, { at }) => {
     const car = this.car(vin);
     setNewest(this.#cars, vin, car, maxCars);
     const { facts } = car;
-    const now = clock().now();
     eachShownValue(read, reading, facts, (name, fact) => {
       const known = facts[name];
-      if (known === undefined || !isOlder(timesAt(fact, now), timesAt(known, now))) facts[name] = fact;
+      if (known === undefined || !isOlder(timesAt(fact, at), timesAt(known, at))) facts[name] = fact;
     });
   };
 

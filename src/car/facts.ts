@@ -11,9 +11,9 @@ import { SharedRuns } from '../util/serial';
 import { equipmentOf, learnEquipment, mergedEquipment, type Equipment } from './equipment';
 import { addToHistory, linesOf, mergedHistory, type Lines } from './history';
 import { warningsReportedIn } from './in-order';
-import type { Repeats } from './repeats';
+import { Repeats } from './repeats';
 import { mergedRuns, stateRunShape, withValue, type StateRun, type StateValue } from './state-runs';
-import { isClockKnown, timesOf } from './times';
+import { isClockKnown, timesOf, type ValueTimes } from './times';
 
 /**
  * Something that a flow reported about the car, as a sentence in the language of the
@@ -74,14 +74,14 @@ type Maybe<Value> = Value | Promise<Value>;
 export class CarFacts {
   readonly #store: StateStore;
   readonly #clock: Clock;
-  readonly #repeats: Repeats | null;
+  readonly #repeats: Repeats;
   /** The one that was used last comes last. */
   readonly #cars = new Map<string, Car>();
   /** The keys of the store; the one that was written last comes last. */
   #stored: Promise<Map<string, true>> | null = null;
 
-  /** @param repeats defers answers; null: none is deferred */
-  constructor(store: StateStore, clock: Clock = systemClock, repeats: Repeats | null = null) {
+  /** @param repeats defers answers. Default: none is deferred. */
+  constructor(store: StateStore, clock: Clock = systemClock, repeats: Repeats = new Repeats()) {
     this.#store = store;
     this.#clock = clock;
     this.#repeats = repeats;
@@ -107,7 +107,7 @@ export class CarFacts {
       for (const name of warningsReportedIn(read, payload)) learned.push([name as `${string}.${string}`, true]);
       const isLearned = learnEquipment(car.facts.equipment, learned);
       const isNewHour = addToHistory(car.facts.history, read, payload, now);
-      if (isLearned) this.#repeats?.noteChange(vin);
+      if (isLearned) this.#repeats.noteChange(vin);
       return isLearned || isNewHour ? this.#save(vin, car) : undefined;
     });
   }
@@ -115,8 +115,8 @@ export class CarFacts {
   /**
    * Keeps which values the car has had. Stored when one changes that is no number, each
    * hour, and by `flush`.
-   * @param times of the answer, in milliseconds since 1970, and how far the clock of the
-   * service is ahead of that. `at` is when it came; default: now.
+   * @param times when the answer came (`at`; default: now), and when it was received and asked for,
+   * in milliseconds since 1970, and how far the clock of the service is ahead
    */
   see(
     vin: string,
@@ -144,8 +144,7 @@ export class CarFacts {
         const runs = withValue(before, value, seen, now + skewMs);
         if (typeof value !== 'number' && runs.at(-1)?.from !== before.at(-1)?.from) isNews = true;
         states[name] = runs;
-        // The first of the equal numbers after some minutes begins a new run: defer none.
-        if (runs !== before || runs.at(-1)?.highest !== undefined) this.#repeats?.noteChange(vin);
+        if (needsNext(before, runs, seen)) this.#repeats.noteChange(vin);
       }
       car.hasNewStates = true;
       return isNews ? this.#save(vin, car) : undefined;
@@ -154,7 +153,7 @@ export class CarFacts {
 
   /** Oldest first. */
   statesOf(vin: string, name: string): Maybe<readonly StateRun[]> {
-    this.#repeats?.catchUp(vin);
+    this.#repeats.catchUp();
     return withCar(this.#of(vin), ({ facts }) => facts.states[name] ?? []);
   }
 
@@ -191,7 +190,7 @@ export class CarFacts {
     vin: string,
     now = this.#clock.now(),
   ): Promise<{ fuelType: string | null; equipment: Equipment; lines: Lines; events: CarEvent[] }> {
-    this.#repeats?.catchUp(vin);
+    this.#repeats.catchUp();
     const { fuelType, equipment, history, events } = (await this.#of(vin)).facts;
     return { fuelType, equipment: { ...equipment }, lines: linesOf(history, now), events: [...events] };
   }
@@ -228,7 +227,11 @@ export class CarFacts {
     const key = keyOf(vin);
     try {
       await retryOnConflict(async (isAgain) => {
-        if (isAgain) this.#merge(vin, car, await this.#load(key, car));
+        if (isAgain) {
+          const stored = await this.#load(key, car);
+          this.#repeats.catchUp();
+          this.#merge(vin, car, stored);
+        }
         const version = await this.#store.write(key, car.facts, { expected: car.version });
         if (version !== null) car.version = version;
         return version;
@@ -238,13 +241,12 @@ export class CarFacts {
     } catch {
       this.#stored = null;
       car.hasNewStates = true;
-      this.#repeats?.noteChange(vin);
     }
   }
 
   #merge(vin: string, car: Car, stored: Facts): void {
     car.facts = merged(stored, car.facts, this.#clock.now());
-    this.#repeats?.noteChange(vin);
+    this.#repeats.noteChange(vin);
   }
 
   /** @throws StateFault if what is stored may be readable later */
@@ -282,6 +284,15 @@ export class CarFacts {
     }
   }
 }
+
+/**
+ * Whether the next equal answer can show more: after another value, of several numbers, and if this
+ * one was overtaken.
+ */
+const needsNext = (before: readonly StateRun[], runs: readonly StateRun[], { askedAt }: ValueTimes): boolean => {
+  const last = runs.at(-1);
+  return runs !== before || last?.highest !== undefined || (last?.askedAt ?? 0) > askedAt;
+};
 
 /** At once, if the car is known. */
 const withCar = <Value>(car: Maybe<Car>, use: (car: Car) => Maybe<Value>): Maybe<Value> =>

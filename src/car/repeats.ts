@@ -4,15 +4,14 @@ import type { ReadingContext } from './reading';
 
 /** When an answer came. */
 export interface Moment {
-  /** When it came and when it was asked for, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   at: number;
-  askedAt: number;
   /** How far the clock of the service was ahead, in milliseconds. */
   skewMs: number;
 }
 
 /** An answer, with all that its reading depends on. */
-export interface Came {
+export interface ReceivedAnswer {
   answer: SharedAnswer;
   context: ReadingContext;
   moment: Moment;
@@ -21,54 +20,63 @@ export interface Came {
 /** The last answers to a read of a car. */
 export interface LastAnswers {
   /** The last one that was remembered at once; null: none was. */
-  remembered: Came | null;
-  /** The number of the last change of the car then. */
+  remembered: ReceivedAnswer | null;
+  /** The number of the last change of the car when that one was remembered. */
   change: number;
-  /** The last one since then, and its number among those of all cars. */
-  deferred: Came | null;
+  /** The last equal one since then, and its place among the answers of all cars. */
+  deferred: ReceivedAnswer | null;
   order: number;
   /** Remembers what a deferred answer shows. */
-  remember(came: Came): unknown;
+  remember(came: ReceivedAnswer): unknown;
 }
 
 interface Car {
   /** The number of its last change. */
   change: number;
-  /** When its last answer came, and its number among those of all cars. */
+  /** When its last answer came, and its place among the answers of all cars. */
   moment: Moment;
   order: number;
   /** The reads with a deferred answer. */
   readonly deferred: LastAnswers[];
 }
 
-/** As many as an overview (nodes/vehicle/overview.ts) has: one that it has forgotten comes back. */
+/**
+ * As many as an overview (nodes/vehicle/overview.ts) has: the next answer of a car that it has
+ * forgotten must reach it at once.
+ */
 const maxCars = 20;
 
-/** No hour and no day of a time zone may begin in one: an answer can mean something else then. */
+/**
+ * No hour, and no day of any time zone, begins within one: an answer can mean something else then.
+ */
 const intervalMs = 5 * minuteMs;
 
 /**
- * The answers of a parked car are mostly equal, and to remember what one shows takes a third of the
- * CPU of a read. While no answer of a car changes, the last one of each read is deferred, and
- * replaces the one before it. It is remembered when somebody asks what is known of the car, before
- * the next change, and with the first answer in the next five minutes of the clock.
+ * The answers of a parked car are mostly equal, and to remember what one shows takes more than a
+ * quarter of the CPU of a read. While no answer of a car changes, the last one of each read is
+ * deferred, and replaces the one before it. All deferred answers are remembered when somebody asks
+ * what is known of a car, and before an answer that cannot be deferred. The first one of each read
+ * in five minutes of the clock is not deferred.
  */
 export class Repeats {
   readonly #cars = new Map<string, Car>();
   #changes = 0;
   #answers = 0;
 
-  /** @returns false if the answer must be remembered now */
-  defer(vin: string, last: LastAnswers, came: Came): boolean {
-    const car = this.#cars.get(vin) ?? newCar();
-    const { remembered, deferred } = last;
+  /**
+   * @param last null: the answer must not be kept
+   * @returns false if the answer must be remembered now
+   */
+  defer(vin: string, last: LastAnswers | null, came: ReceivedAnswer): boolean {
+    const car = this.#cars.get(vin) ?? this.#newCar();
+    const { remembered, deferred } = last ?? { remembered: null, deferred: null };
     const { moment } = came;
     const isRepeat = remembered !== null && isSame(remembered, came) && isOneClock(car.moment, moment);
     car.moment = moment;
     car.order = this.#answers += 1;
-    const isOvertaken = deferred !== null && moment.askedAt < deferred.moment.askedAt;
-    const isQuiet = isRepeat && last.change === car.change && !isOvertaken;
-    if (isQuiet && isOneInterval(remembered.moment, moment)) {
+    const isOvertaken = deferred !== null && came.answer.value.askedAt < deferred.answer.value.askedAt;
+    const mayDefer = isRepeat && last?.change === car.change && !isOvertaken;
+    if (mayDefer && isOneInterval(remembered.moment, moment)) {
       if (deferred === null) car.deferred.push(last);
       last.deferred = came;
       last.order = car.order;
@@ -77,14 +85,13 @@ export class Repeats {
     this.catchUp();
     if (!this.#cars.has(vin)) this.#add(vin, car);
     if (!isRepeat) car.change = this.#changes += 1;
-    Object.assign(last, { remembered: came, change: car.change });
+    if (last !== null) Object.assign(last, { remembered: came, change: car.change });
     return false;
   }
 
-  /** Remembers what is deferred, in the order in which it came. @param vin default: all cars */
-  catchUp(vin?: string): void {
-    const cars = vin === undefined ? [...this.#cars.values()] : [this.#cars.get(vin)];
-    const all = cars.flatMap((car) => car?.deferred.splice(0) ?? []);
+  /** Remembers what is deferred of all cars, in the order in which it came. */
+  catchUp(): void {
+    const all = [...this.#cars.values()].flatMap(({ deferred }) => deferred.splice(0));
     for (const last of all.sort((one, other) => one.order - other.order)) {
       const { deferred } = last;
       last.deferred = null;
@@ -98,6 +105,10 @@ export class Repeats {
     if (car !== undefined) car.change = this.#changes += 1;
   }
 
+  #newCar(): Car {
+    return { change: (this.#changes += 1), moment: { at: -Infinity, skewMs: 0 }, order: 0, deferred: [] };
+  }
+
   /** Forgets the car that was read longest ago, as an overview does. */
   #add(vin: string, car: Car): void {
     if (this.#cars.size >= maxCars) {
@@ -108,15 +119,8 @@ export class Repeats {
   }
 }
 
-const newCar = (): Car => ({
-  change: 0,
-  moment: { at: -Infinity, askedAt: 0, skewMs: 0 },
-  order: 0,
-  deferred: [],
-});
-
-/** Their readings differ only in the times at which they came. */
-const isSame = (one: Came, other: Came): boolean =>
+/** They have one body and one context: what is remembered of them differs only in its times. */
+const isSame = (one: ReceivedAnswer, other: ReceivedAnswer): boolean =>
   one.answer.value.body === other.answer.value.body &&
   one.context.isFitted === other.context.isFitted &&
   one.context.burnsFuel === other.context.burnsFuel;

@@ -1,7 +1,7 @@
 import type { ReadName } from '../catalogue/reads';
 import { isConfirmed } from '../car/known-values';
 import { askedAtOf, type Reading } from '../car/reading';
-import type { Repeats } from '../car/repeats';
+import { Repeats } from '../car/repeats';
 import { LocalPresence, type Presence } from '../state/presence';
 import { anyShape, hashed, readForUpdate, retryOnConflict, type StateStore } from '../state/state-store';
 import { setNewest } from '../util/bounded';
@@ -20,7 +20,7 @@ interface LogbookOptions {
   /** The presence of this process in `store`. Default: no other process uses the store. */
   presence?: Pick<Presence, 'forOthers'>;
   /** Defers readings. Default: none is deferred. */
-  repeats?: Repeats | null;
+  repeats?: Repeats;
 }
 
 interface Car {
@@ -46,7 +46,7 @@ export class Logbook {
   readonly #options: Required<LogbookOptions>;
   readonly #cars = new Map<string, Car>();
 
-  constructor({ store, clock, presence = new LocalPresence(clock), repeats = null }: LogbookOptions) {
+  constructor({ store, clock, presence = new LocalPresence(clock), repeats = new Repeats() }: LogbookOptions) {
     this.#options = { store, clock, presence, repeats };
   }
 
@@ -88,7 +88,7 @@ export class Logbook {
       price === undefined
         ? this.#note(vin, car, observation)
         : price.then((known) => this.#note(vin, car, { ...observation, tariff: known })),
-    ).catch(() => undefined);
+    ).catch(() => this.#options.repeats.noteChange(vin));
   }
 
   #note(vin: string, car: Car, observation: Observation): Promise<void> | undefined {
@@ -99,13 +99,14 @@ export class Logbook {
       if (car.pending.length >= maxPending) car.pending.shift();
       car.pending.push(observation);
     });
-    if (needsNext(car.state, observation)) this.#options.repeats?.noteChange(vin);
-    return car.isUnsure || isNews(before, car.state) ? this.#save(vin, car) : undefined;
+    const isNew = isNews(before, car.state);
+    if (isNew || needsNext(car.state, observation)) this.#options.repeats.noteChange(vin);
+    return car.isUnsure || isNew ? this.#save(vin, car) : undefined;
   }
 
   /** Newest first. @throws StateFault if they cannot be read now */
   async records(vin: string): Promise<{ trips: LogRecord[]; charges: LogRecord[] }> {
-    this.#options.repeats?.catchUp(vin);
+    this.#options.repeats.catchUp();
     const { state } = await this.#change(vin, (car) => this.#load(vin, car));
     return structuredClone({ trips: state.trips.toReversed(), charges: state.charges.toReversed() });
   }
@@ -152,7 +153,7 @@ export class Logbook {
     // can be applied to it.
     const knownAt = Math.max(0, ...Object.values(car.stored.facts).map(({ readAt }) => readAt));
     car.state = car.pending.filter(({ at }) => at >= knownAt).reduce(observed, car.stored);
-    this.#options.repeats?.noteChange(vin);
+    this.#options.repeats.noteChange(vin);
   }
 
   /** What cannot be stored is stored with the next change. */
@@ -168,7 +169,7 @@ export class Logbook {
       });
     } catch {
       car.isUnsure = true;
-      this.#options.repeats?.noteChange(vin);
+      this.#options.repeats.noteChange(vin);
     }
   }
 }
@@ -183,9 +184,17 @@ const isNews = (before: LogState, after: LogState): boolean =>
   fifthsOf(before) !== fifthsOf(after) ||
   before.facts.grossCapacity?.value !== after.facts.grossCapacity?.value;
 
-/** A value that a second answer must confirm. */
-const needsNext = ({ facts }: LogState, { values }: Observation): boolean =>
-  values.some(([name]) => facts[name] !== undefined && !isConfirmed(facts[name]));
+/**
+ * Whether the next equal answer can show more: it confirms a value, it was overtaken this time, or
+ * the car is in use, which ends with the time.
+ */
+const needsNext = ({ facts }: LogState, { values, askedAt = Infinity }: Observation): boolean =>
+  facts.engineRunning?.value === true ||
+  facts.inUse?.value === true ||
+  values.some(([name]) => {
+    const fact = facts[name];
+    return fact !== undefined && (!isConfirmed(fact) || fact.askedAt > askedAt);
+  });
 
 const fifthsOf = ({ charge }: LogState): number => Math.floor((charge?.levels?.to ?? 0) / 5);
 

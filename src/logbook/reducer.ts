@@ -26,6 +26,7 @@ export function observed(before: LogState, observation: Observation): LogState {
   const facts = { ...before.facts };
   for (const name of Object.keys(facts) as FactName[]) {
     const fact = facts[name];
+    // A later one is from before the clock was set back.
     if (fact !== undefined && fact.readAt > (observation.appliedAt ?? observation.at))
       facts[name] = asOf(fact, observation.at, observation.skewMs);
   }

@@ -7,7 +7,7 @@ import type { ChargingSession } from './wallbox';
 /** The values of an answer, as they are observed: times in milliseconds since 1970. */
 export interface Observation extends Terms {
   at: number;
-  /** Later than `at`, if the answer was deferred. */
+  /** When the logbook got it: `at`, or later if the answer was deferred. */
   appliedAt?: number;
   receivedAt: number;
   askedAt?: number | undefined;

@@ -136,7 +136,7 @@ class Store extends MemoryStateStore {
   }
 }
 
-/** One of two processes that are told the same; the texts of the second one are never equal. */
+/** One of two processes that get the same answers; to the second one, no two texts are equal. */
 class Side {
   readonly store = new Store();
   readonly #clock: ManualClock;
@@ -145,7 +145,7 @@ class Side {
   #accounts: readonly Account[];
   text = '';
   /** The requests whose answers are still to come; null: each is answered at once. */
-  underWay: ((body: string) => void)[] | null = null;
+  inProgress: ((body: string) => void)[] | null = null;
   /** How far the clock of the service is ahead of that of the machine. */
   skewMs = 0;
   price = 0.3;
@@ -182,9 +182,9 @@ class Side {
       },
       transport: {
         send: () => {
-          const { underWay } = this;
-          if (underWay === null) return Promise.resolve(answer(this.text));
-          return new Promise((resolve) => void underWay.push((body) => resolve(answer(body))));
+          const { inProgress } = this;
+          if (inProgress === null) return Promise.resolve(answer(this.text));
+          return new Promise((resolve) => void inProgress.push((body) => resolve(answer(body))));
         },
         close: () => Promise.resolve(),
       },
@@ -325,7 +325,7 @@ class Flights {
 
   constructor(sides: readonly [Side, Side]) {
     this.#sides = sides;
-    for (const side of sides) side.underWay = [];
+    for (const side of sides) side.inProgress = [];
   }
 
   get count(): number {
@@ -336,7 +336,7 @@ class Flights {
     // A fault of an answer ends the history when it comes.
     void check;
     await settled();
-    const [same = 0, other = 0] = this.#sides.map(({ underWay }) => underWay?.length);
+    const [same = 0, other = 0] = this.#sides.map(({ inProgress }) => inProgress?.length);
     assert.equal(same, other);
     // Another read of the same can be in progress already.
     if (same > this.#texts.length) this.#texts.push(texts);
@@ -345,7 +345,7 @@ class Flights {
   async answerOne(index: number): Promise<void> {
     if (index > 0) met['answers that were overtaken'] += 1;
     const [texts] = this.#texts.splice(index, 1);
-    for (const [which, side] of this.#sides.entries()) side.underWay?.splice(index, 1)[0]?.(texts?.[which] ?? '');
+    for (const [which, side] of this.#sides.entries()) side.inProgress?.splice(index, 1)[0]?.(texts?.[which] ?? '');
     await settled();
   }
 }

@@ -176,7 +176,7 @@ const mayFail = ({ read, code }: { read: string; code: string }): boolean =>
 
 /** The cars of the configurations, which have names, come before those of nodes and messages. */
 async function findCars(RED: NodeAPI): Promise<FoundCar[]> {
-  // The overviews lack what is deferred.
+  // The overviews do not have the deferred answers yet.
   for (const service of ['demo', '']) packOf(RED, service).repeats.catchUp();
   const stored = storedNodes(RED);
   const cars: FoundCar[] = [];

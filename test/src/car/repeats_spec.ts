@@ -16,6 +16,18 @@ const vin = 'YV1CT9551B1570001';
 const minute = 60_000;
 const start = Date.parse('2026-06-01T12:00:30Z');
 
+class Store extends MemoryStateStore {
+  isAway = false;
+
+  override read(...given: Parameters<MemoryStateStore['read']>) {
+    return this.isAway ? Promise.reject(new Error('away')) : super.read(...given);
+  }
+
+  override write(...given: Parameters<MemoryStateStore['write']>) {
+    return this.isAway ? Promise.reject(new Error('away')) : super.write(...given);
+  }
+}
+
 /** The member of each answer, and its unit, in the words of the service. */
 const members = {
   doors: ['centralLock'],
@@ -75,12 +87,12 @@ class Process {
 
 describe('What is remembered of answers that repeat', () => {
   let clock: ManualClock;
-  let store: MemoryStateStore;
+  let store: Store;
   let process: Process;
 
   beforeEach(() => {
     clock = new ManualClock(start);
-    store = new MemoryStateStore();
+    store = new Store();
     process = new Process(clock, store);
   });
 
@@ -199,6 +211,25 @@ describe('What is remembered of answers that repeat', () => {
     // As after a kill: nothing was closed.
     const [trip] = (await new Process(clock, store).pack.logbook.records(vin)).trips;
     assert.equal(trip?.batteryTo, 55);
+  });
+
+  it('is stored as soon as a store that was away is back', async () => {
+    await each(1, [
+      ['engineRunning', 'STOPPED'],
+      ['odometer', 12_000],
+    ]);
+    await clock.advance(25 * minute);
+    store.isAway = true;
+    await each(10, [
+      ['odometer', 12_012],
+      ['engineRunning', 'STOPPED'],
+      ['odometer', 12_012],
+      ['engineRunning', 'STOPPED'],
+    ]);
+    store.isAway = false;
+    await each(10, [['odometer', 12_012]]);
+    const { trips } = await new Process(clock, store).pack.logbook.records(vin);
+    assert.equal(trips.length, 1);
   });
 
   const lastedOf = async (name: string, value: unknown, minutes: number): Promise<boolean | null> => {
