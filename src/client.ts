@@ -8,6 +8,7 @@ import {
   reads,
   routeOf,
   titleOf,
+  wallboxMemberNames,
   type InterfaceChoice,
   type InterfaceName,
   type ReadName,
@@ -81,8 +82,15 @@ interface Target extends Pick<GetRequest, 'api' | 'scopes'> {
   iface: InterfaceName;
   needsFuelType: boolean;
   last: LastRead;
-  answers: LastAnswers;
+  /** Null: no answer is deferred. */
+  answers: LastAnswers | null;
 }
+
+/**
+ * The answers of `details` must not be kept, and what the sessions of a wallbox mean depends on
+ * when they are read.
+ */
+const neverDeferred: ReadonlySet<ReadName> = new Set<ReadName>(['details', ...wallboxMemberNames]);
 
 /** The cars whose addresses and last answers are kept; those of another car are made again. */
 const maxKeptCars = 100;
@@ -154,7 +162,7 @@ export class VehicleClient {
       const reading = readingOf({ vin, read }, answer, context);
       if (vin !== null) {
         const moment = { at: clock.now(), skewMs: this.clockSkewMs };
-        const isDeferred = repeats.defer(vin, keep ? target.answers : null, { answer, context, moment });
+        const isDeferred = repeats.defer(vin, target.answers, { answer, context, moment });
         const stored = isDeferred ? undefined : remember(read, vin, reading, moment);
         for (const observer of observers) observer.observe(read, vin, reading);
         if (stored !== undefined) await stored;
@@ -195,7 +203,7 @@ export class VehicleClient {
       scopes,
       needsFuelType,
       last: { text: '', body: undefined },
-      answers: this.#newLastAnswers(vin, read),
+      answers: neverDeferred.has(read) ? null : this.#newLastAnswers(vin, read),
     };
     ofRead[choice] = target;
     ofCar.set(read, ofRead);

@@ -281,6 +281,7 @@ export class CarFacts {
       if (!isDeepStrictEqual(car.facts, stored)) await this.#save(vin, car);
     } catch {
       car.reading = null;
+      this.#repeats.noteChange(vin);
     }
   }
 }

@@ -64,7 +64,7 @@ export class Repeats {
   #answers = 0;
 
   /**
-   * @param last null: the answer must not be kept
+   * @param last null: no answer to this read is deferred
    * @returns false if the answer must be remembered now
    */
   defer(vin: string, last: LastAnswers | null, came: ReceivedAnswer): boolean {

@@ -94,13 +94,13 @@ export class Logbook {
   #note(vin: string, car: Car, observation: Observation): Promise<void> | undefined {
     const before = car.state;
     car.state = observed(before, observation);
+    const isNew = isNews(before, car.state);
+    if (isNew || needsNext(car.state, observation)) this.#options.repeats.noteChange(vin);
     if (car.state === before) return undefined;
     this.#options.presence.forOthers(() => {
       if (car.pending.length >= maxPending) car.pending.shift();
       car.pending.push(observation);
     });
-    const isNew = isNews(before, car.state);
-    if (isNew || needsNext(car.state, observation)) this.#options.repeats.noteChange(vin);
     return car.isUnsure || isNew ? this.#save(vin, car) : undefined;
   }
 

@@ -64,7 +64,8 @@ const bodies = {
   }),
   sessions: ({ kWh = nothing, minute = nothing }: Members) => {
     const [begin, end] = [1, 2].map((times) => new Date(start + times * Number(minute.value) * 60_000).toISOString());
-    return { sessions: [{ transactionId: 'one', start: begin, end, chargedEnergy: kWh.value, connectorId: 1 }] };
+    const ended = Number(minute.value) < 0 ? null : end;
+    return { sessions: [{ transactionId: 'one', start: begin, end: ended, chargedEnergy: kWh.value, connectorId: 1 }] };
   },
 };
 const nothing: Member = { value: null, timestamp: null };
@@ -100,6 +101,8 @@ const reads: readonly [Asked, ...Asked[]] = [
   asked('charging', charging, 'auto', 'energy'),
   asked('chargingStatus', charging, 'auto', 'energy'),
   asked('location', { longitude: [11.9, 12.1, 0] }, 'auto', 'location'),
+  // One that began before the history is open, and counts as such for three days.
+  asked('wallboxCharging', { kWh: [3], minute: [-4_318, -4_300, 20] }, 'auto', 'sessions'),
   asked('wallboxSessions', { kWh: [0, 3, 11.5, 14], minute: [20, 60, 120] }, 'auto', 'sessions'),
 ];
 const states = [
@@ -115,6 +118,7 @@ const states = [
   'batteryChargeLevel',
   'chargingStatus',
   'tripMeterAutomatic',
+  'wallboxCharging',
 ];
 
 /** Two readers of one sign-in, one of another one, and what the logbook knows from each of them. */

@@ -34,6 +34,7 @@ const members = {
   engineRunning: ['engineStatus'],
   odometer: ['odometer', 'km'],
   fuel: ['batteryChargeLevel', '%'],
+  tyres: ['frontLeft'],
 } as const satisfies Partial<Record<ReadName, [string, string?]>>;
 type Read = keyof typeof members;
 
@@ -54,6 +55,7 @@ class Process {
       service: resolveService('custom', { baseUrl: 'https://car.example' }),
       apiKey: 'demo-key',
       tokens: pastedToken('demo-token'),
+      wallbox: 'WBVA1ABCD-WB24.01.2500001234',
       limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
       shareForMs: 0,
       remember: (read, whose, { vehicle: { receivedAt } }) => {
@@ -76,6 +78,13 @@ class Process {
     const [member, unit] = members[read];
     this.#text = JSON.stringify({ data: { [member]: { value, timestamp: null, unit } } });
     await this.#account.read(read, { vin: whose, interface: 'v2' });
+  }
+
+  /** The answer with a session that has not ended. */
+  async answerSession(startedAt: number): Promise<void> {
+    const session = { transactionId: 'one', start: new Date(startedAt).toISOString(), end: null, connectorId: 1 };
+    this.#text = JSON.stringify({ sessions: [session] });
+    await this.#account.read('wallboxCharging', { vin });
   }
 
   /** The answer of the older interface. */
@@ -230,6 +239,30 @@ describe('What is remembered of answers that repeat', () => {
     await each(10, [['odometer', 12_012]]);
     const { trips } = await new Process(clock, store).pack.logbook.records(vin);
     assert.equal(trips.length, 1);
+  });
+
+  it('is stored as soon as the facts of the car can be read', async () => {
+    store.isAway = true;
+    await each(1, [
+      ['tyres', 'NO_WARNING'],
+      ['tyres', 'NO_WARNING'],
+      ['tyres', 'NO_WARNING'],
+    ]);
+    store.isAway = false;
+    await each(1, [['tyres', 'NO_WARNING']]);
+    const { equipment } = await new Process(clock, store).pack.facts.known(vin);
+    assert.equal(equipment.tyres, true);
+  });
+
+  it('is each of a read whose equal answers mean something else later', async () => {
+    // Three days after its begin, an open session was left open.
+    const startedAt = start - 3 * 24 * 60 * minute + minute;
+    for (let i = 0; i < 8; i += 1) {
+      await process.answerSession(startedAt);
+      await clock.advance(20_000);
+    }
+    const [run] = await process.pack.facts.statesOf(vin, 'wallboxCharging');
+    assert.equal(run?.to, start + 40_000);
   });
 
   const lastedOf = async (name: string, value: unknown, minutes: number): Promise<boolean | null> => {
