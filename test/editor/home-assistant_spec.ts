@@ -22,6 +22,8 @@ describe(`The editor in Home Assistant${pendingNote}`, () => {
           given.pipe(answer);
         },
       );
+      // The editor can still ask while Node-RED ends.
+      forwarded.on('error', () => answer.destroy());
       asked.pipe(forwarded);
     }).listen(0, '127.0.0.1');
     await once(homeAssistant, 'listening');

@@ -76,6 +76,16 @@ describe('What the tab "Cars" asks of the runtime', () => {
     assert.equal(service.requests.length, 1);
   });
 
+  it('shows when a value was read last, also if the answer was the same again', async () => {
+    await load({}, { shareFor: 0 });
+    await flow.ask();
+    await flow.ask();
+    const { vehicle } = await flow.ask();
+    const [car] = await cars();
+    assert.equal(car?.facts['frontLeftWindow']?.receivedAt, (vehicle as { receivedAt: string }).receivedAt);
+    assert.equal(service.requests.length, 3);
+  });
+
   it('shows commands with their verdict, and the requests of the day', async () => {
     await load({ type: 'connected-vehicle-command', command: 'lock', interface: 'v2', name: 'Lock it' });
     await flow.ask();
