@@ -156,7 +156,7 @@ export class Account {
     const { places = [], remember } = options;
     const tariff = currentTariff(options, clock);
     return (read, vin, reading, moment) => {
-      // What is seen below is stored in the same write.
+      // It is awaited by the caller, so the values that `#see` gets are stored in the same write.
       const stored = facts.observe(vin, read, reading.payload, moment.at);
       logbook.observe(read, vin, reading, { ...moment, tariff, places });
       void this.#see(vin, seenIn(read, reading), reading, moment);

@@ -92,7 +92,7 @@ export function usageOf<Value>(sources: readonly (KnownValue<Value> | undefined)
 const alwaysDriven = 50;
 const mostPerHour = 300;
 
-/** Where the odometer stood, and until when it is known to have stood there. */
+/** The odometer of a parked car, and the last time at which it is known to have stood there. */
 interface Stand {
   odometer: number;
   at: number;

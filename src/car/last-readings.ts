@@ -12,7 +12,7 @@ interface Last {
    * nodes have one.
    */
   parts: readonly Reading[];
-  /** What the last message asked for; null for a single read. */
+  /** The reads that the last message asked for; null for a single read. */
   several: Pick<SeveralReading['vehicle'], 'read' | 'errors'> | null;
 }
 

@@ -23,7 +23,7 @@ export interface Place extends Position {
 /** Meters. */
 export const defaultRadius = 200;
 
-/** What a place must have; of an error (docs/internals/contract.md 5a, 5c). */
+/** The sentence of an error: it states the rule (docs/internals/contract.md 5a, 5c). */
 const placeRule =
   'A place needs a name, a latitude from -90 to 90, a longitude from -180 to 180, and a radius from 1 to 1,000,000 meters.';
 
@@ -88,7 +88,7 @@ export function placeInTariff(given: unknown): unknown {
   return latitude === undefined && longitude === undefined ? name : given;
 }
 
-/** What is wrong with a list of places; null if each is complete and has its own name. */
+/** The first fault of a list of places; null if each is complete and has its own name. */
 export function faultIn(places: readonly unknown[]): { at: number; part: keyof Place | 'twice' } | null {
   const names = new Set<string>();
   for (const [at, place] of places.map(readPlace).entries()) {

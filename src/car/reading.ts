@@ -19,8 +19,8 @@ export interface ReadingInfo extends Partial<Openness> {
   receivedAt: string;
   measuredAt: string | null;
   /**
-   * Of a value, in words; for a group, an object with the unit of each member that has one. Absent
-   * if nothing has a unit.
+   * The unit of a value, in words; for a group, an object with the unit of each member that has
+   * one. Absent if nothing has a unit.
    */
   unit?: string | Readonly<Record<string, string>>;
   source: 'live' | 'shared' | 'kept';

@@ -1,19 +1,9 @@
 import { strict as assert } from 'node:assert';
-import {
-  isRecord,
-  MemoryStateStore,
-  openAccount,
-  Pack,
-  pastedToken,
-  resolveService,
-  type Account,
-  type AccountOptions,
-  type Reading,
-  type ReadName,
-} from '../../src/index';
+import { isRecord, Pack, type Account, type AccountOptions, type Reading, type ReadName } from '../../src/index';
 import { Overview } from '../../nodes/runtime';
 import { lasted, type StateRun } from '../../src/car/state-runs';
 import { ManualClock } from '../support/manual-clock';
+import { AwayStore, scriptedAccount } from '../support/scripted-account';
 import { itMetEverything, itOnHistories, times, type Random } from '../support/random';
 
 const start = Date.parse('2026-06-01T12:00:30Z');
@@ -128,21 +118,9 @@ const accounts: readonly Partial<AccountOptions>[] = [
   { tokenOwner: 'another', tariff: () => Promise.resolve({ price: 0.5, currency: 'SEK' }) },
 ];
 
-class Store extends MemoryStateStore {
-  isAway = false;
-
-  override read(...given: Parameters<MemoryStateStore['read']>) {
-    return this.isAway ? Promise.reject(new Error('away')) : super.read(...given);
-  }
-
-  override write(...given: Parameters<MemoryStateStore['write']>) {
-    return this.isAway ? Promise.reject(new Error('away')) : super.write(...given);
-  }
-}
-
 /** One of two processes that get the same answers; to the second one, no two texts are equal. */
 class Side {
-  readonly store = new Store();
+  readonly store = new AwayStore();
   readonly #clock: ManualClock;
   readonly #overview = new Overview('custom', () => undefined);
   #pack: Pack;
@@ -166,34 +144,23 @@ class Side {
   }
 
   #account(pack: Pack, options: Partial<AccountOptions>): Account {
-    const answer = (body: string) => {
-      const date = new Date(this.#clock.now() + this.skewMs).toUTCString();
-      return { status: 200, headers: { date }, body };
+    const body = (): string | Promise<string> => {
+      const { inProgress } = this;
+      return inProgress === null ? this.text : new Promise((resolve) => void inProgress.push(resolve));
     };
-    return openAccount({
+    return scriptedAccount(
       pack,
-      service: resolveService('custom', { baseUrl: 'https://car.example' }),
-      apiKey: 'demo-key',
-      tokens: pastedToken('demo-token'),
-      tokenOwner: 'somebody',
-      wallbox: 'WBVA1ABCD-WB24.01.2500001234',
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      shareForMs: 0,
-      tariff: () => Promise.resolve({ price: this.price, currency: 'EUR' }),
-      remember: (...reading) => {
-        this.remembered += 1;
-        return this.#overview.remember(...reading);
-      },
-      transport: {
-        send: () => {
-          const { inProgress } = this;
-          if (inProgress === null) return Promise.resolve(answer(this.text));
-          return new Promise((resolve) => void inProgress.push((body) => resolve(answer(body))));
+      { body, now: () => this.#clock.now() + this.skewMs },
+      {
+        tokenOwner: 'somebody',
+        tariff: () => Promise.resolve({ price: this.price, currency: 'EUR' }),
+        remember: (...reading) => {
+          this.remembered += 1;
+          return this.#overview.remember(...reading);
         },
-        close: () => Promise.resolve(),
+        ...options,
       },
-      ...options,
-    });
+    );
   }
 
   read({ read, choice }: Pick<Asked, 'read' | 'choice'>, vin: string, reader = 0, isUrgent = false): Promise<Reading> {

@@ -1,32 +1,12 @@
 import { strict as assert } from 'node:assert';
-import {
-  MemoryStateStore,
-  openAccount,
-  Pack,
-  pastedToken,
-  resolveService,
-  type Account,
-  type ReadName,
-  type StateStore,
-} from '../../../src/index';
+import { Pack, type Account, type ReadName, type StateStore } from '../../../src/index';
 import { lasted } from '../../../src/car/state-runs';
 import { ManualClock } from '../../support/manual-clock';
+import { AwayStore, scriptedAccount } from '../../support/scripted-account';
 
 const vin = 'YV1CT9551B1570001';
 const minute = 60_000;
 const start = Date.parse('2026-06-01T12:00:30Z');
-
-class Store extends MemoryStateStore {
-  isAway = false;
-
-  override read(...given: Parameters<MemoryStateStore['read']>) {
-    return this.isAway ? Promise.reject(new Error('away')) : super.read(...given);
-  }
-
-  override write(...given: Parameters<MemoryStateStore['write']>) {
-    return this.isAway ? Promise.reject(new Error('away')) : super.write(...given);
-  }
-}
 
 /** The member of each answer, and its unit, in the words of the service. */
 const members = {
@@ -50,27 +30,15 @@ class Process {
     store: StateStore,
   ) {
     this.pack = new Pack({ clock, store });
-    this.#account = openAccount({
-      pack: this.pack,
-      service: resolveService('custom', { baseUrl: 'https://car.example' }),
-      apiKey: 'demo-key',
-      tokens: pastedToken('demo-token'),
-      wallbox: 'WBVA1ABCD-WB24.01.2500001234',
-      limits: { requestsPerDay: 1e6, requestsPerMinute: 1e6, commandsPerMinute: 1e6 },
-      shareForMs: 0,
-      remember: (read, whose, { vehicle: { receivedAt } }) => {
-        this.remembered.push(`${whose.at(-1)} ${read} ${receivedAt.slice(14, 19)}`);
+    this.#account = scriptedAccount(
+      this.pack,
+      { body: () => this.#text, now: () => clock.now() },
+      {
+        remember: (read, whose, { vehicle: { receivedAt } }) => {
+          this.remembered.push(`${whose.at(-1)} ${read} ${receivedAt.slice(14, 19)}`);
+        },
       },
-      transport: {
-        send: () =>
-          Promise.resolve({
-            status: 200,
-            headers: { date: new Date(clock.now()).toUTCString() },
-            body: this.#text,
-          }),
-        close: () => Promise.resolve(),
-      },
-    });
+    );
   }
 
   /** The answer of a read, without timestamps. */
@@ -96,12 +64,12 @@ class Process {
 
 describe('What is remembered of answers that repeat', () => {
   let clock: ManualClock;
-  let store: Store;
+  let store: AwayStore;
   let process: Process;
 
   beforeEach(() => {
     clock = new ManualClock(start);
-    store = new Store();
+    store = new AwayStore();
     process = new Process(clock, store);
   });
 
